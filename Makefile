@@ -1,0 +1,44 @@
+# Everything sets itself up: `make demo` and `make test` need python3 and nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint bench docs clean
+
+help:  ## Show what can be made.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo  ## Evaluate two small retrievers and say what the numbers mean.
+	@$(BIN)/goldrank demo
+
+test: $(VENV)/.test  ## Run all tests.
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.lint  ## Check style and types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.demo  ## Compare speed and memory with other tools; writes benchmarks/RESULTS.md.
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
+	$(BIN)/python docs/generate.py
+
+clean:  ## Remove what the other targets made.
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache
+
+$(VENV)/.demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --group test
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group lint
+	@touch $@

@@ -1,0 +1,72 @@
+"""goldrank: how much gold is in your ranking?
+
+Judgements (qrels) and rankings (runs) in, exact and explained numbers out.
+
+>>> import goldrank
+>>> goldrank.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 0.9, "d2": 0.4}}, "nDCG@10").mean
+{'nDCG@10': 1.0}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from goldrank.conventions import Convention
+    from goldrank.data.qrels import Qrels
+    from goldrank.data.run import Run
+    from goldrank.data.scores import Scores
+    from goldrank.errors import GoldrankError
+    from goldrank.evaluation import evaluate
+    from goldrank.io import read_qrels, read_run, write_qrels, write_run
+    from goldrank.measures import Measure, measure, parse
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Convention": "goldrank.conventions",
+    "GoldrankError": "goldrank.errors",
+    "Measure": "goldrank.measures",
+    "Qrels": "goldrank.data.qrels",
+    "Run": "goldrank.data.run",
+    "Scores": "goldrank.data.scores",
+    "evaluate": "goldrank.evaluation",
+    "measure": "goldrank.measures",
+    "parse": "goldrank.measures",
+    "read_qrels": "goldrank.io",
+    "read_run": "goldrank.io",
+    "write_qrels": "goldrank.io",
+    "write_run": "goldrank.io",
+}
+
+__all__ = [  # noqa: RUF022 - the order in which people meet them
+    "evaluate",
+    "read_qrels",
+    "read_run",
+    "write_qrels",
+    "write_run",
+    "Qrels",
+    "Run",
+    "Scores",
+    "Measure",
+    "measure",
+    "parse",
+    "Convention",
+    "GoldrankError",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are loaded when they are first used, so that importing goldrank costs nothing."""
+    if name in _HOME:
+        from importlib import import_module
+
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'goldrank' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

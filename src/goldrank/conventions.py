@@ -1,0 +1,97 @@
+"""Named sets of policies, so that a number can say by whose rules it was made.
+
+Each policy that the field's tools differ in is a field of `Convention`; `evaluate` takes any of them as
+an argument of the same name, and that wins over the convention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from goldrank.errors import OptionError, did_you_mean, one_of
+
+POLICIES: dict[str, dict[str, str]] = {
+    "ties": {
+        "docid": "equal scores are ordered by document id, descending by bytes (trec_eval)",
+        "input": "equal scores keep the order of the input",
+    },
+    "score_type": {
+        "float64": "scores are compared as doubles",
+        "float32": "scores are rounded to single precision first (trec_eval 9, pytrec_eval)",
+    },
+    "duplicates": {
+        "error": "a document twice in one ranking is an error that names both places",
+        "first": "the first line of a document counts",
+        "last": "the last line of a document counts",
+        "count": "every line counts as a document of its own",
+    },
+    "judgements": {
+        "error": "a document judged twice with different grades is an error; with equal grades it is noted",
+        "last": "the last judgement counts",
+    },
+    "missing": {
+        "zero": "a judged query that the run does not answer is scored as an empty ranking",
+        "skip": "it is left out of the mean",
+        "error": "it is an error",
+    },
+    "empty": {
+        "zero": "a query without any relevant document scores what the formula gives, which is 0",
+        "skip": "it is left out of the mean",
+        "one": "it scores 1",
+        "nan": "it scores NaN",
+        "error": "it is an error",
+    },
+    "overlap": {
+        "error": "run and qrels that share no query or no document id are an error",
+        "allow": "they are scored, and the footer says so",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Convention:
+    """One value for every policy, and the measure options that go with them."""
+
+    name: str
+    ties: str = "docid"
+    score_type: str = "float64"
+    duplicates: str = "error"
+    judgements: str = "error"
+    missing: str = "zero"
+    empty: str = "zero"
+    overlap: str = "error"
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    """Options that a measure gets unless it is spelled with its own: {"IPrec": {"rounding": "up"}}."""
+
+    def __post_init__(self) -> None:
+        for policy, words in POLICIES.items():
+            one_of(getattr(self, policy), words, policy)
+
+    def having(self, **changes: Any) -> Convention:
+        """This convention with some policies changed; None leaves one as it is."""
+        given = {key: value for key, value in changes.items() if value is not None}
+        for key in given:
+            if key not in POLICIES:
+                raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES))
+        return replace(self, **given) if given else self
+
+    def describe(self) -> dict[str, str]:
+        """Every policy's value by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name in POLICIES}
+
+
+TREC_EVAL_10 = Convention("trec_eval-10")
+TREC_EVAL_9 = Convention("trec_eval-9", score_type="float32", missing="skip", options={"IPrec": {"rounding": "up"}})
+
+CONVENTIONS = {convention.name: convention for convention in (TREC_EVAL_10, TREC_EVAL_9)}
+DEFAULT = TREC_EVAL_10
+
+
+def get(convention: str | Convention) -> Convention:
+    """A convention by name."""
+    if isinstance(convention, Convention):
+        return convention
+    one_of(convention, CONVENTIONS, "convention")
+    return CONVENTIONS[convention]

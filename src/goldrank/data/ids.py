@@ -1,0 +1,71 @@
+"""Ids as text and as bytes.
+
+Files hold bytes and Python holds text. An id is the same id on both sides: bytes that are not UTF-8
+survive as surrogate escapes, integers are their decimal digits, and order is always that of the bytes.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from numbers import Integral
+
+from goldrank.errors import InputError
+
+MAX_ID_BYTES = 65_536
+
+
+def encode(text: str) -> bytes:
+    """The bytes of an id."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        try:
+            return text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            return text.encode("utf-8", "surrogatepass")
+
+
+def decode(raw: bytes) -> str:
+    """The text of an id; undecodable bytes become surrogate escapes and come back by `encode`."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "surrogateescape")
+
+
+def as_text(value: object, what: str) -> str:
+    """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return decode(value)
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    raise InputError(
+        f"{what} {value!r} is of type {type(value).__name__}",
+        hint="Ids are text (or integers, which are read as their digits). Convert them before evaluating.",
+    )
+
+
+def show(text: str, limit: int = 60) -> str:
+    """An id for people: control characters and undecodable bytes escaped, long ones shortened."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: limit + 1])
+    return shown if len(text) <= limit else shown[:limit] + "..."
+
+
+def other_forms(text: str) -> set[str]:
+    """The Unicode normal forms of an id that differ from it."""
+    if text.isascii():
+        return set()
+    return {unicodedata.normalize(form, text) for form in ("NFC", "NFD")} - {text}
+
+
+def samples(ids: Iterable[str], limit: int = 3) -> str:
+    """The first few ids, quoted, for a message."""
+    first: list[str] = []
+    for text in ids:
+        if len(first) == limit:
+            return ", ".join(first) + ", ..."
+        first.append(f"'{show(text)}'")
+    return ", ".join(first) if first else "none"

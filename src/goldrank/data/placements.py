@@ -1,0 +1,122 @@
+"""Where each judged document landed: `Placements`, the one table that measures read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+_log2 = np.array([math.nan, 0.0])
+
+
+def log2(x: np.ndarray) -> np.ndarray:
+    """log2 of positive integers, by the C library: numpy's own may differ in the last bit on some machines."""
+    global _log2
+    highest = int(x.max(initial=1))
+    if highest >= len(_log2):
+        size = max(2 * len(_log2), highest + 1, 1024)
+        _log2 = np.array([math.nan, *map(math.log2, range(1, size))])
+    values: np.ndarray = _log2[x]
+    return values
+
+
+@dataclass(frozen=True)
+class Placements:
+    """One row per judged document that was retrieved, and per query what was judged and how much returned.
+
+    Rows are ordered by query, then rank. A rank between 1 and `retrieved` that has no row is a document
+    that was not judged. Sums run left to right in rank order, so they equal a plain loop's to the last bit.
+    """
+
+    queries: tuple[str, ...]
+    """Ids, in byte order; the other columns number them from 0."""
+    retrieved: np.ndarray
+    """How many documents the run returned for each query."""
+    answered: np.ndarray
+    """Whether the run has the query at all."""
+    judged_start: np.ndarray
+    """Where each query's grades begin in `judged`; one more entry than queries."""
+    judged: np.ndarray
+    """Every judged grade, descending within its query."""
+
+    query: np.ndarray
+    rank: np.ndarray
+    """1 for the first document."""
+    grade: np.ndarray
+    tie_first: np.ndarray
+    """The first rank of the placement's group of equal scores; equals `rank` when untied."""
+    tie_last: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    # What measures are made of.
+
+    def sum(self, values: np.ndarray) -> np.ndarray:
+        """Per query, the sum of one value per placement, in rank order."""
+        return np.bincount(self.query, weights=values, minlength=len(self))
+
+    def count(self, which: np.ndarray) -> np.ndarray:
+        """Per query, how many placements are marked."""
+        return np.bincount(self.query[which], minlength=len(self))
+
+    def cumulate(self, which: np.ndarray) -> np.ndarray:
+        """Per placement, how many marked ones its query has up to and including it."""
+        running = np.cumsum(which)
+        before = np.concatenate(([0], running))[self.start[self.query]]
+        counted: np.ndarray = running - before
+        return counted
+
+    def first(self, which: np.ndarray) -> np.ndarray:
+        """Per query, the rank of the first marked placement, 0 if there is none."""
+        rank = np.zeros(len(self), np.int64)
+        rows = np.flatnonzero(which)[::-1]
+        rank[self.query[rows]] = self.rank[rows]
+        return rank
+
+    def relevant(self, rel: float) -> np.ndarray:
+        """Per query, how many judged documents have at least this grade, retrieved or not."""
+        return np.bincount(self.judged_query[self.judged >= rel], minlength=len(self))
+
+    def nonrelevant(self, rel: float) -> np.ndarray:
+        """Per query, how many judged documents have a lower grade; negative grades are not judged."""
+        which = (self.judged >= 0) & (self.judged < rel)
+        return np.bincount(self.judged_query[which], minlength=len(self))
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Where each query's placements begin; one more entry than queries."""
+        counts = np.bincount(self.query, minlength=len(self))
+        return np.concatenate(([0], np.cumsum(counts)))
+
+    @cached_property
+    def judged_query(self) -> np.ndarray:
+        """The query of each entry of `judged`."""
+        return np.repeat(np.arange(len(self)), np.diff(self.judged_start))
+
+    @cached_property
+    def judged_rank(self) -> np.ndarray:
+        """The rank that each entry of `judged` has in the ideal ranking."""
+        rank: np.ndarray = np.arange(1, len(self.judged) + 1) - self.judged_start[self.judged_query]
+        return rank
+
+    # Other views of the same ranking.
+
+    def cut(self, depth: int) -> Placements:
+        """As if the run had returned no more than `depth` documents a query."""
+        keep = self.rank <= depth
+        return replace(self._where(keep), retrieved=np.minimum(self.retrieved, depth))
+
+    @cached_property
+    def condensed(self) -> Placements:
+        """As if the run had returned only judged documents (grade 0 or more); ranks close up."""
+        kept = self._where(self.grade >= 0)
+        rank = kept.cumulate(np.ones(len(kept.query), bool))
+        retrieved = np.bincount(kept.query, minlength=len(self))
+        return replace(kept, retrieved=retrieved, rank=rank, tie_first=rank, tie_last=rank)
+
+    def _where(self, keep: np.ndarray) -> Placements:
+        columns = ("query", "rank", "grade", "tie_first", "tie_last")
+        return replace(self, **{name: getattr(self, name)[keep] for name in columns})

@@ -1,0 +1,250 @@
+"""Who judged what: `Qrels`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from goldrank.data import ids
+from goldrank.errors import InputError, Place, one_of
+
+MAX_GRADE = 10_000_000
+HIGH_GRADE = 1_000
+
+Id = TypeVar("Id", str, bytes)
+Grade = int | float
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Qrels made ready for engines: queries in byte order, numbered from 0, and their grades as arrays."""
+
+    queries: tuple[str, ...]
+    start: np.ndarray
+    """Where each query's grades begin in `grade`; one more entry than queries."""
+    grade: np.ndarray
+    """Every judged grade, descending within its query."""
+
+
+class Qrels(Mapping[str, Mapping[str, Grade]]):
+    """Judgements: for each query the grade of each judged document.
+
+    Grades are whole numbers; 0 is judged not relevant and a negative one means pooled but not judged.
+    Gains that are not whole numbers are taken with `real_grades=True`.
+
+    >>> qrels = Qrels({"q1": {"d1": 2, "d2": 0}})
+    >>> qrels["q1"]["d1"]
+    2
+    """
+
+    def __init__(
+        self,
+        judgements: Mapping[Any, Mapping[Any, Any]],
+        *,
+        name: str = "qrels",
+        criteria: str | None = None,
+        real_grades: bool = False,
+    ) -> None:
+        text: dict[str, dict[str, Grade]] = {}
+        kinds = set()
+        for query, docs in judgements.items():
+            if not isinstance(docs, Mapping):
+                raise InputError(
+                    f"judgements of query {query!r} are a {type(docs).__name__}, not a mapping",
+                    where=name,
+                    hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
+                )
+            kinds.add(type(query))
+            row = text.setdefault(ids.as_text(query, "query id"), {})
+            for doc, grade in docs.items():
+                kinds.add(type(doc))
+                where = f"{name}: query {query!r}, document {doc!r}"
+                row[ids.as_text(doc, "document id")] = check_grade(grade, where, real_grades)
+        self._set(name=name, text=text, raw=None, notes=(), criteria=criteria, id_kind=id_kind(kinds))
+
+    def _set(
+        self,
+        *,
+        name: str,
+        text: dict[str, dict[str, Grade]] | None,
+        raw: dict[bytes, dict[bytes, Grade]] | None,
+        notes: tuple[str, ...],
+        criteria: str | None,
+        id_kind: str,
+    ) -> None:
+        self.name = name
+        self.criteria = criteria
+        """The relevance criteria that the judges followed, in words."""
+        self.notes = notes
+        """What the reader tolerated, in words."""
+        self.id_kind = id_kind
+        """'int' or 'str' for ids given as Python objects, 'text' for ids from files."""
+        self._text = text
+        self._raw = raw
+
+    @classmethod
+    def from_rows(
+        cls,
+        queries: Iterable[Id],
+        docs: Iterable[Id],
+        grades: Iterable[Grade],
+        *,
+        name: str,
+        where: Callable[[int], Place | str],
+        judgements: str = "error",
+        notes: Sequence[str] = (),
+        kind: str = "text",
+    ) -> Qrels:
+        """Qrels from parallel columns with checked grades; `where(i)` names row i in a message."""
+        one_of(judgements, ("error", "last"), "judgements")
+        table: dict[Id, dict[Id, Grade]] = {}
+        repeated = 0
+        first_seen: dict[tuple[Id, Id], int] | None = None
+        rows = list(zip(queries, docs, grades, strict=True))
+        for i, (query, doc, grade) in enumerate(rows):
+            judged = table.get(query)
+            if judged is None:
+                table[query] = {doc: grade}
+            elif doc not in judged:
+                judged[doc] = grade
+            else:
+                if judged[doc] != grade and judgements == "error":
+                    if first_seen is None:
+                        first_seen = {(q, d): j for j, (q, d, _) in reversed(list(enumerate(rows)))}
+                    before = first_seen[query, doc]
+                    raise InputError(
+                        f"document {_quote(doc)} of query {_quote(query)} is judged {grade} here "
+                        f"and {judged[doc]} at {where(before)}",
+                        where=where(i),
+                        hint="Remove one of the two lines, or let the last one count: judgements='last'.",
+                    )
+                judged[doc] = grade
+                repeated += 1
+        told = list(notes)
+        if repeated:
+            told.append(f"{repeated:,} repeated judgement{'s' if repeated > 1 else ''}")
+        highest = max((max(judged.values()) for judged in table.values() if judged), default=0)
+        if highest > HIGH_GRADE:
+            told.append(f"the highest grade is {highest:,}: is the grade column right?")
+        qrels = cls.__new__(cls)
+        is_raw = bool(rows) and isinstance(rows[0][0], bytes)
+        qrels._set(
+            name=name,
+            text=None if is_raw else table,  # type: ignore[arg-type]
+            raw=table if is_raw else None,  # type: ignore[arg-type]
+            notes=tuple(told),
+            criteria=None,
+            id_kind=kind,
+        )
+        return qrels
+
+    @property
+    def text(self) -> dict[str, dict[str, Grade]]:
+        """The judgements by text ids."""
+        if self._text is None:
+            assert self._raw is not None
+            decode = ids.decode
+            self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in self._raw.items()}
+        return self._text
+
+    @property
+    def raw(self) -> dict[bytes, dict[bytes, Grade]]:
+        """The judgements by ids as bytes."""
+        if self._raw is None:
+            assert self._text is not None
+            encode = ids.encode
+            self._raw = {encode(q): {encode(d): grade for d, grade in docs.items()} for q, docs in self._text.items()}
+        return self._raw
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """Queries in byte order and grades as arrays."""
+        raw = self.raw
+        order = sorted(raw)
+        sizes = np.fromiter((len(raw[q]) for q in order), np.int64, len(order))
+        start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        values = [grade for q in order for grade in raw[q].values()]
+        grade = np.array(values, dtype=np.int64 if all(type(v) is int for v in values) else np.float64)
+        query = np.repeat(np.arange(len(order)), sizes)
+        grade = grade[np.lexsort((-grade, query))]
+        return Sheet(tuple(map(ids.decode, order)), start, grade)
+
+    @cached_property
+    def near_forms(self) -> dict[str, dict[str, str]]:
+        """For each query the other Unicode forms of its judged ids, where they differ: form -> judged id."""
+        near: dict[str, dict[str, str]] = {}
+        for query, docs in self.text.items():
+            for doc in docs:
+                for form in ids.other_forms(doc):
+                    if form not in docs:
+                        near.setdefault(query, {})[form] = doc
+        return near
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the judgements themselves, the same whatever file or object they came from."""
+        digest = hashlib.sha256()
+        for query in sorted(self.raw):
+            for doc, grade in sorted(self.raw[query].items()):
+                digest.update(b"%b\x00%b\x00%r\n" % (query, doc, grade))
+        return digest.hexdigest()
+
+    def __getitem__(self, query: str) -> Mapping[str, Grade]:
+        return self.text[query]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sheet.queries)
+
+    def __len__(self) -> int:
+        return len(self._text if self._text is not None else self.raw)
+
+    def __repr__(self) -> str:
+        return f"<Qrels {self.name}: {len(self):,} queries, {len(self.sheet.grade):,} judgements>"
+
+
+def check_grade(value: object, where: Place | str, real_grades: bool = False) -> Grade:
+    """`value` as a grade, or the error that says why it is none."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise InputError(f"grade {value!r} is not a finite number", where=where)
+        if not value.is_integer() and not real_grades:
+            raise InputError(
+                f"grade {value!r} is not a whole number",
+                where=where,
+                hint="Grades are whole numbers. If these are gains, say so: real_grades=True.",
+            )
+        value = value if real_grades else int(value)
+    if not isinstance(value, int | float):
+        raise InputError(
+            f"grade {value!r} is of type {type(value).__name__}",
+            where=where,
+            hint="A grade is a whole number; leave a document out if it was not judged.",
+        )
+    if abs(value) > MAX_GRADE:
+        raise InputError(
+            f"grade {value} is out of range (at most {MAX_GRADE:,})",
+            where=where,
+            hint="Is this a date, an id or a click count in the grade column?",
+        )
+    return value
+
+
+def id_kind(types: Iterable[type]) -> str:
+    """'int' if all ids were integers, 'str' if none was; an error for a mixture."""
+    integer = {issubclass(t, int | np.integer) for t in types}
+    if integer == {True, False}:
+        raise InputError("some ids are integers and some are text", hint="Make all ids text, for example with str(id).")
+    return "int" if integer == {True} else "str"
+
+
+def _quote(text: str | bytes) -> str:
+    return f"'{ids.show(ids.decode(text) if isinstance(text, bytes) else text)}'"

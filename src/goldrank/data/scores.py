@@ -1,0 +1,324 @@
+"""How good: `Scores`, the values of measures for one run, and everything needed to understand them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldrank.data import ids
+from goldrank.errors import GoldrankError, InputError, MeasureError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+FORMAT = "goldrank-scores"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure: its value for each query and their summary."""
+
+    measure: str
+    values: np.ndarray
+    """One value per query of the `Scores`; NaN where the query does not count."""
+    summary: float
+    average: str
+    """How the summary was made: 'mean', 'sum' or 'geometric'."""
+    higher_is_better: bool = True
+
+    @property
+    def counted(self) -> np.ndarray:
+        """The values that went into the summary."""
+        return self.values[~np.isnan(self.values)] if self.average != "nan" else self.values
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Values per query and measure for one run.
+
+    >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, ["RR", "P@1"])
+    >>> scores["RR"]
+    0.5
+    >>> scores.per_query["P@1"]
+    {'q1': 0.0}
+    """
+
+    run: str
+    queries: tuple[str, ...]
+    columns: Mapping[str, Column]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """What was judged, returned, missing, dropped and so on, as numbers."""
+    notes: tuple[str, ...] = ()
+    """The same for people: what should be known before the numbers are believed."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """Convention, policies, inputs, version and time."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures' full spelling."""
+        return tuple(self.columns)
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """Each measure's summary: the mean over queries (a sum for counts, geometric for GMAP)."""
+        return {name: column.summary for name, column in self.columns.items()}
+
+    @property
+    def std(self) -> dict[str, float]:
+        """Each measure's standard deviation over queries (of a sample, n - 1)."""
+        return {
+            name: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan
+            for name, column in self.columns.items()
+        }
+
+    @property
+    def n(self) -> dict[str, int]:
+        """Over how many queries each summary was taken."""
+        return {name: len(column.counted) for name, column in self.columns.items()}
+
+    @property
+    def per_query(self) -> dict[str, dict[str, float]]:
+        """Each measure's value by query."""
+        return {
+            name: dict(zip(self.queries, column.values.tolist(), strict=True)) for name, column in self.columns.items()
+        }
+
+    def column(self, measure: object) -> Column:
+        """One measure's column, by any of its spellings."""
+        name = str(measure)
+        if name in self.columns:
+            return self.columns[name]
+        from goldrank.measures import parse
+
+        name = str(parse(name))
+        if name not in self.columns:
+            known = ", ".join(self.columns)
+            raise MeasureError(f"{name} was not measured; there are: {known}", hint=did_you_mean(name, self.columns))
+        return self.columns[name]
+
+    def __getitem__(self, measure: object) -> float:
+        """A measure's summary."""
+        return self.column(measure).summary
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    # Other shapes.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "run": self.run,
+            "queries": list(self.queries),
+            "measures": {
+                name: {"summary": column.summary, "average": column.average, "values": column.values.tolist()}
+                for name, column in self.columns.items()
+            },
+            "counts": dict(self.counts),
+            "notes": list(self.notes),
+            "provenance": {k: v() if callable(v) else v for k, v in self.provenance.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any, where: str = "scores") -> Scores:
+        """The inverse of `to_dict`."""
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            raise InputError("is not saved goldrank scores", where=where)
+        if data.get("version") != VERSION:
+            raise InputError(
+                f"was saved in version {data.get('version')!r} of the format; this goldrank reads {VERSION}",
+                where=where,
+                hint="Use the goldrank that wrote it, or a newer one.",
+            )
+        try:
+            queries = tuple(data["queries"])
+            columns = {
+                name: Column(
+                    name,
+                    np.array([math.nan if v is None else v for v in column["values"]], np.float64),
+                    math.nan if column["summary"] is None else float(column["summary"]),
+                    column["average"],
+                )
+                for name, column in data["measures"].items()
+            }
+            if any(len(column.values) != len(queries) for column in columns.values()):
+                raise ValueError("a measure has not one value per query")
+            return cls(data["run"], queries, columns, data["counts"], tuple(data["notes"]), data["provenance"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"saved scores are damaged: {error}", where=where) from None
+
+    def to_json(self) -> str:
+        """Everything, as JSON; NaN becomes null."""
+        return json.dumps(_without_nan(self.to_dict()), ensure_ascii=True)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a JSON file that `Scores.load` reads back equal."""
+        text = self.to_json()
+        try:
+            Path(path).write_text(text + "\n")
+        except OSError as error:
+            raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scores:
+        """Read what `save` wrote."""
+        try:
+            data = json.loads(Path(path).read_bytes())
+        except OSError as error:
+            raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"is not JSON: {error}", where=str(path)) from None
+        return cls.from_dict(data, str(path))
+
+    def rows(self) -> Iterator[tuple[str, str, float]]:
+        """(query, measure, value) for every value."""
+        for name, column in self.columns.items():
+            for query, value in zip(self.queries, column.values.tolist(), strict=True):
+                yield query, name, value
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row per query, one column per measure."""
+        import polars
+
+        return polars.DataFrame({"query": list(map(_utf8, self.queries)), **self._values()})
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per query, one column per measure."""
+        import pandas
+
+        return pandas.DataFrame({"query": list(map(_utf8, self.queries)), **self._values()})
+
+    def to_arrow(self) -> pyarrow.Table:
+        """One row per query, one column per measure."""
+        import pyarrow
+
+        return pyarrow.table({"query": list(map(_utf8, self.queries)), **self._values()})
+
+    def _values(self) -> dict[str, np.ndarray]:
+        return {name: column.values for name, column in self.columns.items()}
+
+    def __repr__(self) -> str:
+        return "\n".join(_table([self], escape=ids.show))
+
+    def _repr_html_(self) -> str:
+        return _html([self])
+
+
+class ScoresByRun(Mapping[str, Scores]):
+    """The `Scores` of several runs on the same queries, by the runs' names."""
+
+    def __init__(self, scores: Sequence[Scores]) -> None:
+        self._scores = {one.run: one for one in scores}
+
+    def __getitem__(self, run: str) -> Scores:
+        if run not in self._scores:
+            raise KeyError(f"{run!r}; there are: {', '.join(self._scores)}")
+        return self._scores[run]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scores)
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    @property
+    def mean(self) -> dict[str, dict[str, float]]:
+        """Each run's summaries."""
+        return {run: scores.mean for run, scores in self.items()}
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row per run and query, one column per measure."""
+        import polars
+
+        frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
+        return polars.concat(frames)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, by run."""
+        return {run: scores.to_dict() for run, scores in self.items()}
+
+    def __repr__(self) -> str:
+        return "\n".join(_table(list(self.values()), escape=ids.show))
+
+    def _repr_html_(self) -> str:
+        return _html(list(self.values()))
+
+
+def format_value(value: float, average: str = "mean") -> str:
+    """A value as reports show it: four decimals, counts as whole numbers."""
+    if math.isnan(value):
+        return "nan"
+    return f"{value:,.0f}" if average == "sum" and value == int(value) else f"{value:.4f}"
+
+
+def _table(scores: Sequence[Scores], escape: Any) -> list[str]:
+    """A plain table, measures down and runs across, with the notes below."""
+    names = list(dict.fromkeys(name for one in scores for name in one.columns))
+    heads = ["measure", *(escape(one.run) for one in scores)]
+    rows = [[name, *(_cell(one, name) for one in scores)] for name in names]
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [heads, *rows]
+    ]
+    told = list(dict.fromkeys(note for one in scores for note in _footer(one, len(scores) > 1)))
+    return lines + [f"  {line}" for line in told]
+
+
+def _cell(scores: Scores, name: str) -> str:
+    column = scores.columns.get(name)
+    return format_value(column.summary, column.average) if column else ""
+
+
+def _footer(scores: Scores, named: bool) -> list[str]:
+    prefix = f"{ids.show(scores.run)}: " if named else ""
+    convention = scores.provenance.get("convention", "")
+    head = f"{len(scores.queries):,} queries" + (f", {convention}" if convention else "")
+    return [head, *(prefix + note for note in scores.notes)]
+
+
+def _html(scores: Sequence[Scores]) -> str:
+    from html import escape
+
+    names = list(dict.fromkeys(name for one in scores for name in one.columns))
+    head = "".join(f"<th>{escape(ids.show(one.run))}</th>" for one in scores)
+    body = "".join(
+        f"<tr><td>{escape(name)}</td>" + "".join(f"<td>{_cell(one, name)}</td>" for one in scores) + "</tr>"
+        for name in names
+    )
+    told = dict.fromkeys(note for one in scores for note in _footer(one, len(scores) > 1))
+    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
+    return f"<table><thead><tr><th>measure</th>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+
+
+def _utf8(text: str) -> str:
+    """An id that data frames can hold: undecodable bytes are shown as escapes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return value

@@ -1,0 +1,20 @@
+"""Qrels x Run -> Placements. An engine ranks and joins; it contains no measure."""
+
+from __future__ import annotations
+
+from goldrank.conventions import Convention
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
+from goldrank.engine.counts import RunCounts
+
+
+def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
+    """Where the run put each judged document, and what was seen on the way."""
+    if run.blocks is not None:
+        from goldrank.engine import blocks
+
+        return blocks.place(qrels, run.blocks, convention)
+    from goldrank.engine import dicts
+
+    return dicts.place(qrels, run, convention)

@@ -1,0 +1,402 @@
+"""The engine for runs that arrive in pieces: files, frames, anything larger than memory.
+
+Each piece is parsed and ranked by a thread of its own, and only judged documents survive it. A query
+whose lines lie in one stretch is finished on the spot. The stretches at the edges of a piece are kept and
+joined with their neighbours; if a query turns up again later, the input is read a second time for those
+queries alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from goldrank.conventions import Convention
+from goldrank.data import ids
+from goldrank.data.blocks import Block, BlockSource, Rows
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Grade, Qrels
+from goldrank.engine.counts import RunCounts, assemble
+from goldrank.errors import InputError
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Judged:
+    """The judgements as an engine asks for them: is this (query, document) pair judged, and how?"""
+
+    def __init__(self, qrels: Qrels, source: BlockSource) -> None:
+        raw = qrels.raw
+        self.sheet = qrels.sheet
+        self.code = {ids.encode(query): code for code, query in enumerate(self.sheet.queries)}
+        self.grades: list[dict[bytes, Grade]] = [raw[query] for query in self.code]
+        self.near: list[dict[bytes, str]] | None = None
+        pairs = [(code, doc) for code, row in enumerate(self.grades) for doc in row]
+        if qrels.near_forms:
+            forms = qrels.near_forms
+            self.near = [{ids.encode(f): d for f, d in forms.get(q, {}).items()} for q in self.sheet.queries]
+            pairs += [(code, form) for code, row in enumerate(self.near) for form in row]
+        codes = np.fromiter((code for code, _ in pairs), np.int64, len(pairs))
+        keys = pair_keys(source.keys([doc for _, doc in pairs]), codes)
+        bits = min(24, max(16, (128 * len(pairs)).bit_length()))
+        self._shift = np.uint64(64 - bits)
+        self._table = np.zeros(1 << bits, bool)
+        self._table[(keys >> self._shift).view(np.int64)] = True
+
+    def candidates(self, keys: np.ndarray) -> np.ndarray:
+        """The lines that may be judged: all that are, and a few that are not."""
+        return np.flatnonzero(self._table[(keys >> self._shift).view(np.int64)])
+
+
+def pair_keys(doc_keys: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """A hash of (query, document) pairs from the document's hash and the query's number."""
+    mixed: np.ndarray = (doc_keys ^ (codes.view(np.uint64) + np.uint64(1)) * _MIX) * _MIX
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+@dataclass
+class Lines:
+    """Lines of judged queries, as columns, with access to their documents."""
+
+    code: np.ndarray
+    score: np.ndarray
+    key: np.ndarray
+    docs: Callable[[np.ndarray], list[bytes]]
+    place: Callable[[int], object]
+    claimed: Callable[[np.ndarray], np.ndarray] | None
+
+    def take(self, which: np.ndarray) -> Lines:
+        """Some of the lines, in the order given."""
+        claimed = self.claimed
+        return Lines(
+            self.code[which],
+            self.score[which],
+            self.key[which],
+            lambda lines: self.docs(which[lines]),
+            lambda line: self.place(int(which[line])),
+            None if claimed is None else lambda lines: claimed(which[lines]),
+        )
+
+
+@dataclass
+class Found:
+    """Placements of some queries, and per query what was returned and seen."""
+
+    query: np.ndarray
+    rank: np.ndarray
+    grade: np.ndarray
+    tie_first: np.ndarray
+    tie_last: np.ndarray
+
+    code: np.ndarray
+    """The number of each query; the columns below go with it."""
+    retrieved: np.ndarray
+    infinite: np.ndarray
+    contradicted: np.ndarray
+    constant: np.ndarray
+    repeated: np.ndarray
+    near_forms: np.ndarray
+
+    def without(self, queries: np.ndarray) -> Found:
+        """The same less some queries, marked by number."""
+        rows, codes = ~queries[self.query], ~queries[self.code]
+        per_row = {name: getattr(self, name)[rows] for name in PER_ROW}
+        return Found(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
+
+
+PER_ROW = ("query", "rank", "grade", "tie_first", "tie_last")
+PER_QUERY = ("retrieved", "infinite", "contradicted", "constant", "repeated", "near_forms")
+
+
+@dataclass
+class Piece:
+    """What a thread makes of one block."""
+
+    found: Found
+    """Placements of the inner stretches."""
+    edges: list[tuple[int, Rows]]
+    """The first and the last stretch, by query number: a neighbour may continue them."""
+    codes: np.ndarray
+    """The query number of each stretch, -1 where the query is not judged."""
+    unjudged: set[bytes]
+    lines: int
+    example_docs: list[str]
+    block_notes: Counter[str]
+
+
+def place(qrels: Qrels, source: BlockSource, convention: Convention) -> tuple[Placements, RunCounts]:
+    """Placements of a run that comes in blocks."""
+    judged = Judged(qrels, source)
+    size = len(judged.sheet.queries)
+    counts = RunCounts()
+    stretches = np.zeros(size, np.int64)
+    parts: list[Found] = []
+    edges: list[tuple[int, Rows]] = []
+    unjudged: set[bytes] = set()
+    last = -1
+
+    def work(piece: Callable[[], Block]) -> Piece:
+        return _rank_piece(piece(), judged, convention)
+
+    for piece in in_threads(work, source.pieces()):
+        parts.append(piece.found)
+        edges += piece.edges
+        unjudged |= piece.unjudged
+        counts.lines += piece.lines
+        counts.example_docs = counts.example_docs or piece.example_docs
+        counts.tolerated.update(piece.block_notes)
+        if len(piece.codes):
+            stretches += np.bincount(piece.codes[piece.codes >= 0], minlength=size)
+            if piece.codes[0] == last >= 0:
+                stretches[last] -= 1
+            last = int(piece.codes[-1])
+
+    scattered = stretches > 1
+    if scattered.any():
+        parts = [found.without(scattered) for found in parts]
+        edges = [(code, block) for code, block in edges if not scattered[code]]
+        parts.append(_rank_again(source, judged, convention, scattered))
+    if edges:
+        parts.append(_rank(_join(edges), judged, convention))
+
+    total = {name: np.zeros(size, np.int64) for name in PER_QUERY}
+    answered = np.zeros(size, bool)
+    for found in parts:
+        answered[found.code] = True
+        for name in PER_QUERY:
+            total[name][found.code] += getattr(found, name)
+    for name in PER_QUERY[1:]:
+        setattr(counts, name, int(total[name].sum()))
+    counts.unjudged_queries = len(unjudged)
+    counts.unjudged_examples = [ids.decode(query) for query in sorted(unjudged)[:3]]
+    empty = [np.zeros(0, np.int64)]
+    joined = [np.concatenate([getattr(found, name) for found in parts] or empty) for name in PER_ROW]
+    return assemble(judged.sheet, total["retrieved"], answered, *joined), counts
+
+
+def in_threads(work: Callable[[In], Out], items: Iterator[In]) -> Iterator[Out]:
+    """`work` over `items` in order, with no more in flight than threads can use."""
+    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[Out]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _rank_piece(block: Block, judged: Judged, convention: Convention) -> Piece:
+    """Finish the inner stretches of a block; hand on those at its edges."""
+    get = judged.code.get
+    codes = np.fromiter((get(query, -1) for query in block.queries), np.int64, len(block.queries))
+    inner = codes.copy()
+    edges: list[tuple[int, Rows]] = []
+    for i in sorted({0, len(codes) - 1} if len(codes) else ()):
+        if codes[i] >= 0:
+            edges.append((int(codes[i]), block.keep(np.arange(block.start[i], block.start[i + 1]))))
+            inner[i] = -1
+    line_code = np.repeat(inner, np.diff(block.start))
+    key = pair_keys(block.key, line_code)
+    lines = Lines(line_code, block.score, key, block.docs, block.place, block.claimed)
+    if (inner < 0).any():
+        lines = lines.take(np.flatnonzero(line_code >= 0))
+    return Piece(
+        found=_rank(lines, judged, convention),
+        edges=edges,
+        codes=codes,
+        unjudged={block.queries[i] for i in np.flatnonzero(codes < 0).tolist()},
+        lines=len(block),
+        example_docs=list(map(ids.decode, block.docs(np.arange(min(3, len(block)))))),
+        block_notes=block.notes,
+    )
+
+
+def _rank_again(source: BlockSource, judged: Judged, convention: Convention, scattered: np.ndarray) -> Found:
+    """Rank queries whose lines are scattered over the input, by a second pass over it."""
+
+    def gather(piece: Callable[[], Block]) -> tuple[np.ndarray, Rows]:
+        block = piece()
+        codes = np.array([judged.code.get(query, -1) for query in block.queries], np.int64)
+        wanted = (codes >= 0) & scattered[codes]
+        line_code = np.repeat(np.where(wanted, codes, -1), np.diff(block.start))
+        lines = np.flatnonzero(line_code >= 0)
+        return line_code[lines], block.keep(lines)
+
+    return _rank(_join(list(in_threads(gather, source.pieces()))), judged, convention, scattered=True)
+
+
+def _join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> Lines:
+    """Lines from several places, in input order, as one table."""
+    all_rows = [rows for _, rows in parts]
+    begin = np.concatenate(([0], np.cumsum([len(rows) for rows in all_rows])))
+    code = np.concatenate([np.broadcast_to(np.asarray(code), len(rows)) for code, rows in parts])
+
+    def docs(lines: np.ndarray) -> list[bytes]:
+        owner = np.searchsorted(begin, lines, "right") - 1
+        found: list[bytes] = [b""] * len(lines)
+        for i in np.unique(owner):
+            mine = np.flatnonzero(owner == i)
+            for at, doc in zip(mine.tolist(), all_rows[i].docs(lines[mine] - begin[i]), strict=True):
+                found[at] = doc
+        return found
+
+    def place_of(line: int) -> object:
+        owner = int(np.searchsorted(begin, line, "right")) - 1
+        return all_rows[owner].place(int(line - begin[owner]))
+
+    def claimed(lines: np.ndarray) -> np.ndarray:
+        owner = np.searchsorted(begin, lines, "right") - 1
+        found = np.full(len(lines), -1)
+        for i in np.unique(owner):
+            ask = all_rows[i].claimed
+            if ask is not None:
+                found[owner == i] = ask(lines[owner == i] - begin[i])
+        return found
+
+    return Lines(
+        code,
+        np.concatenate([rows.score for rows in all_rows]),
+        pair_keys(np.concatenate([rows.key for rows in all_rows]), code),
+        docs,
+        place_of,
+        claimed,
+    )
+
+
+def _rank(lines: Lines, judged: Judged, convention: Convention, scattered: bool = False) -> Found:
+    """Place the judged documents among lines that hold all there is of their queries.
+
+    Lines of one query are neighbours unless they are `scattered`.
+    """
+    if convention.score_type == "float32":
+        lines.score = lines.score.astype(np.float32).astype(np.float64)
+    dropped = np.zeros(0, np.int64)
+    if convention.duplicates != "count":
+        lines, dropped = _without_repeats(lines, convention.duplicates)
+    same_query = lines.code[1:] == lines.code[:-1]
+    if scattered or (same_query & (lines.score[1:] > lines.score[:-1])).any():
+        lines = lines.take(np.lexsort((-lines.score, lines.code)))
+        same_query = lines.code[1:] == lines.code[:-1]
+    code, score = lines.code, lines.score
+    same_score = same_query & (score[1:] == score[:-1])
+    start, end = _stretches(same_query, len(code))
+    tie_start, tie_end = _stretches(same_score, len(code))
+
+    hits, grades, near = _hits(lines, judged)
+    tie = np.searchsorted(tie_start, hits, "right") - 1
+    begin = start[np.searchsorted(start, hits, "right") - 1]
+    rank = hits - begin + 1
+    first, last = tie_start[tie] - begin + 1, tie_end[tie] - begin
+    if convention.ties == "docid":
+        _order_ties(rank, hits, tie, first, last, tie_start, lines)
+
+    size = len(judged.sheet.queries)
+    codes = code[start]
+    higher = np.zeros(0, np.int64)
+    if lines.claimed is not None and len(hits):
+        # Ranks may begin at 0 and may have gaps, but none can claim to be better than it is.
+        claim = lines.claimed(hits)
+        higher = code[hits[(claim >= 0) & (claim < first - 1)]]
+    return Found(
+        query=code[hits],
+        rank=rank,
+        grade=grades,
+        tie_first=first,
+        tie_last=last,
+        code=codes,
+        retrieved=end - start,
+        infinite=np.bincount(code[np.isinf(score)], minlength=size)[codes],
+        contradicted=np.bincount(higher, minlength=size)[codes],
+        constant=((end - start > 1) & (score[start] == score[end - 1])).astype(np.int64),
+        repeated=np.bincount(dropped, minlength=size)[codes],
+        near_forms=np.bincount(near, minlength=size)[codes],
+    )
+
+
+def _stretches(same: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and end of each stretch of `size` lines; `same` says which lines continue the one before."""
+    if not size:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    start = np.concatenate(([0], np.flatnonzero(~same) + 1))
+    return start, np.append(start[1:], size)
+
+
+def _order_ties(
+    rank: np.ndarray,
+    hits: np.ndarray,
+    tie: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    tie_start: np.ndarray,
+    lines: Lines,
+) -> None:
+    """Rank the hits that share their score with others by document id, descending by bytes."""
+    tied = np.flatnonzero(first < last)
+    for group in np.split(tied, np.flatnonzero(np.diff(tie[tied])) + 1):
+        if len(group):
+            low = tie_start[tie[group[0]]]
+            docs = lines.docs(np.arange(low, low + last[group[0]] - first[group[0]] + 1))
+            order = sorted(range(len(docs)), key=docs.__getitem__, reverse=True)
+            position = np.empty(len(docs), np.int64)
+            position[order] = np.arange(len(docs))
+            rank[group] = first[group] + position[hits[group] - low]
+
+
+def _hits(lines: Lines, judged: Judged) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The lines with judged documents, their grades, and the queries of near misses."""
+    maybe = judged.candidates(lines.key)
+    docs = lines.docs(maybe)
+    codes = lines.code[maybe].tolist()
+    grades = judged.grades
+    found = [grades[code].get(doc) for code, doc in zip(codes, docs, strict=True)]
+    near: list[int] = []
+    if judged.near is not None:
+        rows = zip(codes, docs, found, strict=True)
+        near = [code for code, doc, grade in rows if grade is None and doc in judged.near[code]]
+    keep = [i for i, grade in enumerate(found) if grade is not None]
+    values = np.array([found[i] for i in keep], judged.sheet.grade.dtype)
+    return maybe[np.array(keep, np.int64)], values, np.array(near, np.int64)
+
+
+def _without_repeats(lines: Lines, policy: str) -> tuple[Lines, np.ndarray]:
+    """The lines with each document of a query once and the queries of those dropped, or an error."""
+    ordered = np.sort(lines.key)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return lines, np.zeros(0, np.int64)
+    suspects = np.flatnonzero(np.isin(lines.key, twice))
+    seen: dict[tuple[int, bytes], int] = {}
+    drop: list[int] = []
+    for line, doc in zip(suspects.tolist(), lines.docs(suspects), strict=True):
+        pair = (int(lines.code[line]), doc)
+        before = seen.setdefault(pair, line)
+        if before == line:
+            continue
+        if policy == "error":
+            raise InputError(
+                f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.place(before)}",
+                where=str(lines.place(line)),
+                hint="Remove one of the lines, or choose: duplicates='first', 'last' or 'count'.",
+            )
+        drop.append(before if policy == "last" else line)
+        if policy == "last":
+            seen[pair] = line
+    keep = np.ones(len(lines.code), bool)
+    keep[drop] = False
+    return lines.take(np.flatnonzero(keep)), lines.code[drop]

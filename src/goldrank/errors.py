@@ -1,0 +1,80 @@
+"""Every exception of goldrank: what is wrong, where, and what to do about it.
+
+All of them are `GoldrankError`, so that a caller can catch them together, and each carries the exit
+code that the command line returns for it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """A spot in a file. `column` is the first character's column, counted from 1 as editors do."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+class GoldrankError(Exception):
+    """Base of all errors. `what` states the problem, `where` the place, `hint` the way out."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: Place | str | None = None, hint: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.hint = hint
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{text}\n  {self.hint}" if self.hint else text
+
+
+class InputError(GoldrankError, ValueError):
+    """A file or object that cannot be read as what it should be."""
+
+
+class MismatchError(InputError):
+    """Run and qrels have no query, or no document, in common."""
+
+
+class MissingQueryError(GoldrankError):
+    """A judged query is not in the run, and the policy says that this is an error."""
+
+
+class NoRelevantError(GoldrankError):
+    """A query has no relevant document, and the policy says that this is an error."""
+
+
+class MeasureError(GoldrankError, ValueError):
+    """An unknown measure, or a parameter that it does not take."""
+
+
+class OptionError(GoldrankError, ValueError):
+    """An unknown policy, convention or format."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A hint for a mistyped word, or None when nothing is near."""
+    by_folded = {name.casefold(): name for name in known}
+    near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return f"Did you mean {by_folded[near[0]]}?" if near else None
+
+
+def one_of(value: object, allowed: Iterable[str], what: str) -> str:
+    """`value` if it is one of the `allowed` words, else an `OptionError` that lists them."""
+    words = list(allowed)
+    if isinstance(value, str) and value in words:
+        return value
+    listed = ", ".join(words)
+    hint = did_you_mean(str(value), words)
+    raise OptionError(f"{what} is {value!r}; it must be one of: {listed}", hint=hint)

@@ -1,0 +1,215 @@
+"""The hall: judgements and rankings in, `Scores` out."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from goldrank import __version__, conventions, engine, io
+from goldrank.conventions import Convention
+from goldrank.data import ids
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
+from goldrank.data.scores import Column, Scores, ScoresByRun
+from goldrank.engine.counts import RunCounts
+from goldrank.errors import InputError, MissingQueryError, NoRelevantError
+from goldrank.measures import DEFAULT, Measure, parse, summarise
+from goldrank.overlap import explain_mismatch
+
+Measures = str | Measure | Iterable[str | Measure] | None
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    run: Mapping[str, Run] | Sequence[str | os.PathLike[str] | Run],
+    measures: Measures = ...,
+    **policies: Any,
+) -> ScoresByRun: ...
+
+
+@overload
+def evaluate(qrels: Any, run: Any, measures: Measures = ..., **policies: Any) -> Any: ...
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Measures = None,
+    *,
+    convention: str | Convention = conventions.DEFAULT,
+    format: str | None = None,
+    **policies: Any,
+) -> Any:
+    """Score a run, or several, against judgements.
+
+    `qrels` and `run` are files, dicts, data frames, or `Qrels` and `Run`. Several runs are a mapping from
+    names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
+    Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
+    `overlap`, `score_type`) are given by name.
+
+    >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
+    >>> round(scores["nDCG@10"], 4), scores["RR"]
+    (0.6309, 0.5)
+    """
+    rules = conventions.get(convention).having(**policies)
+    wanted = _wanted(measures, rules)
+    judgements = io.as_qrels(qrels, judgements=rules.judgements)
+    several = io.as_runs(run, format=format, duplicates=rules.duplicates)
+    if several is None:
+        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules)
+    if not several:
+        raise InputError("no runs were given")
+    return ScoresByRun([_score(judgements, one, wanted, rules) for one in several])
+
+
+def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
+    listed = DEFAULT if measures is None else [measures] if isinstance(measures, str | Measure) else list(measures)
+    if not listed:
+        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
+    parsed = [parse(one) for one in listed]
+    return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
+
+
+def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention) -> Scores:
+    if not len(qrels):
+        raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
+    kinds = (run.id_kind, qrels.id_kind)
+    if kinds in (("int", "str"), ("str", "int")) and rules.overlap == "error":
+        words = {"int": "integers", "str": "text"}
+        raise InputError(
+            f"ids of the run are {words[kinds[0]]}, judged ids are {words[kinds[1]]}",
+            where=run.name,
+            hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
+        )
+    placements, counts = engine.place(qrels, run, rules)
+    if rules.overlap == "error":
+        explain_mismatch(qrels, run.name, placements, counts)
+    if rules.missing == "error" and not placements.answered.all():
+        absent = [query for query, there in zip(placements.queries, placements.answered, strict=True) if not there]
+        raise MissingQueryError(
+            f"{len(absent):,} judged queries are not in the run: {ids.samples(absent)}",
+            where=run.name,
+            hint="missing='zero' counts them as 0, missing='skip' leaves them out.",
+        )
+    counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
+    columns = {str(one): _column(one, placements, counted, rules, run.name) for one in measures}
+    kept = np.flatnonzero(counted)
+    queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in kept)
+    numbers = _numbers(placements, counts)
+    return Scores(
+        run=run.name,
+        queries=queries,
+        columns=columns,
+        counts=numbers,
+        notes=_notes(numbers, counts, qrels, run, rules, placements),
+        provenance={
+            "goldrank": __version__,
+            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "convention": rules.name,
+            "policies": rules.describe(),
+            "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
+            "run": _run_identity(run),
+        },
+    )
+
+
+def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules: Convention, run: str) -> Column:
+    values = measure(placements)
+    declared = measure.declaration
+    if rules.empty != "zero" and declared.needs_relevant:
+        level = measure.option("rel")
+        bare = (placements.relevant(1 if level is None else level) == 0) & counted
+        if rules.empty == "error" and bare.any():
+            names = ids.samples(placements.queries[i] for i in np.flatnonzero(bare))
+            raise NoRelevantError(
+                f"{int(bare.sum()):,} queries have no relevant document for {measure}: {names}",
+                where=run,
+                hint="empty='zero' scores them 0, empty='skip' leaves them out.",
+            )
+        values = np.where(bare, 1.0 if rules.empty == "one" else np.nan, values)
+    values = values[counted]
+    there = values if rules.empty == "nan" else values[~np.isnan(values)]
+    return Column(str(measure), values, summarise(measure, there), declared.average)
+
+
+def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
+    """The counts of a result."""
+    return {
+        "queries": len(placements),
+        "missing": int((~placements.answered).sum()),
+        "unjudged_queries": counts.unjudged_queries,
+        "no_results": int((placements.answered & (placements.retrieved == 0)).sum()),
+        "no_relevant": int((placements.relevant(1) == 0).sum()),
+        "retrieved": int(placements.retrieved.sum()),
+        "judged_retrieved": int((placements.grade >= 0).sum()),
+        "relevant": int(placements.relevant(1).sum()),
+        "relevant_retrieved": int((placements.grade >= 1).sum()),
+        "tied": int((placements.tie_first < placements.tie_last).sum()),
+        "repeated": counts.repeated,
+        "infinite": counts.infinite,
+        "contradicted": counts.contradicted,
+        "constant": counts.constant,
+        "near_forms": counts.near_forms,
+    }
+
+
+def _notes(
+    numbers: Mapping[str, int], counts: RunCounts, qrels: Qrels, run: Run, rules: Convention, placements: Placements
+) -> tuple[str, ...]:
+    """The counts that a reader must know, in words; what is as it should be is not mentioned."""
+    judged = numbers["queries"]
+    notes: list[str] = []
+
+    def note(key: str, one: str, many: str) -> None:
+        if numbers[key]:
+            notes.append(f"{numbers[key]:,} {one if numbers[key] == 1 else many}")
+
+    if numbers["missing"]:
+        absent = ids.samples(q for q, there in zip(placements.queries, placements.answered, strict=True) if not there)
+        how = {"zero": "counted as 0", "skip": "left out of the mean"}[rules.missing]
+        notes.append(f"{numbers['missing']:,} of {judged:,} judged queries are not in the run, {how}: {absent}")
+    if numbers["no_results"]:
+        notes.append(f"{numbers['no_results']:,} queries are in the run without any document")
+    if numbers["retrieved"] == 0:
+        notes.append("the run returned nothing at all for the judged queries")
+    if numbers["unjudged_queries"]:
+        notes.append(
+            f"{numbers['unjudged_queries']:,} queries of the run are not judged and were left out: "
+            f"{ids.samples(counts.unjudged_examples)}"
+        )
+    note("no_relevant", "query has no relevant document", "queries have no relevant document")
+    if numbers["retrieved"]:
+        notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
+    if numbers["tied"]:
+        rule = "by document id" if rules.ties == "docid" else "in input order"
+        notes.append(f"{numbers['tied']:,} judged documents are tied with others, ordered {rule}")
+    note("constant", "query has one score for all its documents", "queries have one score for all their documents")
+    note("repeated", "repeated document was dropped", "repeated documents were dropped")
+    note("infinite", "score is infinite", "scores are infinite")
+    if numbers["contradicted"]:
+        notes.append(
+            f"the rank column contradicts the scores for {numbers['contradicted']:,} judged documents; the scores count"
+        )
+    if numbers["near_forms"]:
+        notes.append(
+            f"{numbers['near_forms']:,} documents of the run equal a judged id only after Unicode normalisation "
+            "(NFC, NFD) and do not count: normalise the ids on both sides"
+        )
+    notes += [f"qrels: {text}" for text in qrels.notes]
+    notes += [f"run: {text}" for text in run.notes]
+    for what, count in counts.tolerated.items():
+        notes.append(f"run: {what}" if what.startswith("the last") else f"run: {count:,} {what}")
+    return tuple(notes)
+
+
+def _run_identity(run: Run) -> dict[str, Any]:
+    identity: dict[str, Any] = {"name": run.name}
+    if run.blocks is not None:
+        identity["source"] = run.blocks.name
+    return identity

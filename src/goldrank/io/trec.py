@@ -1,0 +1,358 @@
+"""TREC text: runs (`query iter doc rank score tag`), qrels (`query iter doc grade`), MS MARCO runs.
+
+Ids are bytes. Fields are separated by any of the six ASCII blanks; lines starting with # are comments.
+Regular lines are read by `scan`; as soon as a piece has anything irregular in it, `_tidy` goes through
+it line by line, and either makes it regular or says what is wrong, and where.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from goldrank.data import ids
+from goldrank.data.blocks import Block, Rows
+from goldrank.data.qrels import MAX_GRADE, Grade, Qrels
+from goldrank.data.run import Run
+from goldrank.errors import InputError, Place
+from goldrank.io import scan
+from goldrank.io.sources import Source
+
+BLANKS = b" \t\n\v\f\r"
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_INTEGER = re.compile(rb"[+-]?\d+(\.0*)?")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which field is which, counted from 0."""
+
+    fields: tuple[str, ...]
+    extra: bool
+    """Whether more fields may follow."""
+
+    def column(self, name: str) -> int:
+        return self.fields.index(name)
+
+
+RUN_LAYOUTS = {
+    "trec": Layout(("query", "iter", "doc", "rank", "score", "tag"), extra=True),
+    "trec-no-tag": Layout(("query", "iter", "doc", "rank", "score"), extra=True),
+    "msmarco": Layout(("query", "doc", "rank"), extra=False),
+}
+QRELS_LAYOUTS = {
+    "trec": Layout(("query", "iter", "doc", "grade"), extra=False),
+    "trec-3col": Layout(("query", "doc", "grade"), extra=False),
+}
+
+
+class TrecRun:
+    """A run in a text file, read piece by piece (a `BlockSource`)."""
+
+    def __init__(self, source: Source, layout: str = "trec") -> None:
+        self.name = source.name
+        self.source = source
+        self.layout = RUN_LAYOUTS[layout]
+
+    def pieces(self) -> Iterator[Callable[[], Block]]:
+        any_piece = False
+        for offset, load in self.source.pieces():
+            any_piece = True
+            yield lambda offset=offset, load=load: self._block(load(), offset)  # type: ignore[misc]
+        if not any_piece:
+            raise empty(self.source)
+
+    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
+        ends = np.cumsum([len(doc) for doc in docs], dtype=np.int64)
+        starts = np.concatenate((np.zeros(1, np.int64), ends))[: len(docs)]
+        data = scan.padded(b"".join(docs))
+        return scan.hashed(scan.Fields(data, [ends], [starts]).columns(0), len(docs))
+
+    def digest(self) -> str | None:
+        return self.source.digest()
+
+    def _block(self, data: np.ndarray, offset: int) -> Block:
+        layout = self.layout
+        notes: Counter[str] = Counter()
+        cut_off = data[-scan.PAD - 1] != ord("\n")
+        fields = scan.split(data)
+        numbers: np.ndarray | None = None
+        if fields is None or not _regular(fields, layout):
+            raw = data[: -scan.PAD].tobytes()
+            tidy, numbers, notes = _tidy(raw, offset, self.source, layout, "run")
+            fields = scan.split(scan.padded(tidy), exact=True)
+            if fields is None:
+                return self._no_lines(notes)
+        elif fields.width > len(layout.fields):
+            notes["lines with more than six columns; the rest was ignored"] += fields.size
+        if cut_off:
+            notes["the last line has no line end: is the file complete?"] += 1
+
+        def place(line: int, column: int | None = None) -> Place:
+            number = int(numbers[line]) if numbers is not None else line
+            where = self.source.lines_before(offset) + number + 1
+            return Place(self.name, where, column)
+
+        score = self._scores(fields, place) if "score" in layout.fields else self._ranks(fields, place)
+        query_column, doc_column = layout.column("query"), layout.column("doc")
+        begin = scan.changes(fields.columns(query_column), fields.size)
+        key = scan.hashed(fields.columns(doc_column), fields.size)
+
+        def docs(lines: np.ndarray) -> list[bytes]:
+            return fields.texts(doc_column, lines)
+
+        def keep(lines: np.ndarray) -> Rows:
+            low, high = (int(lines[0]), int(lines[-1]) + 1) if len(lines) else (0, 0)
+            whole = fields.copy(low, high)
+            local = lines - low
+            return Rows(
+                score=score[lines],
+                key=key[lines],
+                docs=lambda some: whole.texts(doc_column, local[some]),
+                place=lambda line: place(int(lines[line])),
+                claimed=lambda some: self._claimed(whole, local[some]),
+            )
+
+        return Block(
+            score=score,
+            key=key,
+            docs=docs,
+            place=place,
+            claimed=lambda lines: self._claimed(fields, lines),
+            queries=fields.texts(query_column, begin),
+            start=np.append(begin, fields.size),
+            keep=keep,
+            notes=notes,
+        )
+
+    def _claimed(self, fields: scan.Fields, lines: np.ndarray) -> np.ndarray:
+        """What the rank column says, -1 where it is no number."""
+        texts = fields.texts(self.layout.column("rank"), lines)
+        return np.array([int(text) if text.isdigit() and len(text) < 16 else -1 for text in texts], np.int64)
+
+    def _ranks(self, fields: scan.Fields, place: Callable[[int, int | None], Place]) -> np.ndarray:
+        """Scores of a run that has only ranks."""
+        column = self.layout.column("rank")
+        rank = scan.integers(fields, column)
+        if (rank < 0).any():
+            line = int(np.flatnonzero(rank < 0)[0])
+            found = ids.decode(fields.texts(column, np.array([line]))[0])
+            raise InputError(
+                f"rank '{ids.show(found)}' is not a whole number",
+                where=place(line, fields.offset(line, column)),
+                hint="An MS MARCO run has three columns: query, document, rank.",
+            )
+        return -rank.astype(np.float64)
+
+    def _scores(self, fields: scan.Fields, place: Callable[[int, int | None], Place]) -> np.ndarray:
+        column = self.layout.column("score")
+        score, left = scan.decimals(fields, column)
+        texts = fields.texts(column, left)
+        for line, text in zip(left.tolist(), texts, strict=True):
+            if not _NUMBER.fullmatch(text):
+                raise bad_score(text, place(line, fields.offset(line, column)))
+            score[line] = float(text)
+        return score
+
+    def _no_lines(self, notes: Counter[str]) -> Block:
+        none = np.zeros(0, np.int64)
+        rows = Rows(np.zeros(0), none.view(np.uint64), lambda _: [], lambda _: self.name)
+        return Block(
+            rows.score, rows.key, rows.docs, rows.place, (), np.zeros(1, np.int64), lambda _: rows, notes=notes
+        )
+
+
+def read_run(source: Source, layout: str = "trec") -> Run:
+    """A run in one of `RUN_LAYOUTS`; it is read when it is used."""
+    name = source.path.name if source.path is not None else source.name
+    return Run(blocks=TrecRun(source, layout), name=name, id_kind="text", notes=tuple(source.notes))
+
+
+def read_qrels(source: Source, layout: str = "trec", judgements: str = "error") -> Qrels:
+    """Qrels in one of `QRELS_LAYOUTS`."""
+    shape = QRELS_LAYOUTS[layout]
+    raw = source.read()
+    notes: Counter[str] = Counter()
+    numbers: np.ndarray | None = None
+    fields = scan.split(scan.padded(raw))
+    if raw and raw[-1:] != b"\n":
+        notes["the last line has no line end: is the file complete?"] += 1
+    if fields is None or not _regular(fields, shape):
+        tidy, numbers, more = _tidy(raw, source.start, source, shape, "qrels")
+        notes += more
+        fields = scan.split(scan.padded(tidy), exact=True)
+        if fields is None:
+            raise empty(source)
+
+    def place(line: int, column: int | None = None) -> Place:
+        return Place(source.name, int(numbers[line] if numbers is not None else line) + 1, column)
+
+    column = shape.column("grade")
+    value = scan.integers(fields, column)
+    left = np.flatnonzero((value < 0) | (value > MAX_GRADE))
+    grades: list[Grade] = value.tolist()
+    for line, text in zip(left.tolist(), fields.texts(column, left), strict=True):
+        grades[line] = _grade(text, place(line, fields.offset(line, column)))
+    return Qrels.from_rows(
+        fields.texts(shape.column("query")),
+        fields.texts(shape.column("doc")),
+        grades,
+        name=source.path.name if source.path is not None else source.name,
+        where=place,
+        judgements=judgements,
+        notes=[*source.notes, *told(notes)],
+    )
+
+
+def told(notes: Counter[str]) -> list[str]:
+    """Counted notes in words."""
+    return [f"{count:,} {what}" if what[0].islower() and count else what for what, count in notes.items()]
+
+
+def empty(source: Source) -> InputError:
+    """The error for an input without data."""
+    lines = source.lines_before(1 << 62)
+    size = f"{lines:,} lines, no data lines" if lines else "0 bytes, no data lines"
+    return InputError(size, where=source.name, hint="Is it the right file, and is it complete?")
+
+
+def bad_score(text: bytes, where: Place) -> InputError:
+    """The error for a score that is no number."""
+    shown = ids.show(ids.decode(text))
+    if text.lower().lstrip(b"+-") == b"nan":
+        return InputError(
+            "score is NaN (field 5)",
+            where=where,
+            hint="A document that was not scored has no place in a ranking: leave it out.",
+        )
+    hint = "A score is a decimal number such as 12.5 or -3e-2."
+    if re.fullmatch(rb"[+-]?\d+,\d+", text):
+        hint = "Is this a decimal comma? " + hint
+    return InputError(f"score '{shown}' (field 5) is not a number", where=where, hint=hint)
+
+
+def _grade(text: bytes, where: Place) -> int:
+    shown = ids.show(ids.decode(text))
+    if not _INTEGER.fullmatch(text):
+        hint = "A grade is a whole number, 0 for not relevant."
+        if _NUMBER.fullmatch(text):
+            hint += " Gains with decimals go in a table or dict, read with real_grades=True."
+        raise InputError(f"grade '{shown}' (last field) is not a whole number", where=where, hint=hint)
+    value = int(float(text)) if b"." in text else int(text[:30])
+    if abs(value) > MAX_GRADE:
+        raise InputError(
+            f"grade {shown} is out of range (at most {MAX_GRADE:,})",
+            where=where,
+            hint="Is this a date, an id or a click count in the grade column?",
+        )
+    return value
+
+
+def _regular(fields: scan.Fields, layout: Layout) -> bool:
+    """Whether every line has the fields of the layout, none is a comment and no id is too long."""
+    count = fields.width
+    if count < len(layout.fields) or (count > len(layout.fields) and not layout.extra):
+        return False
+    if (fields.data[fields.start(0)] == ord("#")).any():
+        return False
+    columns = (layout.column("query"), layout.column("doc"))
+    return all(int((fields.ends[c] - fields.start(c)).max()) <= ids.MAX_ID_BYTES for c in columns)
+
+
+def _tidy(raw: bytes, offset: int, source: Source, layout: Layout, kind: str) -> tuple[bytes, np.ndarray, Counter[str]]:
+    """A piece with only its data lines, their fields separated by one blank, and their line numbers."""
+    notes: Counter[str] = Counter()
+    kept: list[bytes] = []
+    numbers: list[int] = []
+    want = len(layout.fields)
+    for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n")):
+        # bytes.split() splits at exactly the six blanks of ASCII.
+        found = line.split()
+        if not found:
+            notes["blank lines"] += 1
+            continue
+        if line.lstrip(BLANKS).startswith(b"#"):
+            if len(found) >= want and found[0] != b"#":
+                notes["comment lines that could be data: ids must not start with #"] += 1
+            notes["comment lines"] += 1
+            continue
+        if len(found) != want and (len(found) < want or not layout.extra):
+            line_number = source.lines_before(offset) + number + 1
+            raise _bad_line(found, line, Place(source.name, line_number, 1), layout, kind)
+        if b"\0" in line:
+            line_number = source.lines_before(offset) + number + 1
+            at = line.index(b"\0") + 1
+            raise InputError("NUL byte", where=Place(source.name, line_number, at), hint="Is this a text file?")
+        for name in ("query", "doc"):
+            if len(found[layout.column(name)]) > ids.MAX_ID_BYTES:
+                line_number = source.lines_before(offset) + number + 1
+                raise InputError(
+                    f"the {name} id has more than {ids.MAX_ID_BYTES:,} bytes",
+                    where=Place(source.name, line_number, line.index(found[layout.column(name)]) + 1),
+                    hint="Is this a text file of rankings?",
+                )
+        if len(found) > want:
+            notes["lines with more than six columns; the rest was ignored"] += 1
+        kept.append(b" ".join(found[:want]))
+        numbers.append(number)
+    return b"\n".join(kept) + b"\n" if kept else b"", np.array(numbers, np.int64), notes
+
+
+def _bad_line(found: list[bytes], line: bytes, where: Place, layout: Layout, kind: str) -> InputError:
+    """The error for a line with the wrong number of fields, with a guess at the reason."""
+    shown = ids.show(ids.decode(line.strip()), 80)
+    want = ", ".join(layout.fields)
+    what = f"found {len(found)} columns in '{shown}', expected {len(layout.fields)} ({want})"
+    hint = "Columns are separated by blanks or tabs."
+    if kind == "run":
+        if len(found) == 4 and _INTEGER.fullmatch(found[3]):
+            hint = "This looks like a line of qrels. Are the two files swapped?"
+        elif len(found) == 5 and _NUMBER.fullmatch(found[4]):
+            hint = "The tag, the last column, is missing. If no line has one: format='trec-no-tag'."
+        elif len(found) == 5:
+            missing = "rank or score" if _NUMBER.fullmatch(found[3]) else "a column"
+            hint = f"It lacks {missing}."
+    else:
+        if len(found) >= 6:
+            hint = "This looks like a line of a run. Are the two files swapped?"
+        elif len(found) == 3 and _INTEGER.fullmatch(found[2]):
+            hint = "If these are query, document, grade: format='trec-3col'."
+    return InputError(what, where=where, hint=hint)
+
+
+def write_run(run: Run, write: Callable[[bytes], object]) -> None:
+    """Write a run so that it reads back exactly: by rank, scores with all their digits."""
+    tag = ids.encode(run.name).translate(None, BLANKS) or b"goldrank"
+    for query in run:
+        row = run[query]
+        for rank, doc in enumerate(run.ranking(query), 1):
+            score = float(row[doc])
+            text = repr(score) if math.isfinite(score) else ("inf" if score > 0 else "-inf")
+            fields = (_field(query, "query"), b"Q0", _field(doc, "document"), str(rank).encode(), text.encode(), tag)
+            write(b" ".join(fields) + b"\n")
+
+
+def write_qrels(qrels: Qrels, write: Callable[[bytes], object]) -> None:
+    """Write qrels in four columns."""
+    for query in qrels:
+        for doc, grade in qrels[query].items():
+            if not isinstance(grade, int):
+                raise InputError(
+                    f"grade {grade!r} is not a whole number", hint="Write these as JSON or Parquet instead."
+                )
+            write(b"%b 0 %b %d\n" % (_field(query, "query"), _field(doc, "document"), grade))
+
+
+def _field(text: str, what: str) -> bytes:
+    raw = ids.encode(text)
+    if not raw or len(raw.split()) != 1 or raw.split()[0] != raw or raw.startswith(b"#") or b"\0" in raw:
+        raise InputError(
+            f"{what} id '{ids.show(text)}' cannot stand in a TREC file",
+            hint="It is empty, has blanks in it or starts with #. Write JSON or Parquet instead.",
+        )
+    return raw

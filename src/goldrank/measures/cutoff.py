@@ -1,0 +1,121 @@
+"""Measures of the first k documents as a set: P, R, F, Success, RecallAll."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from goldrank.data.placements import Placements
+from goldrank.measures.declare import Choice, Number, measure
+
+
+def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
+    """Per query, the number of relevant documents in the first k."""
+    found = p.grade >= rel
+    return p.count(found if k is None else found & (p.rank <= k))
+
+
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, and 0 where whole is 0."""
+    share: np.ndarray = np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0)
+    return share
+
+
+@measure(
+    "P",
+    cutoff="needed",
+    formula="P@k = (relevant documents in the first k) / k",
+    use="Users look at a page of k results and every wrong one costs them.",
+    avoid="Queries have fewer than k relevant documents: even a perfect ranking stays below 1.",
+    cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
+    aliases=("precision",),
+    options={"divisor": Choice(("k", "retrieved"))},
+)
+def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
+    """The share of relevant documents among the first k.
+
+    `divisor="retrieved"` divides by the number of documents returned where that is less than k.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "P@2")["P@2"]
+    0.5
+    """
+    if divisor == "retrieved":
+        return ratio(hits(p, k, rel), np.minimum(p.retrieved, k))
+    return hits(p, k, rel) / k
+
+
+@measure(
+    "R",
+    formula="R@k = (relevant documents in the first k) / (all relevant documents)",
+    use="A later stage (a re-ranker, a reader, a language model) needs the documents to be there at all.",
+    avoid="Not all relevant documents are known, or k is smaller than their number, so that 1 cannot be reached.",
+    cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
+    aliases=("recall",),
+)
+def recall(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+    """The share of all relevant documents that is among the first k.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "R@2")["R@2"]
+    0.5
+    """
+    return ratio(hits(p, k, rel), p.relevant(rel))
+
+
+@measure(
+    "F",
+    cutoff="needed",
+    formula="F@k = (1 + beta^2) * P@k * R@k / (beta^2 * P@k + R@k)",
+    use="One number for both precision and recall of the first k; beta > 1 leans to recall.",
+    avoid="The order within the first k matters.",
+    cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
+    aliases=("F1", "f1_score"),
+    options={"beta": Number(low=0, high=1_000)},
+)
+def f_measure(p: Placements, *, k: int, rel: float = 1, beta: float = 1) -> np.ndarray:
+    """The weighted harmonic mean of P@k and R@k.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "F@2")["F@2"]
+    0.5
+    """
+    return harmonic(precision(p, k=k, rel=rel), recall(p, k=k, rel=rel), beta**2)
+
+
+def harmonic(precision: np.ndarray, recall: np.ndarray, weight: float) -> np.ndarray:
+    """(weight + 1) * P * R / (R + weight * P), in trec_eval's order of operations; 0 where P or R is 0."""
+    return ratio((weight + 1.0) * precision * recall, recall + weight * precision)
+
+
+@measure(
+    "Success",
+    cutoff="needed",
+    formula="Success@k = 1 if any of the first k documents is relevant, else 0",
+    use="One good document is enough: question answering, known-item search, suggestions.",
+    avoid="Users need several documents.",
+    cite="Voorhees and Harman 2005, TREC: Experiment and evaluation in information retrieval",
+    aliases=("HitRate", "Hit", "hit_rate"),
+)
+def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
+    """Whether any relevant document is among the first k.
+
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "Success@2")["Success@2"]
+    1.0
+    """
+    return (hits(p, k, rel) > 0).astype(np.float64)
+
+
+@measure(
+    "RecallAll",
+    formula="RecallAll@k = 1 if all relevant documents are among the first k, else 0",
+    use="The answer must be put together from all of the evidence (multi-hop questions).",
+    avoid="Queries have many relevant documents: it is then almost always 0.",
+    cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory (recall_all)",
+    aliases=("recall_all", "AllRel"),
+)
+def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+    """Whether every relevant document is among the first k; 0 if there is none.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "RecallAll@3")["RecallAll@3"]
+    1.0
+    """
+    relevant = p.relevant(rel)
+    every: np.ndarray = (hits(p, k, rel) == relevant) & (relevant > 0)
+    return every.astype(np.float64)

@@ -1,0 +1,137 @@
+"""Measures of where relevant documents stand: RR, AP, GMAP, Rprec, IPrec."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from goldrank.data.placements import Placements
+from goldrank.measures.cutoff import ratio
+from goldrank.measures.declare import Choice, measure
+
+GEOMETRIC_FLOOR = 0.00001
+
+
+@measure(
+    "RR",
+    formula="RR@k = 1 / (rank of the first relevant document), 0 if it is beyond k",
+    use="Users want one good answer and stop at it.",
+    avoid="Several documents matter, or differences below the first hit do.",
+    cite="Voorhees 1999, The TREC-8 question answering track report",
+    aliases=("MRR", "recip_rank", "reciprocal_rank"),
+)
+def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+    """One over the rank of the first relevant document; its mean is MRR.
+
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "RR")["RR"]
+    0.5
+    """
+    found = p.grade >= rel
+    rank = p.first(found if k is None else found & (p.rank <= k))
+    return ratio(np.ones(len(p)), rank)
+
+
+@measure(
+    "AP",
+    formula="AP@k = (sum of P@r over the ranks r <= k of relevant documents) / (all relevant documents)",
+    use="Every relevant document counts, those further up more; binary judgements; comparison with the literature.",
+    avoid="Grades matter, or there is about one relevant document per query (then it is RR).",
+    cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
+    aliases=("MAP", "map_cut", "average_precision"),
+    options={"divisor": Choice(("relevant", "hits", "min"))},
+)
+def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
+    """The mean of precision at each relevant document; its mean over queries is MAP.
+
+    `divisor="hits"` divides by the relevant documents found, so that missing ones cost nothing;
+    `divisor="min"` divides by the smaller of k and the number of relevant documents.
+
+    >>> evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, "AP")["AP"]
+    0.5555555555555555
+    """
+    found = p.grade >= rel
+    if k is not None:
+        found = found & (p.rank <= k)
+    total = p.sum(np.where(found, p.cumulate(found) / p.rank, 0.0))
+    if divisor == "hits":
+        return ratio(total, p.count(found))
+    relevant = p.relevant(rel)
+    return ratio(total, relevant if divisor == "relevant" or k is None else np.minimum(relevant, k))
+
+
+@measure(
+    "GMAP",
+    cutoff="none",
+    average="geometric",
+    low=GEOMETRIC_FLOOR,
+    formula="GMAP = exp(mean of ln(max(AP, 0.00001)))",
+    use="Improving the worst queries counts more than polishing the best.",
+    avoid="Few queries: one near-zero query rules the value.",
+    cite="Robertson 2006, On GMAP: and other transformations",
+    aliases=("gm_map",),
+)
+def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
+    """AP with a floor of 0.00001, averaged geometrically.
+
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "GMAP")["GMAP"]
+    0.5
+    """
+    return np.maximum(average_precision(p, k=None, rel=rel), GEOMETRIC_FLOOR)
+
+
+@measure(
+    "Rprec",
+    cutoff="none",
+    formula="Rprec = P@R, where R is the number of relevant documents",
+    use="A cut-off that fits each query; precision equals recall there.",
+    avoid="R is not known, or is 1 for most queries.",
+    cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
+    aliases=("R-precision", "r_precision"),
+)
+def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
+    """Precision at the rank that equals the number of relevant documents.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "Rprec")["Rprec"]
+    0.5
+    """
+    relevant = p.relevant(rel)
+    return ratio(p.count((p.grade >= rel) & (p.rank <= relevant[p.query])), relevant)
+
+
+@measure(
+    "IPrec",
+    cutoff="recall",
+    formula="IPrec@r = highest precision at any rank from which recall is at least r",
+    use="Draw a precision-recall curve; compare with the classic literature.",
+    avoid="Queries with few relevant documents: most recall levels then fall between them.",
+    cite="Buckley and Voorhees 2005, Retrieval system evaluation (in TREC: Experiment and evaluation)",
+    aliases=("iprec_at_recall",),
+    options={"rounding": Choice(("nearest", "up"))},
+)
+def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding: str = "nearest") -> np.ndarray:
+    """Interpolated precision at a recall level.
+
+    The level is turned into a number of relevant documents, rounded to the nearest (trec_eval 10) or by
+    `rounding="up"`, trec_eval 9's rule: the whole part of level * relevant + 0.9.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "IPrec@0.5")["IPrec@0.5"]
+    1.0
+    """
+    relevant = p.relevant(rel)
+    wanted = np.floor(k * relevant + (0.5 if rounding == "nearest" else 0.9)).astype(np.int64)
+    if rounding == "nearest":
+        # floor(x + 0.5) errs where the sum rounds up to a whole number: 0.49999999999999994.
+        wanted -= wanted - k * relevant > 0.5
+    rows = np.flatnonzero(p.grade >= rel)
+    query = p.query[rows]
+    found = np.bincount(query, minlength=len(p))
+    end = np.cumsum(found)
+    start = end - found
+    nth = np.arange(len(rows)) - start[query] + 1
+    values = np.append(nth / p.rank[rows], 0.0)
+    reached = np.flatnonzero((wanted <= found) & (found > 0))
+    begin = start[reached] + np.maximum(wanted[reached] - 1, 0)
+    best = np.zeros(len(p))
+    if len(reached):
+        bounds = np.stack((begin, end[reached]), axis=1).ravel()
+        best[reached] = np.maximum.reduceat(values, bounds)[::2]
+    return best
