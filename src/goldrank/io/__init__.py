@@ -188,11 +188,12 @@ def _is_json(line: bytes) -> bool:
 
 
 def _is_file(given: Any) -> bool:
-    return isinstance(given, str | os.PathLike) or (hasattr(given, "read") and not hasattr(given, "columns"))
+    return isinstance(given, str | os.PathLike) or (hasattr(given, "read") and not _is_frame(given))
 
 
 def _is_frame(given: Any) -> bool:
-    return hasattr(given, "__arrow_c_stream__") or (hasattr(given, "columns") and not isinstance(given, Mapping))
+    kind = type(given)
+    return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
 
 
 def _pattern(given: Any) -> str | None:

@@ -62,7 +62,7 @@ def dump(data: Run | Qrels) -> bytes:
         for doc, value in row.items():
             if value in (float("inf"), float("-inf")):
                 raise InputError(
-                    f"score of document '{ids.show(doc)}' of query '{ids.show(query)}' is infinite: JSON has no such number",
+                    f"the score of '{ids.show(doc)}' in query '{ids.show(query)}' is infinite: JSON has no such number",
                     hint="Write TREC or Parquet instead.",
                 )
     return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
@@ -78,9 +78,8 @@ def _load(source: Source, lines: bool) -> Any:
 
 def _parse(raw: bytes, name: str, line: int) -> Any:
     try:
-        return json.loads(
-            raw.decode("utf-8", "surrogateescape"), object_pairs_hook=_no_repeats, parse_constant=_constant
-        )
+        text = raw.decode("utf-8", "surrogateescape")
+        return json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_constant)
     except _RepeatedKeyError as error:
         raise InputError(f"key {error} occurs twice in one object", where=Place(name, line)) from None
     except json.JSONDecodeError as error:

@@ -282,13 +282,11 @@ def _qrels(
     if not len(rows):
         raise InputError("no row has a grade", where=where)
     kept = table[rows]
-    numbers = _numbers(kept["grade"], "grade", lambda row: place(int(rows[row])), 0)
-    grades = [
-        check_grade(value, place(int(row)), real_grades) for row, value in zip(rows, numbers.tolist(), strict=True)
-    ]
     if grade.dtype.is_integer():
-        # Integers never pass through a double.
-        grades = [check_grade(v, place(int(row))) for row, v in zip(rows, kept["grade"].to_list(), strict=True)]
+        values = kept["grade"].to_list()  # exact: not by way of a double
+    else:
+        values = _numbers(kept["grade"], "grade", lambda row: place(int(rows[row])), 0).tolist()
+    grades = [check_grade(value, place(int(row)), real_grades) for row, value in zip(rows, values, strict=True)]
     return Qrels.from_rows(
         _id_bytes(kept["query"], "query", lambda row: place(int(rows[row])), 0).to_list(),
         _id_bytes(kept["doc"], "doc", lambda row: place(int(rows[row])), 0).to_list(),
