@@ -47,7 +47,8 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
         answered[code] = True
         scores = _scores(row, query, run.name)
         if single:
-            scores = scores.astype(np.float32)
+            with np.errstate(over="ignore"):  # beyond single precision lies infinity
+                scores = scores.astype(np.float32)
         retrieved[code] = len(scores)
         if not len(scores):
             continue
@@ -61,13 +62,13 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
             counts.example_docs = [str(doc) for doc, _ in zip(row, range(3), strict=False)]
         if near and query in near:
             counts.near_forms += len(near[query].keys() & row.keys())
-        if not np.isfinite(scores.sum()):
-            counts.infinite += int(np.isinf(scores).sum())
+        counts.infinite += int(np.count_nonzero(np.isinf(scores)))
         if len(scores) > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
             counts.constant += 1
         if not found:
             continue
-        values = np.array([row[doc] for doc in found], scores.dtype)
+        with np.errstate(over="ignore"):
+            values = np.array([row[doc] for doc in found], scores.dtype)
         first, last = _tie_groups(scores, values)
         rank = list(first)
         for i in [i for i in range(len(found)) if first[i] < last[i]]:

@@ -122,6 +122,13 @@ def ndcg(
     return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), best)
 
 
+def powers(base: float, exponent: np.ndarray) -> np.ndarray:
+    """Powers by the C library: numpy's own may differ in the last bit on some machines."""
+    distinct, which = np.unique(exponent, return_inverse=True)
+    found: np.ndarray = np.array([float(base) ** n for n in distinct.tolist()], np.float64)[which]
+    return found
+
+
 @measure(
     "RBP",
     formula="RBP@k = (1 - p) * sum over ranks r <= k of gain(r) * p^(r - 1)",
@@ -146,7 +153,7 @@ def rank_biased(placements: Placements, *, k: int | None, rel: float | None = No
         some = np.diff(placements.judged_start) > 0
         highest[some] = placements.judged[placements.judged_start[:-1][some]]
         worth = np.maximum(placements.grade, 0) / np.maximum(highest, 1)[placements.query]
-    value = worth * np.power(p, placements.rank - 1.0) * (1.0 - p)
+    value = worth * powers(p, placements.rank - 1) * (1.0 - p)
     return placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
 
 
