@@ -59,7 +59,8 @@ def dcg(
     """Discounted cumulative gain: grades summed, each divided by log2(rank + 1).
 
     `gain` is "linear" (the grade), "exp2" (2^grade - 1), "binary" (1 from `rel` up) or a mapping from
-    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted.
+    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted. Negative
+    grades gain nothing; `negative="keep"` takes them as they are, as losses.
 
     >>> evaluate({"q": {"a": 3}}, {"q": ["a"]}, "DCG")["DCG"]
     3.0
@@ -112,7 +113,7 @@ def ndcg(
 ) -> np.ndarray:
     """DCG as a share of the best possible, which makes queries comparable.
 
-    Gains and discounts are those of DCG. `ideal="retrieved"` takes the best order of what was retrieved, so
+    `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was retrieved, so
     that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
