@@ -61,7 +61,7 @@ def evaluate(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
-    _check_depth(depth)
+    depth = _whole_depth(depth)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
@@ -79,11 +79,12 @@ def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
-def _check_depth(depth: int | None) -> None:
+def _whole_depth(depth: int | None) -> int | None:
     if depth is None:
-        return
+        return None
     if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
         raise OptionError(f"depth is {depth!r}; it must be a whole number from 1", hint="For example depth=1000.")
+    return int(depth)
 
 
 def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention, depth: int | None) -> Scores:
@@ -125,7 +126,7 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
             "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "convention": rules.name,
             "policies": rules.describe(),
-            "depth": None if depth is None else int(depth),
+            "depth": depth,
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
             "run": _run_identity(run),
         },

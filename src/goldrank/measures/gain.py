@@ -113,8 +113,8 @@ def ndcg(
 ) -> np.ndarray:
     """DCG as a share of the best possible, which makes queries comparable.
 
-    `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was retrieved, so
-    that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k.
+    `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was
+    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0
