@@ -58,7 +58,7 @@ def run(command: Sequence[str | os.PathLike[str]], environment: Mapping[str, str
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if watch.late:
-            raise FailedError(f"not finished after {timeout:.0f} s")
+            raise FailedError(f"not finished after {timeout:g} s")
         output.seek(0)
         errors.seek(0)
         if process.returncode:

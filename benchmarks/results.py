@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 EXACT = 1e-9
 """Means that differ by no more are called equal."""
@@ -66,7 +66,7 @@ def targets(rows: Sequence[Row], heavy: Sequence[str] | None = None) -> list[Tar
         _memory(rows, "huge files", 1e9),
         _growth(rows, "huge files", "marco files", 9),
         _growth(rows, "marco files, 100 measures", "marco files, 5 measures", 2),
-        _within(rows, "import goldrank", 0.15),
+        _import(rows, 0.15),
         _light(heavy),
         _within(rows, "goldrank eval on deep", 0.7),
     ]
@@ -110,6 +110,13 @@ def _within(rows: Sequence[Row], job: str, most: float) -> Target:
     row = find(rows, job)
     promise = f"{job}: below {most:g} s"
     return Target(promise, "not measured", None) if row is None else Target(promise, seconds(row.wall), row.wall < most)
+
+
+def _import(rows: Sequence[Row], most: float) -> Target:
+    """The bare import loads next to nothing; what the first use adds is said beside it."""
+    target, first_use = _within(rows, "import goldrank", most), find(rows, "from goldrank import evaluate")
+    more = "" if first_use is None else f"; with evaluate {seconds(first_use.wall)}"
+    return replace(target, measured=target.measured + more)
 
 
 def _light(heavy: Sequence[str] | None) -> Target:

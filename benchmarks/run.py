@@ -106,25 +106,28 @@ class Bench:
         )
 
     def importing(self) -> None:
-        statements = {
-            "python alone": "pass",
-            "import goldrank": "import goldrank",
-            "from goldrank import evaluate": "from goldrank import evaluate",
-        }
+        def work(job: str, tool: str, statement: str) -> Work:
+            return Work(job, tool, (sys.executable, "-c", f"{statement}; {LIST_HEAVY}"))
+
         found = self.measure(
             [
-                Work(job, GOLDRANK, (sys.executable, "-c", f"{statement}; {LIST_HEAVY}"))
-                for job, statement in statements.items()
+                work("start of Python", "python", "pass"),
+                work("import goldrank", GOLDRANK, "import goldrank"),
+                work("from goldrank import evaluate", GOLDRANK, "from goldrank import evaluate"),
             ],
             rounds=IMPORT_ROUNDS,
         )
         for (job, _), cost in found.items():
             loaded = list(cost.answer["heavy"])
-            self.note(f"{job} loads, of {', '.join(HEAVY)}: {', '.join(loaded) or 'none'}.")
+            self.note(f"Of {', '.join(HEAVY)}, {job} loads {', '.join(loaded) or 'none'}.")
             if job == "import goldrank":
                 self.heavy = loaded
 
     def command_line(self) -> None:
+        there = "import sys, importlib.util as u; sys.exit(u.find_spec('goldrank.__main__') is None)"
+        if subprocess.run([sys.executable, "-c", there]).returncode:
+            self.note("`goldrank eval` was left out: there is no `python -m goldrank`.")
+            return
         qrels, run = data("deep")
         self.measure([Work("goldrank eval on deep", GOLDRANK, (sys.executable, "-m", "goldrank", "eval", qrels, run))])
 
@@ -176,8 +179,8 @@ class Bench:
                     seen.append(attempt(work))
                     say(f"{work.job}: {work.tool}, round {turn} of {rounds}: {seen[-1].wall:.3f} s")
                 except FailedError as error:
-                    failed[work] = str(error)
-                    self.note(f"{work.job}: {work.tool}: {error}")
+                    failed[work] = without_paths(str(error))
+                    self.note(f"{work.job}: {work.tool}: {failed[work]}")
         found = {(work.job, work.tool): processes.middle(seen) for work, seen in costs.items() if seen}
         for work, seen in costs.items():
             if work in failed:
@@ -200,7 +203,7 @@ class Bench:
             subprocess.run([sys.executable, "-m", "venv", "--clear", PEERS], check=True, stdout=sys.stderr)
             subprocess.run([*pip, "--requirement", SCRIPTS / "requirements.txt"], check=True, stdout=sys.stderr)
         except (OSError, subprocess.CalledProcessError) as error:
-            self.note(f"Peers were left out, they could not be installed: {error}")
+            self.note(f"Peers were left out, they could not be installed: {without_paths(str(error))}")
             return False
         stamp.write_text(wanted)
         return True
@@ -331,6 +334,11 @@ def chosen(names: Sequence[str]) -> list[str]:
     if unknown:
         raise SystemExit(f"unknown job {unknown[0]!r}; there are {', '.join(JOBS)}")
     return [job for job in JOBS if any(job.startswith(name) for name in names)]
+
+
+def without_paths(text: str) -> str:
+    """A message without this machine's directories."""
+    return text.replace(sys.executable, "python").replace(f"{HERE.parent}{os.sep}", "")
 
 
 def say(text: str) -> None:
