@@ -154,7 +154,7 @@ def test_a_process_that_fails_says_how():
 
 
 def test_a_process_that_takes_too_long_is_ended():
-    with pytest.raises(processes.FailedError, match="not finished after 0.2 s"):
+    with pytest.raises(processes.FailedError, match=r"not finished after 0\.2 s"):
         python("import time; time.sleep(60)", timeout=0.2)
 
 
