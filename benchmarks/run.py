@@ -76,7 +76,8 @@ class Bench:
 
     def marco_files(self) -> None:
         start = Work("start-up", GOLDRANK, (sys.executable, SCRIPTS / "with_goldrank.py", "start", "-", "-"))
-        ranx = self.peer("ranx", "files", "marco", tool="ranx, cold", fresh_cache=True)
+        note = "does not order tied documents by id"
+        ranx = self.peer("ranx", "files", "marco", tool="ranx, cold", fresh_cache=True, note=note)
         self.measure([*self.readers("marco"), *ranx, start])
 
     def marco_dicts(self) -> None:
@@ -160,11 +161,12 @@ class Bench:
         tool: str = "",
         patience: float = PATIENCE_SECONDS,
         fresh_cache: bool = False,
+        note: str = "",
     ) -> list[Work]:
         if not self.peers:
             return []
         command = (PEERS_PYTHON, SCRIPTS / f"with_{name}.py", how, *data(shape))
-        return [Work(f"{shape} {how}", tool or name, command, patience, fresh_cache)]
+        return [Work(f"{shape} {how}", tool or name, command, patience, fresh_cache, note)]
 
     # Measuring.
 
