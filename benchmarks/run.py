@@ -37,6 +37,8 @@ SLOW_SECONDS = 60
 """What takes longer is measured once."""
 PATIENCE_SECONDS = 900
 WIDE_PATIENCE_SECONDS = 120
+BUSY = 0.5
+"""The load average above which wall times say more about the neighbours."""
 
 PEER_PACKAGES = ("pytrec_eval-terrier", "ir_measures", "ranx", "numba", "numpy")
 HEAVY = ("numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "click", "jinja2", "rapidfuzz")
@@ -357,9 +359,14 @@ def main() -> None:
     arguments = parser.parse_args()
     jobs = chosen(arguments.only) if arguments.only else list(QUICK) if arguments.quick else list(JOBS)
     facts = machine()
+    load = os.getloadavg()[0]
     bench = Bench(peers=not arguments.no_peers)
     if bench.peers:
         facts["peers' environment"] = versions(PEERS_PYTHON, PEER_PACKAGES)
+    if load > BUSY:
+        bench.note(
+            f"Something else was running (load {load:.1f} at the start): believe the CPU times, not the wall clock."
+        )
     for job in jobs:
         JOBS[job](bench)
     promises = results.targets(bench.rows, bench.heavy)
