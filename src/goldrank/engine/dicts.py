@@ -16,9 +16,8 @@ from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Grade, Qrels
-from goldrank.data.run import Run
+from goldrank.data.run import Run, check_score
 from goldrank.engine.counts import RunCounts, assemble
-from goldrank.errors import InputError
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
@@ -99,32 +98,17 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
 def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
     """The scores of a ranking as doubles, each a number."""
     try:
+        sum(row.values())  # refuses text, which numpy would read as numbers
         scores = np.fromiter(row.values(), np.float64, len(row))
         if not np.isnan(scores).any():
             return scores
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, ArithmeticError):
         pass
-    for doc, score in row.items():
-        where = f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'"
-        if isinstance(score, str | bytes) or not _is_number(score):
-            raise InputError(
-                f"score {score!r} is of type {type(score).__name__}", where=where, hint="Scores are numbers."
-            )
-        if score != score:
-            raise InputError(
-                "score is NaN",
-                where=where,
-                hint="A document that was not scored has no place in a ranking: leave it out.",
-            )
-    raise AssertionError("unreachable: some score was refused")
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+    checked = [
+        check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
+        for doc, score in row.items()
+    ]
+    return np.array(checked, np.float64)
 
 
 def _tie_groups(scores: np.ndarray, values: np.ndarray) -> tuple[list[int], list[int]]:
