@@ -19,6 +19,8 @@ def encode(text: str) -> bytes:
     """The bytes of an id."""
     try:
         return text.encode()
+    except AttributeError:
+        return encode(as_text(text, "id"))
     except UnicodeEncodeError:
         try:
             raw = text.encode("utf-8", "surrogateescape")

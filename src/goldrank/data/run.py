@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from goldrank.data import ids
@@ -86,6 +89,20 @@ class Run(Mapping[str, Mapping[str, float]]):
         row: Mapping[Any, Any] = self.results[query]
         return sorted(row, key=lambda doc: (row[doc], ids.encode(doc)), reverse=True)
 
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the input's bytes for a file, else of the rankings themselves."""
+        if self.blocks is not None and (known := self.blocks.digest()) is not None:
+            return known
+        digest = hashlib.sha256()
+        for query in sorted(self.results, key=ids.encode):
+            row = self.results[query]
+            for doc in sorted(row, key=ids.encode):
+                digest.update(
+                    b"%b\x00%b\x00%b\n" % (ids.encode(query), ids.encode(doc), float(row[doc]).hex().encode())
+                )
+        return digest.hexdigest()
+
     def __getitem__(self, query: str) -> Mapping[str, float]:
         return self.results[query]
 
@@ -113,7 +130,8 @@ def _with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, 
                 hint='Results look like {"d1": 0.9, "d2": 0.4}.',
             )
         query_types.add(type(query))
-        doc_types.update(map(type, row))
+        # A mixture of types within one ranking is found by its first and last document.
+        doc_types.update(type(doc) for doc in (*islice(row, 1), *islice(_reversed(row), 1)))
     kind = ids.kind(query_types, doc_types, name)
     if query_types <= {str} and doc_types <= {str}:
         return results, kind
@@ -122,6 +140,10 @@ def _with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, 
         text(query, "query id"): {text(doc, "document id"): score for doc, score in row.items()}
         for query, row in results.items()
     }, kind
+
+
+def _reversed(row: Mapping[Any, Any]) -> Iterator[Any]:
+    return reversed(row) if isinstance(row, dict) else iter(row)
 
 
 def check_score(value: Any, where: Place | str) -> float:

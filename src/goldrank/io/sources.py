@@ -75,6 +75,8 @@ class Source:
         self.path = path
         self._opener = opener
         self.notes: list[str] = []
+        self.watch: Callable[[int], None] | None = None
+        """Told how far reading has come, in bytes as stored."""
         self.compression: str | None = None
         self._decompress: Callable[[Any], Any] | None = None
         with self.open() as stream:
@@ -202,6 +204,8 @@ class Source:
                     end = end + cut + 1 if cut >= 0 else total
                 yield offset, lambda offset=offset, end=end: load(offset, end - offset)  # type: ignore[misc]
                 offset = end
+                if self.watch is not None:
+                    self.watch(offset)
 
     def lines_before(self, offset: int) -> int:
         """How many line ends come before a byte; read anew, since only messages need it."""
