@@ -169,11 +169,11 @@ def _detect(source: Source, kind: str) -> str:
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
     text = head.lstrip()
-    lines = [line for line in re.split(rb"[\r\n]+", text) if line.strip() and not line.lstrip().startswith(b"#")]
+    lines = _data_lines(head)
     if text.startswith((b"{", b"[")):
         return "json"
     if not lines:
-        if not head or not source.read().strip():
+        if not _data_lines(source.read(lines=True)):
             raise trec.empty(source)
         return "trec"
     for separator in (b"\t", b","):
@@ -183,6 +183,10 @@ def _detect(source: Source, kind: str) -> str:
     if kind == "run" and len(lines[0].split()) == 3 and all(line.split()[-1].isdigit() for line in lines[:3]):
         return "msmarco"
     return "trec"
+
+
+def _data_lines(raw: bytes) -> list[bytes]:
+    return [line for line in re.split(rb"[\r\n]+", raw) if line.strip() and not line.lstrip().startswith(b"#")]
 
 
 def _is_file(given: Any) -> bool:
