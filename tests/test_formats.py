@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from helpers import QRELS, RUN, SOUND, usual
 
@@ -190,6 +191,38 @@ def test_parquet(tmp_path: Path) -> None:
     assert run_of(tmp_path / "packed.gz") == WANT_RUN
     run.to_pandas().to_parquet(tmp_path / "pandas.parquet")
     assert run_of(tmp_path / "pandas.parquet") == WANT_RUN
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd", "lz4", "brotli"])
+def test_parquet_of_other_writers(version: str, compression: str, tmp_path: Path) -> None:
+    table = frame(RUN_ROWS, "query", "doc", "score").to_arrow()
+    for dictionary in (True, False):
+        pa.parquet.write_table(
+            table,
+            tmp_path / "run",
+            compression=compression,
+            data_page_version=version,
+            use_dictionary=dictionary,
+            row_group_size=2,
+            write_page_index=dictionary,
+            write_page_checksum=True,
+        )
+        assert run_of(tmp_path / "run") == WANT_RUN
+    duckdb.from_arrow(table).write_parquet(str(tmp_path / "duck"))
+    assert run_of(tmp_path / "duck") == WANT_RUN
+
+
+def test_parquet_folder_of_spark(tmp_path: Path) -> None:
+    """Beside the parts there are other files, and columns may be in the folders' names."""
+    for query in WANT_RUN:
+        folder = tmp_path / f"query={query}"
+        folder.mkdir()
+        rows = [row[1:] for row in RUN_ROWS if row[0] == query]
+        frame(rows, "doc", "score").write_parquet(folder / "part-00000.parquet")
+        (folder / ".part-00000.parquet.crc").write_bytes(b"crc")
+    (tmp_path / "_SUCCESS").touch()
+    assert run_of(tmp_path) == WANT_RUN
 
 
 def test_parquet_folder_and_pattern(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ integers stay exact, and text that looks like a missing value ("NA") is an id li
 from __future__ import annotations
 
 import csv
+import glob
 import io
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +25,7 @@ from goldrank.data.blocks import NO_LINE_END, Block, Rows
 from goldrank.data.qrels import HIGH_GRADE, Qrels, check_grade
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
-from goldrank.io import names
+from goldrank.io import names, parquet
 from goldrank.io.sources import Source
 
 BATCH = 200_000
@@ -139,19 +141,32 @@ def reading(where: str, kind: str = "a table") -> Iterator[None]:
 def _open(source: Source | str, kind: str) -> Table:
     if isinstance(source, str):
         with reading(source, "Parquet"):
-            return Table(pl.scan_parquet(source, glob=True), source, Path(source).name)
+            folder = os.path.isdir(source)
+            pattern = os.path.join(glob.escape(source), "**", "*.parquet") if folder else source
+            paths = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
+            for path in paths:
+                with open(path, "rb") as file:
+                    parquet.check(file, path)
+            frame = pl.scan_parquet(paths, glob=False, hive_partitioning=folder)
+            return Table(frame, source, Path(source).name)
     if kind == "table":
         return _read_text(source)
     table = Table(pl.LazyFrame(), source.name, source.label, source.notes)
     with reading(source.name, kind):
         if kind == "parquet" and source.path is not None and source.compression is None:
+            with source.open() as file:
+                parquet.check(file, source.name)
             table.frame = pl.scan_parquet(source.path, glob=False)
-        elif kind == "parquet":
-            table.frame = pl.read_parquet(io.BytesIO(source.read())).lazy()
+            return table
+        data = io.BytesIO(source.read())
+        if kind == "parquet":
+            parquet.check(data, source.name)
+            data.seek(0)
+            table.frame = pl.read_parquet(data).lazy()
         elif source.head.startswith(b"\xff\xff\xff\xff"):
-            table.frame = pl.read_ipc_stream(io.BytesIO(source.read())).lazy()
+            table.frame = pl.read_ipc_stream(data).lazy()
         else:
-            table.frame = pl.read_ipc(io.BytesIO(source.read())).lazy()
+            table.frame = pl.read_ipc(data).lazy()
     return table
 
 
