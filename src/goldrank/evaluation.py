@@ -18,7 +18,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Column, Scores, ScoresByRun, format_value
 from goldrank.engine.counts import RunCounts
-from goldrank.errors import InputError, MissingQueryError, NoRelevantError
+from goldrank.errors import InputError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.measures import DEFAULT, Measure, parse, summarise
 from goldrank.overlap import explain_mismatch
 
@@ -45,6 +45,7 @@ def evaluate(
     *,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
+    depth: int | None = None,
     **policies: Any,
 ) -> Any:
     """Score a run, or several, against judgements.
@@ -52,7 +53,8 @@ def evaluate(
     `qrels` and `run` are files, dicts, data frames, or `Qrels` and `Run`. Several runs are a mapping from
     names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
-    `overlap`, `score_type`) are given by name.
+    `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
+    than so many documents a query (trec_eval -M).
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
@@ -60,13 +62,14 @@ def evaluate(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
+    depth = _whole_depth(depth)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
-        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules)
+        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules, depth)
     if not several:
         raise InputError("no runs were given")
-    return ScoresByRun([_score(judgements, one, wanted, rules) for one in several])
+    return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
 
 
 def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
@@ -77,7 +80,15 @@ def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
-def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention) -> Scores:
+def _whole_depth(depth: int | None) -> int | None:
+    if depth is None:
+        return None
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
+        raise OptionError(f"depth is {depth!r}; it must be a whole number from 1", hint="For example depth=1000.")
+    return int(depth)
+
+
+def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention, depth: int | None) -> Scores:
     if not len(qrels):
         raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
     unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
@@ -91,6 +102,8 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
     placements, counts = engine.place(qrels, run, rules)
     if rules.overlap == "error":
         explain_mismatch(qrels, run.name, placements, counts)
+    if depth is not None:
+        placements = placements.cut(depth)
     if rules.missing == "error" and not placements.answered.all():
         absent = [query for query, there in zip(placements.queries, placements.answered, strict=True) if not there]
         raise MissingQueryError(
@@ -108,13 +121,13 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
         queries=queries,
         columns=columns,
         counts=numbers,
-        notes=_notes(numbers, counts, qrels, run, rules, placements, columns),
+        notes=_notes(numbers, counts, qrels, run, rules, placements, columns, depth),
         convention=rules.name,
-        origin=_origin(qrels, run, rules),
+        origin=_origin(qrels, run, rules, depth),
     )
 
 
-def _origin(qrels: Qrels, run: Run, rules: Convention) -> Callable[[], dict[str, Any]]:
+def _origin(qrels: Qrels, run: Run, rules: Convention, depth: int | None) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks."""
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
@@ -124,6 +137,7 @@ def _origin(qrels: Qrels, run: Run, rules: Convention) -> Callable[[], dict[str,
             "time": time,
             "convention": rules.name,
             "policies": rules.describe(),
+            "depth": depth,
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
             "run": {"name": run.name, "sha256": run.digest},
         }
@@ -179,6 +193,7 @@ def _notes(
     rules: Convention,
     placements: Placements,
     columns: Mapping[str, Column],
+    depth: int | None,
 ) -> tuple[str, ...]:
     """The counts that a reader must know, in words; what is as it should be is not mentioned."""
     judged = numbers["queries"]
@@ -202,6 +217,8 @@ def _notes(
         one = numbers["unjudged_queries"] == 1
         which = "query of the run is not judged and was" if one else "queries of the run are not judged and were"
         notes.append(f"{numbers['unjudged_queries']:,} {which} left out: {ids.samples(counts.unjudged_examples)}")
+    if depth is not None:
+        notes.append(f"rankings were cut after {depth:,} document{'s' * (depth != 1)}")
     note("no_relevant", "query has no relevant document", "queries have no relevant document")
     if numbers["retrieved"]:
         notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
