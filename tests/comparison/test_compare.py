@@ -265,3 +265,24 @@ def test_import_stays_light():
     code = "import sys, goldrank.comparison; print('scipy' in sys.modules, 'polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_many_comparisons_can_still_find_a_difference():
+    # 300 comparisons corrected by Bonferroni: 10,000 flips alone could not get below 300 / 10,001 = 0.03, and
+    # 1,000 not below 0.3.
+    rng = np.random.default_rng(0)
+    base = rng.random(40) / 2
+    systems = [scores(f"s{i}", base + rng.normal(0, 0.01, 40)) for i in range(24)]
+    systems.append(scores("good", base + 0.3 + rng.normal(0, 0.01, 40)))
+    result = compare_scores(systems, correct="bonferroni", samples=1_000)
+    assert len(result) == 300
+    assert result["AP", "s0", "good"].verdict == "better"
+
+
+def test_too_many_comparisons_are_told():
+    from goldrank.comparison.build import _too_coarse
+    from goldrank.comparison.result import Settings
+
+    assert "no sampled p-value" in _too_coarse(6_000, Settings())[0]
+    assert _too_coarse(4_000, Settings()) == []
+    assert _too_coarse(6_000, Settings(test="t")) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -18,6 +19,7 @@ from goldrank.errors import InputError, MismatchError, did_you_mean, one_of
 from goldrank.measures import DEFAULT, Measure, parse
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
+MOST_FLIPS = 100_000
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
 
 ALIGN = {
@@ -150,6 +152,7 @@ def _compare(
         values[measure] = _values(measure, columns, rows, notes)
     pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
     summaries, found = _statistics(names, measures, values, scores, pairs, settings)
+    notes += _too_coarse(len(found), settings)
     notes += _unequal_weights(scores, measures, values, names)
     notes += _scored_notes(scores)
     comparison = Comparison(
@@ -274,7 +277,7 @@ def _statistics(
         matrix = np.concatenate([values[measure][:, there] for measure in group])
         boot_rng, flip_rng, tukey_rng = (np.random.default_rng([settings.seed, number, i]) for i in range(3))
         means = paired.bootstrap_means(matrix, settings.samples, boot_rng)
-        flips = paired.sign_flips(matrix, settings.samples, flip_rng)
+        flips = paired.sign_flips(matrix, flips_for(len(measures) * len(pairs), settings), flip_rng)
         for m, measure in enumerate(group):
             rows = matrix[m * len(names) : (m + 1) * len(names)]
             for name, i in at.items():
@@ -306,6 +309,24 @@ def _statistics(
             parts["wins"], parts["losses"] = parts["losses"], parts["wins"]
         found.append(Pair(measure=measure, a=a, b=b, adjusted=p, higher_is_better=higher, settings=settings, **parts))
     return summaries, found
+
+
+def flips_for(comparisons: int, settings: Settings) -> int:
+    """How many flips of signs: more where the correction would else put every sampled p-value above alpha."""
+    if settings.test != "randomization" or settings.correct in ("none", "tukey"):
+        return settings.samples
+    return max(settings.samples, min(MOST_FLIPS, math.ceil(2 * comparisons / settings.alpha)))
+
+
+def _too_coarse(comparisons: int, settings: Settings) -> list[str]:
+    """A warning if so many comparisons need more samples than were drawn."""
+    smallest = comparisons / (flips_for(comparisons, settings) + 1)
+    if settings.test != "randomization" or settings.correct in ("none", "tukey") or smallest <= settings.alpha:
+        return []
+    return [
+        f"with {comparisons:,} comparisons no sampled p-value can be below alpha after correction: compare with a "
+        "baseline, take fewer measures, or use test='t'"
+    ]
 
 
 def _pair(a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, settings: Settings) -> dict[str, Any]:

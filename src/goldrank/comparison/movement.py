@@ -119,11 +119,21 @@ class Change:
         return self.after - self.before
 
     @property
+    def causes(self) -> dict[str, int]:
+        """How many relevant documents changed for each cause."""
+        return _count_causes([self])
+
+    @property
     def cause(self) -> str:
         """What happened to most of the relevant documents that went the query's way; '' if nothing did."""
         wanted = FALLS if self.delta < 0 else ("found", "pulled in", "moved up")
-        counts = Counter(d.cause for d in self.documents if d.grade >= 1 and d.cause in wanted)
-        return min(counts, key=lambda cause: (-counts[cause], list(CAUSES).index(cause)), default="")
+        counts = {cause: n for cause, n in self.causes.items() if cause in wanted}
+        return max(counts, key=lambda cause: counts[cause], default="")
+
+
+def _count_causes(changes: Sequence[Change]) -> dict[str, int]:
+    counts = Counter(d.cause for change in changes for d in change.documents if d.grade >= 1)
+    return {cause: counts[cause] for cause in CAUSES if counts[cause]}
 
 
 @dataclass(frozen=True)
@@ -145,8 +155,7 @@ class Diff:
     @property
     def causes(self) -> dict[str, int]:
         """How many relevant documents changed for each cause."""
-        counts = Counter(d.cause for change in self.changes for d in change.documents if d.grade >= 1)
-        return {cause: counts[cause] for cause in CAUSES if counts[cause]}
+        return _count_causes(self.changes)
 
     def read_first(self, count: int = 10) -> list[Change]:
         """The queries that changed most, largest change first."""
