@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -17,7 +17,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Column, Scores, ScoresByRun
 from goldrank.engine.counts import RunCounts
-from goldrank.errors import InputError, MissingQueryError, NoRelevantError
+from goldrank.errors import InputError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.measures import DEFAULT, Measure, parse, summarise
 from goldrank.overlap import explain_mismatch
 
@@ -44,6 +44,7 @@ def evaluate(
     *,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
+    depth: int | None = None,
     **policies: Any,
 ) -> Any:
     """Score a run, or several, against judgements.
@@ -51,7 +52,8 @@ def evaluate(
     `qrels` and `run` are files, dicts, data frames, or `Qrels` and `Run`. Several runs are a mapping from
     names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
-    `overlap`, `score_type`) are given by name.
+    `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
+    than so many documents a query (trec_eval -M).
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
@@ -59,13 +61,14 @@ def evaluate(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
+    depth = _whole_depth(depth)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
-        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules)
+        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules, depth)
     if not several:
         raise InputError("no runs were given")
-    return ScoresByRun([_score(judgements, one, wanted, rules) for one in several])
+    return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
 
 
 def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
@@ -76,7 +79,15 @@ def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
-def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention) -> Scores:
+def _whole_depth(depth: int | None) -> int | None:
+    if depth is None:
+        return None
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
+        raise OptionError(f"depth is {depth!r}; it must be a whole number from 1", hint="For example depth=1000.")
+    return int(depth)
+
+
+def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention, depth: int | None) -> Scores:
     if not len(qrels):
         raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
     kinds = (run.id_kind, qrels.id_kind)
@@ -90,6 +101,8 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
     placements, counts = engine.place(qrels, run, rules)
     if rules.overlap == "error":
         explain_mismatch(qrels, run.name, placements, counts)
+    if depth is not None:
+        placements = placements.cut(depth)
     if rules.missing == "error" and not placements.answered.all():
         absent = [query for query, there in zip(placements.queries, placements.answered, strict=True) if not there]
         raise MissingQueryError(
@@ -107,16 +120,28 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
         queries=queries,
         columns=columns,
         counts=numbers,
-        notes=_notes(numbers, counts, qrels, run, rules, placements),
-        provenance={
+        notes=_notes(numbers, counts, qrels, run, rules, placements, depth),
+        convention=rules.name,
+        origin=_origin(qrels, run, rules, depth),
+    )
+
+
+def _origin(qrels: Qrels, run: Run, rules: Convention, depth: int | None) -> Callable[[], dict[str, Any]]:
+    """Where the numbers come from; hashes are computed when somebody asks."""
+    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+    def provenance() -> dict[str, Any]:
+        return {
             "goldrank": __version__,
-            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "time": time,
             "convention": rules.name,
             "policies": rules.describe(),
+            "depth": depth,
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
-            "run": _run_identity(run),
-        },
-    )
+            "run": {"name": run.name, "sha256": run.digest},
+        }
+
+    return provenance
 
 
 def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules: Convention, run: str) -> Column:
@@ -160,7 +185,13 @@ def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
 
 
 def _notes(
-    numbers: Mapping[str, int], counts: RunCounts, qrels: Qrels, run: Run, rules: Convention, placements: Placements
+    numbers: Mapping[str, int],
+    counts: RunCounts,
+    qrels: Qrels,
+    run: Run,
+    rules: Convention,
+    placements: Placements,
+    depth: int | None,
 ) -> tuple[str, ...]:
     """The counts that a reader must know, in words; what is as it should be is not mentioned."""
     judged = numbers["queries"]
@@ -183,6 +214,8 @@ def _notes(
             f"{numbers['unjudged_queries']:,} queries of the run are not judged and were left out: "
             f"{ids.samples(counts.unjudged_examples)}"
         )
+    if depth is not None:
+        notes.append(f"rankings were cut after {depth:,} document{'s' * (depth != 1)}")
     note("no_relevant", "query has no relevant document", "queries have no relevant document")
     if numbers["retrieved"]:
         notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
@@ -206,10 +239,3 @@ def _notes(
     for what, count in counts.tolerated.items():
         notes.append(f"run: {what}" if what.startswith("the last") else f"run: {count:,} {what}")
     return tuple(notes)
-
-
-def _run_identity(run: Run) -> dict[str, Any]:
-    identity: dict[str, Any] = {"name": run.name}
-    if run.blocks is not None:
-        identity["source"] = run.blocks.name
-    return identity

@@ -72,8 +72,15 @@ def _load(source: Source, lines: bool) -> Any:
     """The parsed text; a key that occurs twice in one object is an error."""
     raw = source.read()
     if not lines:
-        return _parse(raw, source.name, 1)
+        data = _parse(raw, source.name, 1)
+        return [data] if _is_record(data) else data
     return [_parse(line, source.name, number) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
+
+
+def _is_record(data: Any) -> bool:
+    """Whether an object is the only record of JSON Lines: it names its query, which an object of queries does not."""
+    query = names.find(data, "query") if isinstance(data, Mapping) else None
+    return query is not None and isinstance(data[query], str | int)
 
 
 def _parse(raw: bytes, name: str, line: int) -> Any:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,6 +50,8 @@ class Source:
         self.path = path
         self._opener = opener
         self.notes: list[str] = []
+        self.watch: Callable[[int], None] | None = None
+        """Told how far reading has come, in bytes as stored."""
         try:
             with opener() as stream:
                 magic = stream.read(8)
@@ -71,20 +74,16 @@ class Source:
         if self.old_mac:
             self.notes.append("lines end in CR only")
 
-    def open(self) -> Any:
+    @contextmanager
+    def open(self) -> Iterator[Any]:
         """The decompressed bytes from the beginning, as a binary file."""
-        raw = self._opener()
-        match self.compression:
-            case "gzip":
-                return gzip.GzipFile(fileobj=raw)
-            case "bzip2":
-                return bz2.BZ2File(raw)
-            case "xz":
-                return lzma.LZMAFile(raw)
-            case "zstd":
-                return _open_zstd(raw)
-            case _:
-                return raw
+        with self._opener() as raw:
+            if self.compression is None:
+                yield raw
+                return
+            # A decompressor does not close the file that it reads from: the outer `with` does.
+            with _UNPACK[self.compression](raw) as stream:
+                yield stream
 
     def read(self) -> bytes:
         """Everything, for formats that cannot be read in pieces."""
@@ -146,6 +145,8 @@ class Source:
                     end = end + cut + 1 if cut >= 0 else total
                 yield offset, lambda offset=offset, end=end: load(offset, end - offset)  # type: ignore[misc]
                 offset = end
+                if self.watch is not None:
+                    self.watch(offset)
 
     def lines_before(self, offset: int) -> int:
         """How many line ends come before a byte; read anew, since only messages need it."""
@@ -242,3 +243,11 @@ def _open_zstd(raw: Any) -> Any:
     else:
         from backports.zstd import ZstdFile
     return ZstdFile(raw)
+
+
+_UNPACK: dict[str, Callable[[Any], Any]] = {
+    "gzip": lambda raw: gzip.GzipFile(fileobj=raw),
+    "bzip2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
+    "zstd": _open_zstd,
+}
