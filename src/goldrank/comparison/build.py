@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -77,7 +76,7 @@ def compare(
     scored = evaluation.evaluate(judgements, {run.name: run for run in given}, [*wanted, *extra], convention=rules)
     asked = {str(one.having(rules.options.get(one.name, {}))) for one in wanted}
     return _compare(
-        [_remember(scored[run.name], asked) for run in given],
+        [scored[run.name] for run in given],
         asked,
         settings,
         baseline=baseline,
@@ -108,22 +107,10 @@ def compare_scores(
     """Compare systems from their `Scores`, made now or saved earlier, aligned by query id."""
     settings = Settings(test, correct, interval, alpha, power, margin, samples, seed)
     listed = list(scores.values()) if isinstance(scores, Mapping) else list(scores)
-    if measures is not None:
-        asked: set[str] | None = {str(one) for one in _wanted(measures)}
-    else:
-        remembered = [set(one.provenance.get("compared", one.columns)) for one in listed]
-        asked = (
-            set.intersection(*remembered) if remembered and all("compared" in s.provenance for s in listed) else None
-        )
+    asked = None if measures is None else {str(one) for one in _wanted(measures)}
     return _compare(
         listed, asked, settings, baseline=baseline, align=align, slice_by=slice_by, texts=queries, evidence=None
     )
-
-
-def _remember(scores: Scores, asked: set[str]) -> Scores:
-    """The scores, with which of their measures were asked for: the others are there for the curves."""
-    compared = [name for name in scores.columns if name in asked]
-    return replace(scores, provenance={**scores.provenance, "compared": compared})
 
 
 def _wanted(measures: evaluation.Measures) -> list[Measure]:

@@ -69,8 +69,7 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "small": SMALL,
         "explorer": explorer,
         "first_queries": explorer["first"],
-        "convention": _shared(c, "convention"),
-        "time": _shared(c, "time"),
+        "convention": ", ".join(sorted({one.convention for one in c.scores} - {""})),
         "data": "",
     }
     template = _template()
@@ -122,11 +121,6 @@ def _by_pair(c: Comparison, pairs: Sequence[Pair], ranks: Ranks | None) -> list[
             drawn["Where the relevant documents went"] = where
         found.append((f"{ids.show(pair.b, 80)} against {ids.show(pair.a, 80)}, {pair.measure}", drawn))
     return found
-
-
-def _shared(c: Comparison, key: str) -> str:
-    found = {str(one.provenance.get(key, "")) for one in c.scores}
-    return found.pop() if len(found) == 1 else ""
 
 
 def _explorer(c: Comparison, pair: Pair, ranks: Ranks | None) -> dict[str, Any]:
