@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +47,18 @@ class Ranks:
     """One row per run: how many documents above it nobody judged."""
 
 
-def locate(qrels: Qrels, runs: Sequence[Run], rules: Convention = conventions.DEFAULT) -> Ranks:
-    """The rank of every judged document in every run.
+def locate(
+    qrels: Qrels,
+    runs: Sequence[Run],
+    rules: Convention = conventions.DEFAULT,
+    only: Collection[str] | None = None,
+) -> Ranks:
+    """The rank of every judged document in every run, of all queries or of some.
 
     Engines know queries and grades but no documents. So the documents of a query are given distinct grades,
     their numbers, and the grade of a placement then says which document it is.
     """
-    queries = qrels.sheet.queries
+    queries = tuple(query for query in qrels.sheet.queries if only is None or query in only)
     numbered = Qrels({query: {doc: i for i, doc in enumerate(qrels[query])} for query in queries}, name=qrels.name)
     docs = tuple(doc for query in queries for doc in qrels[query])
     grade = np.array([g for query in queries for g in qrels[query].values()], np.float64)

@@ -6,7 +6,7 @@ Colours are classes, so that a page can show them light or dark; a chart that st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape as escape_xml
 
@@ -222,9 +222,15 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
 BUCKETS = ((1, 1, "1"), (2, 3, "2–3"), (4, 10, "4–10"), (11, 100, "11–100"), (101, math.inf, "> 100"), (0, 0, "absent"))
 
 
-def rank_shift(names: tuple[str, str], ranks: Ranks, before: int, after: int) -> Chart:
-    """Where relevant documents went: a band from their rank before to their rank after, as wide as they are many."""
-    relevant = ranks.grade >= 1
+def rank_shift(
+    names: tuple[str, str], ranks: Ranks, before: int, after: int, only: Collection[str] | None = None
+) -> Chart:
+    """Where relevant documents went: a band from their rank before to their rank after, as wide as they are many.
+
+    `only` draws the documents of some queries; the chart says of how many.
+    """
+    drawn = np.array([only is None or query in only for query in ranks.queries], bool)
+    relevant = (ranks.grade >= 1) & np.repeat(drawn, np.diff(ranks.start))
     old, new = ranks.rank[before][relevant], ranks.rank[after][relevant]
     flows: dict[tuple[int, int], int] = {}
     for i, (low, high, _) in enumerate(BUCKETS):
@@ -256,6 +262,7 @@ def rank_shift(names: tuple[str, str], ranks: Ranks, before: int, after: int) ->
     ups = sum(count for (i, j), count in flows.items() if j < i)
     downs = sum(count for (i, j), count in flows.items() if j > i)
     said = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
+    said += "" if only is None else f" ({int(drawn.sum()):,} queries)"
     bottom = top + len(BUCKETS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{said}</text>')
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", said, bottom + 10, "".join(parts))

@@ -38,11 +38,13 @@ def render(comparison: Comparison, title: str | None = None) -> str:
     """The report. Queries beyond a thousand, and documents beyond the size limit, are left out and counted."""
     assets = _assets()
     c = comparison
-    ranks = _ranks(c)
+    listed, order = _listed(c)
+    sample = _sample(c)
+    ranks = _ranks(c, listed, sample)
     turned = {(d.attribute, d.value, d.measure) for d in c.slices.differences if d.reversed} if c.slices else set()
     slices = list(c.slices.slices) if c.slices else []
     first = c.of(c.measures[0])
-    explorer = _explorer(c, first[0], ranks)
+    explorer = _explorer(c, first[0], ranks, listed, order)
     page = {
         "c": c,
         "cells": cells,
@@ -62,7 +64,7 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "more_pairs": max(0, len(c.pairs) - MOST_PAIRS),
         "forests": [charts.forest(c, measure) for measure in c.measures[:MOST_CHART_MEASURES]],
         "curves": [charts.curves(name, {r: points[r] for r in c.runs[:16]}) for name, points in c.curves.items()],
-        "by_pair": _by_pair(c, first, ranks),
+        "by_pair": _by_pair(c, first, ranks, sample),
         "slices": slices[:MOST_SLICES],
         "more_slices": max(0, len(slices) - MOST_SLICES),
         "turned": turned,
@@ -96,18 +98,29 @@ def _hash(source: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
 
 
-def _ranks(c: Comparison) -> Ranks | None:
+def _ranks(c: Comparison, listed: np.ndarray, sample: set[str] | None) -> Ranks | None:
+    """Where the judged documents of the listed queries and of the sample are; of all queries without a sample."""
     if c.evidence is None:
         return None
     runs = [c.evidence.runs[run] for run in c.runs]
-    return movement.locate(c.evidence.qrels, runs, c.evidence.rules)
+    only = None if sample is None else sample.union(c.queries[i] for i in listed)
+    return movement.locate(c.evidence.qrels, runs, c.evidence.rules, only)
+
+
+def _sample(c: Comparison) -> set[str] | None:
+    """Queries at even distances, where there are too many to locate the documents of all; else None."""
+    if len(c.queries) <= 2 * MOST_QUERIES:
+        return None
+    return set(c.queries[:: -(-len(c.queries) // MOST_QUERIES)])
 
 
 def _beaten(c: Comparison) -> dict[tuple[str, str], str]:
     return {(m, run): " ".join(c.beaten_by(m, run)) for m in c.measures for run in c.runs}
 
 
-def _by_pair(c: Comparison, pairs: Sequence[Pair], ranks: Ranks | None) -> list[tuple[str, dict[str, charts.Chart]]]:
+def _by_pair(
+    c: Comparison, pairs: Sequence[Pair], ranks: Ranks | None, sample: set[str] | None
+) -> list[tuple[str, dict[str, charts.Chart]]]:
     at = {run: i for i, run in enumerate(c.runs)}
     found = []
     for pair in pairs[:MOST_CHART_PAIRS]:
@@ -117,27 +130,39 @@ def _by_pair(c: Comparison, pairs: Sequence[Pair], ranks: Ranks | None) -> list[
             "One dot per query": charts.scatter(pair, a, b),
         }
         if ranks is not None:
-            where = charts.rank_shift((pair.a, pair.b), ranks, at[pair.a], at[pair.b])
+            where = charts.rank_shift((pair.a, pair.b), ranks, at[pair.a], at[pair.b], sample)
             drawn["Where the relevant documents went"] = where
         found.append((f"{ids.show(pair.b, 80)} against {ids.show(pair.a, 80)}, {pair.measure}", drawn))
     return found
 
 
-def _explorer(c: Comparison, pair: Pair, ranks: Ranks | None) -> dict[str, Any]:
-    """Which queries the page lists, and the ten to read first."""
+def _listed(c: Comparison) -> tuple[np.ndarray, np.ndarray]:
+    """The queries that the page lists, in order, and all queries from the one on which the systems differ most.
+
+    The differences of the first pair come first, so that the queries to read first are listed.
+    """
+    first = c.of(c.measures[0])[0]
+    values = c.values[first.measure]
+    delta = values[c.runs.index(first.b)] - values[c.runs.index(first.a)]
+    spread = np.nan_to_num(np.ptp(values, axis=0))
+    order = np.argsort(-spread, kind="stable")
+    top = np.argsort(-np.abs(np.nan_to_num(delta)), kind="stable")[:10]
+    order = np.concatenate((top, order[~np.isin(order, top)]))
+    return np.sort(order[:MOST_QUERIES]), order
+
+
+def _explorer(c: Comparison, pair: Pair, ranks: Ranks | None, listed: np.ndarray, order: np.ndarray) -> dict[str, Any]:
+    """What the page says of the queries, and the ten to read first."""
     at = {run: i for i, run in enumerate(c.runs)}
     values = c.values[pair.measure]
     delta = np.nan_to_num(values[at[pair.b]] - values[at[pair.a]])
-    spread = np.nan_to_num(np.ptp(values, axis=0))
-    order = np.argsort(-spread, kind="stable")
-    listed = np.sort(order[:MOST_QUERIES])
     notes = []
     if len(listed) < len(c.queries):
         notes.append(
             f"Listed are the {len(listed):,} of {len(c.queries):,} queries on which the systems differ most; "
             "the saved scores (--save) have all of them."
         )
-    top = [i for i in np.argsort(-np.abs(delta), kind="stable")[:10] if abs(delta[i]) > 1e-12]
+    top = [i for i in order[:10] if abs(delta[i]) > 1e-12]
     first = [
         {"name": c.queries[i], "a": values[at[pair.a], i], "b": values[at[pair.b], i], "delta": delta[i]} for i in top
     ]
