@@ -19,9 +19,8 @@ from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.run import Run, check_score
 from goldrank.engine.counts import RunCounts, assemble
-from goldrank.errors import InputError
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
@@ -121,27 +120,11 @@ def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
             return scores
     except (struct.error, OverflowError, TypeError):
         pass
-    for doc, score in row.items():
-        where = f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'"
-        if isinstance(score, str | bytes) or not _is_number(score):
-            raise InputError(
-                f"score {score!r} is of type {type(score).__name__}", where=where, hint="Scores are numbers."
-            )
-        if score != score:
-            raise InputError(
-                "score is NaN",
-                where=where,
-                hint="A document that was not scored has no place in a ranking: leave it out.",
-            )
-    raise AssertionError("unreachable: some score was refused")
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+    checked = [
+        check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
+        for doc, score in row.items()
+    ]
+    return np.array(checked, np.float64)
 
 
 def _tie_groups(scores: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -301,7 +301,7 @@ def _check_cutoff(name: str, k: Any, kind: str) -> int | float:
     return int(k)
 
 
-_OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d+(?:\.\d+)?)")
+_OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
 
 
 def parse(text: str | Measure) -> Measure:
@@ -344,6 +344,8 @@ def _parse_expression(text: str) -> Measure:
             raise MeasureError(f"{text!r}: options are given by name", hint="For example P(rel=2)@5.")
         for keyword in tree.keywords:
             assert keyword.arg is not None
+            if keyword.arg in options:
+                raise MeasureError(f"{text!r}: option {keyword.arg!r} is given twice")
             options[keyword.arg] = _literal(keyword.value, text)
         tree = tree.func
     if not isinstance(tree, ast.Name):
