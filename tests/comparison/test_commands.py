@@ -1,6 +1,7 @@
 """The commands compare, diff, fuse and report, as people call them."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -59,6 +60,16 @@ def test_compare_writes_every_form(files, capsys):
 def test_names_are_given_with_an_equals_sign(files, capsys):
     out = call(capsys, "compare", files / "qrels.txt", f"old={files / 'bm25.run'}", f"new={files / 'hybrid.run'}").out
     assert "new is better than old" in out or "No clear difference between new and old" in out
+
+
+def test_agreement(files, capsys, data):
+    from goldrank import agreement
+
+    runs = [files / f"{n}.run" for n in ("bm25", "dense", "hybrid")]
+    out = call(capsys, "compare", files / "qrels.txt", *runs, "-m", "AP", "-m", "RR", "--agreement").out
+    expected = agreement(data[1]["bm25"], data[1]["dense"]).mean["rbo"]
+    assert re.search(rf"^bm25.run, dense.run +{expected:.4f} ", out, re.M)
+    assert "AP, RR" in out
 
 
 def test_two_runs_with_one_name(files, capsys):

@@ -129,7 +129,7 @@ def test_verdict_needs_size_and_chance():
         if pair.verdict != "same":
             assert f"{pair.difference:+.4f} AP (95% interval {pair.interval.low:+.4f}" in pair.words
     assert result.best("AP") == {"good"}
-    assert "a" in result.beaten_by("AP", "good")
+    assert "a" in result.beats("AP", "good")
 
 
 def test_lower_is_better_turns_the_verdict():
@@ -174,6 +174,8 @@ def test_more_than_26_systems():
     ("call", "error", "match"),
     [
         (lambda: compare_scores([scores("a", [1])]), InputError, "at least two systems, 1 given"),
+        (lambda: compare_scores(scores("a", [1])), InputError, "list or mapping of Scores"),
+        (lambda: compare_scores({"a": {"q": 1}}), InputError, "list or mapping of Scores"),
         (lambda: compare_scores([scores("a", [1]), scores("a", [0])]), InputError, "two systems are both named 'a'"),
         (lambda: compare_scores([scores("a", [1]), scores("b", [0])], baseline="c"), InputError, "no system is named"),
         (lambda: compare_scores([scores("a", [1]), scores("b", [0])], "RR"), InputError, "RR was not measured for a"),
@@ -286,3 +288,11 @@ def test_too_many_comparisons_are_told():
     assert "no sampled p-value" in _too_coarse(6_000, Settings())[0]
     assert _too_coarse(4_000, Settings()) == []
     assert _too_coarse(6_000, Settings(test="t")) == []
+
+
+def test_prints_its_verdicts():
+    result = compare_scores([scores(f"s{i}\x1b[1m", [0.1 * i] * 8) for i in range(6)], samples=200)
+    text = repr(result)
+    assert text.startswith("<Comparison of 6 systems on 8 queries: AP>")
+    assert "and 5 more pairs" in text
+    assert "\x1b" not in text

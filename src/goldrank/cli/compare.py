@@ -16,6 +16,7 @@ from goldrank.cli.common import policy_options, progress
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
 @comparing.statistics_options
 @comparing.output_options
+@click.option("--agreement", "agree", is_flag=True, help="Also show how alike the rankings are, and the measures.")
 @click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
 @policy_options
 def command(
@@ -26,6 +27,7 @@ def command(
     slices: tuple[str, ...],
     svg: str | None,
     save: str | None,
+    agree: bool,
     run_format: str | None,
     **options: Any,
 ) -> None:
@@ -42,3 +44,5 @@ def command(
     with progress(list(opened.values())):
         result = compare(judged, opened, measures or None, **options, **comparing.slicing(slices, metadata))
     comparing.show(result, files, svg, save)
+    if agree:
+        comparing.show_agreement(result, opened)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -120,6 +121,25 @@ def show(comparison: Comparison, files: Mapping[str, str | None], svg: str | Non
         Console().print(terminal.view(comparison))
     else:
         click.echo(render(comparison, "text").encode("utf-8", "backslashreplace"), nl=False)
+
+
+def show_agreement(comparison: Comparison, runs: Mapping[str, Run]) -> None:
+    """Print how alike each two rankings are, and how alike each two measures order the systems."""
+    from goldrank.cli.eval import aligned
+    from goldrank.comparison.agreement import STATISTICS, agreement, measures_agree
+    from goldrank.data import ids
+    from goldrank.report.cells import number
+
+    rows = [["rankings", *STATISTICS]]
+    for a, b in combinations(runs, 2):
+        found = agreement(runs[a], runs[b]).mean
+        rows.append([f"{ids.show(a)}, {ids.show(b)}", *(number(found[name]) for name in STATISTICS)])
+    text = "\nHow alike the rankings are (jaccard of the first 10)\n" + aligned(rows)
+    alike = measures_agree(comparison)
+    if alike and len(comparison.runs) > 2:
+        taus = [["order of systems", "tau"], *([f"{a}, {b}", number(tau)] for (a, b), tau in alike.items())]
+        text += "\n\nHow alike the measures order the systems\n" + aligned(taus)
+    click.echo(text.encode("utf-8", "backslashreplace"))
 
 
 def write(path: str, text: str) -> None:

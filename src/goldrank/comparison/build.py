@@ -106,10 +106,15 @@ def compare_scores(
 ) -> Comparison:
     """Compare systems from their `Scores`, made now or saved earlier, aligned by query id."""
     settings = Settings(test, correct, interval, alpha, power, margin, samples, seed)
-    listed = list(scores.values()) if isinstance(scores, Mapping) else list(scores)
+    listed = list(scores.values()) if isinstance(scores, Mapping) else scores
+    if not isinstance(listed, list | tuple) or not all(isinstance(one, Scores) for one in listed):
+        raise InputError(
+            "a comparison is made from a list or mapping of Scores",
+            hint="To start from runs, use compare(qrels, runs).",
+        )
     asked = None if measures is None else {str(one) for one in _wanted(measures)}
     return _compare(
-        listed, asked, settings, baseline=baseline, align=align, slice_by=slice_by, texts=queries, evidence=None
+        list(listed), asked, settings, baseline=baseline, align=align, slice_by=slice_by, texts=queries, evidence=None
     )
 
 

@@ -232,7 +232,7 @@ class Comparison:
     evidence: Evidence | None = None
 
     def __getitem__(self, key: tuple[str, str, str]) -> Pair:
-        """The pair (measure, a, b), in either order of the systems as long as it was compared in that order."""
+        """The pair (measure, a, b), whose difference is b minus a."""
         measure, a, b = key
         name = self.measure(measure)
         for pair in self.pairs:
@@ -285,7 +285,7 @@ class Comparison:
         """A short mark for each system: a to z, then aa, ab and so on."""
         return {run: _letter(i) for i, run in enumerate(self.runs)}
 
-    def beaten_by(self, measure: str, run: str) -> list[str]:
+    def beats(self, measure: str, run: str) -> list[str]:
         """The systems that this one is clearly better than, by their letters."""
         letters = self.letters
         beaten = []
@@ -358,7 +358,12 @@ class Comparison:
 
     def __repr__(self) -> str:
         n, systems = len(self.queries), len(self.runs)
-        return f"<Comparison of {systems} systems on {n:,} queries: {', '.join(self.measures)}>"
+        lines = [f"<Comparison of {systems} systems on {n:,} queries: {', '.join(self.measures)}>"]
+        first = self.of(self.measures[0])
+        lines += [f"  {pair.words}" for pair in first[:10]]
+        if len(first) > 10:
+            lines.append(f"  and {len(first) - 10:,} more pairs")
+        return "\n".join(lines)
 
 
 _COMPARED = "compared"

@@ -115,7 +115,7 @@ def _sample(c: Comparison) -> set[str] | None:
 
 
 def _beaten(c: Comparison) -> dict[tuple[str, str], str]:
-    return {(m, run): " ".join(c.beaten_by(m, run)) for m in c.measures for run in c.runs}
+    return {(m, run): " ".join(c.beats(m, run)) for m in c.measures for run in c.runs}
 
 
 def _by_pair(

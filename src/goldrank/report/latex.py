@@ -52,7 +52,7 @@ def render(comparison: Comparison) -> str:
             text = cells.value(comparison, measure, run)
             if run in comparison.best(measure):
                 text = rf"\textbf{{{text}}}"
-            beaten = ",".join(comparison.beaten_by(measure, run))
+            beaten = ",".join(comparison.beats(measure, run))
             row.append(rf"{text}\textsuperscript{{{beaten}}}" if beaten else text)
         lines.append("    " + " & ".join(row) + r" \\")
     lines += [

@@ -25,7 +25,7 @@ def render(comparison: Comparison) -> str:
             text = cells.value(comparison, measure, run)
             if run in comparison.best(measure):
                 text = f"**{text}**"
-            beaten = " ".join(comparison.beaten_by(measure, run))
+            beaten = " ".join(comparison.beats(measure, run))
             row.append(f"{text} <sup>{beaten}</sup>" if beaten else text)
         rows.append(row)
     lines = ["### Systems", "", *_table(heads, rows, 2), "", cells.letters_note(comparison), ""]

@@ -54,7 +54,7 @@ def _systems(comparison: Comparison) -> Table:
         row = [Text(letter, style="dim"), Text(ids.show(run) + (" (baseline)" if run == comparison.baseline else ""))]
         for measure in comparison.measures:
             best = run in comparison.best(measure)
-            beaten = " ".join(comparison.beaten_by(measure, run))
+            beaten = " ".join(comparison.beats(measure, run))
             text = Text(("*" if best else "") + cells.value(comparison, measure, run), style="bold" if best else "")
             row.append(text.append(f" {beaten}" if beaten else "", style="green"))
         table.add_row(*row)
