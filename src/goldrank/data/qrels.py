@@ -177,7 +177,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         values = [grade for row in rows for grade in row.values()]
         grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
         query = np.repeat(np.arange(len(rows)), sizes)
-        return Sheet(queries, start, grade[np.lexsort((-grade, query))])
+        return Sheet(queries, start, descending(grade, query))
 
     @cached_property
     def near_forms(self) -> dict[str, dict[str, str]]:
@@ -248,6 +248,18 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False) ->
             hint="Is this a date, an id or a click count in the grade column?",
         )
     return value
+
+
+def descending(grade: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Grades in descending order within each query, of which the numbers ascend."""
+    if grade.dtype == np.int64 and len(grade):
+        # One sort of plain integers: the distance from the highest grade, and the query above it.
+        below = grade.max() - grade
+        step = query * (int(below.max()) + 1)
+        ordered = np.sort(step + below)
+        best: np.ndarray = grade.max() - (ordered - step)
+        return best
+    return grade[np.lexsort((-grade, query))]
 
 
 def _notes_on_grades(table: Mapping[Id, Mapping[Id, Grade]]) -> tuple[str, ...]:
