@@ -12,6 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goldrank.comparison import Comparison, compare, compare_scores
+    from goldrank.comparison.agreement import agreement
+    from goldrank.comparison.fusion import fuse, tune
+    from goldrank.comparison.movement import diff
     from goldrank.conventions import Convention
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
@@ -24,23 +28,36 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Comparison": "goldrank.comparison",
     "Convention": "goldrank.conventions",
     "GoldrankError": "goldrank.errors",
     "Measure": "goldrank.measures",
     "Qrels": "goldrank.data.qrels",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
+    "agreement": "goldrank.comparison.agreement",
+    "compare": "goldrank.comparison",
+    "compare_scores": "goldrank.comparison",
+    "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
+    "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
+    "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
     "write_run": "goldrank.io",
 }
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "compare",
+    "compare_scores",
+    "diff",
+    "fuse",
+    "tune",
+    "agreement",
     "read_qrels",
     "read_run",
     "write_qrels",
@@ -48,6 +65,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Qrels",
     "Run",
     "Scores",
+    "Comparison",
     "Measure",
     "measure",
     "parse",
