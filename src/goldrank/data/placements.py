@@ -22,6 +22,19 @@ def log2(x: np.ndarray) -> np.ndarray:
     return values
 
 
+def accumulate(values: np.ndarray, start: np.ndarray, step: np.ufunc = np.add) -> np.ndarray:
+    """Running sums (or products) within segments, each made left to right; `start` has one more entry than segments."""
+    result = np.array(values, np.float64)
+    size = np.diff(start)
+    position = np.arange(len(result)) - np.repeat(start[:-1], size)
+    order = np.argsort(position, kind="stable")
+    bounds = np.cumsum(np.bincount(position)) if len(result) else np.zeros(0, np.int64)
+    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        rows = order[low:high]
+        result[rows] = step(result[rows - 1], result[rows])
+    return result
+
+
 @dataclass(frozen=True)
 class Placements:
     """One row per judged document that was retrieved, and per query what was judged and how much returned.
@@ -68,6 +81,10 @@ class Placements:
         before = np.concatenate(([0], running))[self.start[self.query]]
         counted: np.ndarray = running - before
         return counted
+
+    def running(self, values: np.ndarray, step: np.ufunc = np.add) -> np.ndarray:
+        """Per placement, the sum of its query's values up to and including it, made left to right."""
+        return accumulate(values, self.start, step)
 
     def first(self, which: np.ndarray) -> np.ndarray:
         """Per query, the rank of the first marked placement, 0 if there is none."""

@@ -1,12 +1,14 @@
-"""Measures of graded relevance: DCG, nDCG, RBP, ERR."""
+"""Measures of graded relevance: DCG, nDCG and its relatives, RBP, ERR."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from goldrank.data.placements import Placements, log2
+from goldrank.data.placements import Placements, accumulate, log2
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Choice, Flag, Number, measure
@@ -85,6 +87,33 @@ def ideal_dcg(
 
 
 @measure(
+    "IdealDCG",
+    high=np.inf,
+    formula="IdealDCG@k = DCG@k of the ideal order of all judged documents",
+    use="See how much there was to gain; nDCG is DCG divided by this.",
+    avoid="Comparing runs: it is the same for all of them.",
+    cite=_JK,
+    aliases=("ideal_dcg",),
+    options={"gain": GAIN, "discount": DISCOUNT},
+    needs_relevant=False,
+)
+def best_dcg(
+    p: Placements,
+    *,
+    k: int | None,
+    rel: float = 1,
+    gain: str | Mapping[int, float] = "linear",
+    discount: str = "log2",
+) -> np.ndarray:
+    """The DCG of the best order there can be.
+
+    >>> evaluate({"q": {"a": 3}}, {"q": ["x", "a"]}, "IdealDCG")["IdealDCG"]
+    3.0
+    """
+    return ideal_dcg(p, k, rel, gain, discount, "none", "judged")
+
+
+@measure(
     "nDCG",
     formula="nDCG@k = DCG@k / (DCG@k of the ideal order of all judged documents)",
     use="The first choice for graded judgements: order matters, and better documents matter more.",
@@ -122,19 +151,33 @@ def ndcg(
     return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), best)
 
 
+def powers(p: float, count: int) -> np.ndarray:
+    """1, p, p^2, ..., each made from the one before."""
+    steps = np.full(max(count, 1), float(p))
+    steps[0] = 1.0
+    return np.cumprod(steps)
+
+
 @measure(
     "RBP",
     formula="RBP@k = (1 - p) * sum over ranks r <= k of gain(r) * p^(r - 1)",
     use="A user goes on to the next document with probability p; the rest shows what judging more could change.",
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
-    options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True)},
+    options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
 )
-def rank_biased(placements: Placements, *, k: int | None, rel: float | None = None, p: float = 0.9) -> np.ndarray:
+def rank_biased(
+    placements: Placements,
+    *,
+    k: int | None,
+    rel: float | None = None,
+    p: float = 0.9,
+    gain: str | Mapping[int, float] = "linear",
+) -> np.ndarray:
     """Expected gain per document seen by a user who goes on with probability p.
 
-    Without `rel`, a document gains its grade divided by the query's highest grade (trec_eval 10's
-    intention); with `rel`, it gains 1 if its grade is at least that.
+    Without `rel`, gains are brought into 0 to 1 if they go beyond: by default a document gains its grade
+    divided by the query's highest grade (trec_eval 10's intention). With `rel`, it gains 1 from that grade up.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "RBP(p=0.5)")["RBP(p=0.5)"]
     0.625
@@ -142,12 +185,32 @@ def rank_biased(placements: Placements, *, k: int | None, rel: float | None = No
     if rel is not None:
         worth = (placements.grade >= rel).astype(np.float64)
     else:
-        highest = np.zeros(len(placements))
-        some = np.diff(placements.judged_start) > 0
-        highest[some] = placements.judged[placements.judged_start[:-1][some]]
-        worth = np.maximum(placements.grade, 0) / np.maximum(highest, 1)[placements.query]
-    value = worth * np.power(p, placements.rank - 1.0) * (1.0 - p)
-    return placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
+        worth = _unit_gains(placements, gain)
+    value = worth * powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
+    return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
+
+
+def _unit_gains(p: Placements, gain: str | Mapping[int, float]) -> np.ndarray:
+    """Gains of placements within 0 and 1: scaled by the least and greatest gain of each query's scale if beyond."""
+    worth = gains(p.grade, gain, 1)
+    top = np.zeros(len(p))
+    some = np.diff(p.judged_start) > 0
+    top[some] = np.maximum(p.judged[p.judged_start[:-1][some]], 0)
+    if isinstance(gain, Mapping):
+        levels = {0: 0.0, **gain}
+        least = np.full(len(p), min(levels.values()))
+        # Grades of the scale that the mapping leaves out are worth themselves.
+        plain = top.copy()
+        while (listed := np.isin(plain, list(gain))).any():
+            plain = np.where(listed, plain - 1, plain)
+        most = np.maximum(plain, max(levels.values()))
+    else:
+        least, most = np.zeros(len(p)), gains(top, gain, 1)
+    beyond = (least < 0) | (most > 1)
+    low = np.where(beyond, least, 0.0)[p.query]
+    span = np.where(beyond, most - least, 1.0)[p.query]
+    scaled: np.ndarray = np.where(p.grade >= 0, (worth - low) / span, 0.0)
+    return scaled
 
 
 @measure(
@@ -174,11 +237,139 @@ def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4
             hint=f"Spell it ERR(max_grade={highest}) if that is the top of your scale.",
         )
     satisfied = (np.exp2(np.maximum(p.grade, 0)) - 1.0) / 2.0**max_grade
-    # The chance to arrive at a document is a running product within its query, made rank by rank.
-    arrive = np.ones(len(satisfied))
-    position = p.cumulate(np.ones(len(satisfied), bool))
-    for at in range(2, int(position.max(initial=1)) + 1):
-        rows = np.flatnonzero(position == at)
-        arrive[rows] = arrive[rows - 1] * (1.0 - satisfied[rows - 1])
+    left = p.running(1.0 - satisfied, np.multiply)
+    first = p.start[p.query] == np.arange(len(left))
+    arrive = np.where(first, 1.0, np.concatenate(([1.0], left))[: len(left)])
     value = arrive * satisfied / p.rank
     return p.sum(value if k is None else np.where(p.rank <= k, value, 0.0))
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """Per query the positive gains of its judged documents, greatest first."""
+
+    query: np.ndarray
+    start: np.ndarray
+    worth: np.ndarray
+    rank: np.ndarray
+    dcg: np.ndarray
+    """The DCG up to and including each of them."""
+
+    @property
+    def size(self) -> np.ndarray:
+        return np.diff(self.start)
+
+    def at(self, values: np.ndarray, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        """A running value at some ranks: that of the last entry at or before it, 0 where there is none."""
+        row = self.start[query] + np.minimum(rank, self.size[query]) - 1
+        found: np.ndarray = np.where(row >= self.start[query], np.append(values, 0.0)[row], 0.0)
+        return found
+
+
+def ideal_list(p: Placements, gain: str | Mapping[int, float]) -> Ideal:
+    """The ideal ranking's positive gains."""
+    worth = gains(p.judged, gain, 1)
+    worth[p.judged < 0] = 0.0
+    keep = worth > 0
+    query, worth = p.judged_query[keep], worth[keep]
+    order = np.lexsort((-worth, query))
+    query, worth = query[order], worth[order]
+    start = np.searchsorted(query, np.arange(len(p) + 1))
+    rank = np.arange(1, len(query) + 1) - start[query]
+    return Ideal(query, start, worth, rank, accumulate(discounted(worth, rank, "log2"), start))
+
+
+_TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
+
+
+@measure(
+    "nDCGrel",
+    cutoff="none",
+    formula="nDCGrel = mean over the documents with a gain of nDCG at their rank (at the end if not returned)",
+    use="nDCG without a cut-off of its own: each query is measured where its relevant documents are.",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite=_TREC_EVAL,
+    aliases=("ndcg_rel",),
+    options={"gain": GAIN},
+    monotone=False,
+)
+def ndcg_at_relevant(p: Placements, *, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """nDCG averaged at the ranks of relevant documents, as AP averages precision.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "nDCGrel")["nDCGrel"]
+    1.0
+    """
+    ideal = ideal_list(p, gain)
+    worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
+    value = discounted(worth, p.rank, "log2")
+    found = worth > 0
+    here = ratio(p.running(value), ideal.at(ideal.dcg, p.query, p.rank))
+    whole = ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)
+    missing = (ideal.size - p.count(found)).astype(np.float64)
+    total = p.sum(np.where(found, here, 0.0)) + ratio(missing * p.sum(value), whole)
+    return np.where(total > 0, ratio(total, ideal.size), 0.0)
+
+
+@measure(
+    "Rndcg",
+    cutoff="none",
+    formula="Rndcg = mean of nDCG at the ranks where the ideal gain changes, and at the end of longer results",
+    use="nDCG where the ideal ranking has its steps, which differ from query to query.",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite=_TREC_EVAL,
+    options={"gain": GAIN},
+    monotone=False,
+)
+def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """nDCG averaged at the numbers of documents with each gain or a higher one.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "Rndcg")["Rndcg"]
+    1.0
+    """
+    ideal = ideal_list(p, gain)
+    worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
+    running = p.running(discounted(worth, p.rank, "log2"))
+    last = np.ones(len(ideal.worth), bool)
+    last[:-1] = (ideal.worth[1:] != ideal.worth[:-1]) | (ideal.query[1:] != ideal.query[:-1])
+    query, rank = ideal.query[last], ideal.rank[last]
+    # The placements up to that rank are those of the queries before, and some of this query's.
+    width = int(max(p.rank.max(initial=0), rank.max(initial=0))) + 1
+    row = np.searchsorted(p.query * width + p.rank, query * width + rank, "right") - 1
+    reached = np.where(row >= p.start[query], np.append(running, 0.0)[row], 0.0)
+    total = np.bincount(query, weights=reached / ideal.dcg[last], minlength=len(p))
+    count = np.bincount(query, minlength=len(p))
+    end = p.start[1:] - 1
+    final = np.where(end >= p.start[:-1], np.append(running, 0.0)[end], 0.0)
+    more = (p.retrieved > ideal.size + 1) & (ideal.size > 0)
+    total = np.where(more, total + ratio(final, ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)), total)
+    return np.where(p.relevant(rel) > 0, ratio(total, count + more), 0.0)
+
+
+@measure(
+    "G",
+    cutoff="none",
+    formula="G = (sum over documents of gain / log2(2 + ideal gain so far - gain so far)) / (sum of all gains)",
+    use="A document's worth falls with what an ideal ranking would have gained more by then.",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite=_TREC_EVAL,
+    options={"gain": GAIN},
+    monotone=False,
+)
+def normalised_gain(p: Placements, *, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """Gain discounted by how far the ranking has fallen behind the ideal one.
+
+    Each rank of the ideal ranking costs at least 1, so that it falls behind after its last document too.
+
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "y", "a"]}, "G")["G"]
+    0.5
+    """
+    ideal = ideal_list(p, gain)
+    worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
+    cost = ideal.at(accumulate(np.maximum(ideal.worth, 1.0), ideal.start), p.query, p.rank)
+    cost += np.maximum(p.rank - ideal.size[p.query], 0)
+    rows = np.flatnonzero(worth != 0)
+    behind = (2.0 + cost - p.running(worth))[rows]
+    value = np.zeros(len(worth))
+    value[rows] = worth[rows] / np.array([math.log2(x) for x in behind.tolist()])
+    whole = np.bincount(ideal.query, weights=ideal.worth, minlength=len(p))
+    return ratio(p.sum(value), whole)
