@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -108,15 +108,26 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
         columns=columns,
         counts=numbers,
         notes=_notes(numbers, counts, qrels, run, rules, placements),
-        provenance={
+        convention=rules.name,
+        origin=_origin(qrels, run, rules),
+    )
+
+
+def _origin(qrels: Qrels, run: Run, rules: Convention) -> Callable[[], dict[str, Any]]:
+    """Where the numbers come from; hashes are computed when somebody asks."""
+    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+    def provenance() -> dict[str, Any]:
+        return {
             "goldrank": __version__,
-            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "time": time,
             "convention": rules.name,
             "policies": rules.describe(),
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
-            "run": _run_identity(run),
-        },
-    )
+            "run": {"name": run.name, "sha256": run.digest},
+        }
+
+    return provenance
 
 
 def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules: Convention, run: str) -> Column:
@@ -206,10 +217,3 @@ def _notes(
     for what, count in counts.tolerated.items():
         notes.append(f"run: {what}" if what.startswith("the last") else f"run: {count:,} {what}")
     return tuple(notes)
-
-
-def _run_identity(run: Run) -> dict[str, Any]:
-    identity: dict[str, Any] = {"name": run.name}
-    if run.blocks is not None:
-        identity["source"] = run.blocks.name
-    return identity

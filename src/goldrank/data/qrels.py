@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -60,9 +60,12 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                     hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
                 )
             kinds.add(type(query))
+            kinds.update(map(type, docs))
             row = text.setdefault(ids.as_text(query, "query id"), {})
+            if kinds <= {str} and set(map(type, docs.values())) <= {int} and _usual(docs.values()):
+                row.update(docs)
+                continue
             for doc, grade in docs.items():
-                kinds.add(type(doc))
                 where = f"{name}: query {query!r}, document {doc!r}"
                 row[ids.as_text(doc, "document id")] = check_grade(grade, where, real_grades)
         self._set(name=name, text=text, raw=None, notes=(), criteria=criteria, id_kind=id_kind(kinds))
@@ -164,22 +167,25 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def sheet(self) -> Sheet:
         """Queries in byte order and grades as arrays."""
-        raw = self.raw
-        order = sorted(raw)
-        sizes = np.fromiter((len(raw[q]) for q in order), np.int64, len(order))
+        if self._raw is not None:
+            raw = sorted(self._raw.items())
+            queries, rows = tuple(ids.decode(query) for query, _ in raw), [row for _, row in raw]
+        else:
+            queries = tuple(sorted(self.text, key=ids.encode))
+            rows = [self.text[query] for query in queries]  # type: ignore[misc]
+        sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        values = [grade for q in order for grade in raw[q].values()]
-        grade = np.array(values, dtype=np.int64 if all(type(v) is int for v in values) else np.float64)
-        query = np.repeat(np.arange(len(order)), sizes)
-        grade = grade[np.lexsort((-grade, query))]
-        return Sheet(tuple(map(ids.decode, order)), start, grade)
+        values = [grade for row in rows for grade in row.values()]
+        grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
+        query = np.repeat(np.arange(len(rows)), sizes)
+        return Sheet(queries, start, grade[np.lexsort((-grade, query))])
 
     @cached_property
     def near_forms(self) -> dict[str, dict[str, str]]:
         """For each query the other Unicode forms of its judged ids, where they differ: form -> judged id."""
         near: dict[str, dict[str, str]] = {}
         for query, docs in self.text.items():
-            for doc in docs:
+            for doc in () if "".join(docs).isascii() else docs:
                 for form in ids.other_forms(doc):
                     if form not in docs:
                         near.setdefault(query, {})[form] = doc
@@ -205,6 +211,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def __repr__(self) -> str:
         return f"<Qrels {self.name}: {len(self):,} queries, {len(self.sheet.grade):,} judgements>"
+
+
+def _usual(grades: Collection[int]) -> bool:
+    return not grades or (max(grades) <= HIGH_GRADE and min(grades) >= -HIGH_GRADE)
 
 
 def check_grade(value: object, where: Place | str, real_grades: bool = False) -> Grade:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goldrank.data import ids
@@ -74,6 +76,20 @@ class Run(Mapping[str, Mapping[str, float]]):
         """The documents of a query, best first, by trec_eval's order."""
         row: Mapping[Any, Any] = self.results[query]
         return sorted(row, key=lambda doc: (row[doc], ids.encode(doc)), reverse=True)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the input's bytes for a file, else of the rankings themselves."""
+        if self.blocks is not None and (known := self.blocks.digest()) is not None:
+            return known
+        digest = hashlib.sha256()
+        for query in sorted(self.results, key=ids.encode):
+            row = self.results[query]
+            for doc in sorted(row, key=ids.encode):
+                digest.update(
+                    b"%b\x00%b\x00%b\n" % (ids.encode(query), ids.encode(doc), float(row[doc]).hex().encode())
+                )
+        return digest.hexdigest()
 
     def __getitem__(self, query: str) -> Mapping[str, float]:
         return self.results[query]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     for query, row in given.items():
         kinds.add(type(query))
         if isinstance(row, Mapping):
-            kinds.update(map(type, row))
+            # A mixture of types within one ranking is found by its first and last document.
+            kinds.update(type(doc) for doc in (*islice(row, 1), *islice(_reversed(row), 1)))
         else:
             plain = False
     if plain:
@@ -39,6 +41,10 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     rows = [row for query, docs in given.items() for row in _rows_of(query, docs, name)]
     known = dict.fromkeys(given)
     return run_from_rows(rows, name, duplicates, queries=known)
+
+
+def _reversed(row: Mapping[Any, Any]) -> Iterator[Any]:
+    return reversed(row) if isinstance(row, dict) else iter(row)
 
 
 def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]:
