@@ -13,24 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goldrank.conventions import Convention
+    from goldrank.data.aspects import AspectQrels
+    from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
-    from goldrank.io import read_qrels, read_run, write_qrels, write_run
+    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
     from goldrank.measures import Measure, measure, parse
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Convention": "goldrank.conventions",
+    "Preferences": "goldrank.data.preferences",
+    "AspectQrels": "goldrank.data.aspects",
     "GoldrankError": "goldrank.errors",
     "Measure": "goldrank.measures",
     "Qrels": "goldrank.data.qrels",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
     "evaluate": "goldrank.evaluation",
+    "read_aspects": "goldrank.io",
+    "read_preferences": "goldrank.io",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
     "read_qrels": "goldrank.io",
@@ -43,9 +49,13 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
     "read_qrels",
     "read_run",
+    "read_aspects",
+    "read_preferences",
     "write_qrels",
     "write_run",
     "Qrels",
+    "AspectQrels",
+    "Preferences",
     "Run",
     "Scores",
     "Measure",

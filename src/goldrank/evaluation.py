@@ -12,12 +12,14 @@ import numpy as np
 from goldrank import __version__, conventions, engine, io
 from goldrank.conventions import Convention
 from goldrank.data import ids
+from goldrank.data.aspects import AspectQrels
 from goldrank.data.placements import Placements
+from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Column, Scores, ScoresByRun
 from goldrank.engine.counts import RunCounts
-from goldrank.errors import InputError, MissingQueryError, NoRelevantError
+from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError
 from goldrank.measures import DEFAULT, Measure, parse, summarise
 from goldrank.overlap import explain_mismatch
 
@@ -59,7 +61,9 @@ def evaluate(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
-    judgements = io.as_qrels(qrels, judgements=rules.judgements)
+    judgements = (
+        qrels if isinstance(qrels, AspectQrels | Preferences) else io.as_qrels(qrels, judgements=rules.judgements)
+    )
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
         return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules)
@@ -76,7 +80,10 @@ def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
-def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention) -> Scores:
+def _score(
+    given: Qrels | AspectQrels | Preferences, run: Run, measures: Sequence[Measure], rules: Convention
+) -> Scores:
+    qrels = given if isinstance(given, Qrels) else given.documents
     if not len(qrels):
         raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
     kinds = (run.id_kind, qrels.id_kind)
@@ -97,8 +104,12 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
             where=run.name,
             hint="missing='zero' counts them as 0, missing='skip' leaves them out.",
         )
+    tables: dict[str, Any] = {}
+    if not isinstance(given, Qrels):
+        placements, tables[given.table] = given.tables(placements)
+    tables["placements"] = placements
     counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
-    columns = {str(one): _column(one, placements, counted, rules, run.name) for one in measures}
+    columns = {str(one): _column(one, tables, counted, rules, run.name) for one in measures}
     kept = np.flatnonzero(counted)
     queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in kept)
     numbers = _numbers(placements, counts)
@@ -107,13 +118,13 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
         queries=queries,
         columns=columns,
         counts=numbers,
-        notes=_notes(numbers, counts, qrels, run, rules, placements),
+        notes=_notes(numbers, counts, given.notes, run, rules, placements),
         convention=rules.name,
-        origin=_origin(qrels, run, rules),
+        origin=_origin(given, run, rules),
     )
 
 
-def _origin(qrels: Qrels, run: Run, rules: Convention) -> Callable[[], dict[str, Any]]:
+def _origin(qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks."""
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
@@ -130,8 +141,18 @@ def _origin(qrels: Qrels, run: Run, rules: Convention) -> Callable[[], dict[str,
     return provenance
 
 
-def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules: Convention, run: str) -> Column:
-    values = measure(placements)
+_NEEDS = {
+    "aspects": "judgements by aspect: AspectQrels, or read_aspects(file) for qrels with subtopics in column two",
+    "preferences": "preferences between documents: Preferences, or read_preferences(file)",
+}
+
+
+def _column(measure: Measure, tables: Mapping[str, Any], counted: np.ndarray, rules: Convention, run: str) -> Column:
+    placements: Placements = tables["placements"]
+    needed = measure.declaration.over
+    if needed not in tables:
+        raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
+    values = measure(tables[needed])
     declared = measure.declaration
     if rules.empty != "zero" and declared.needs_relevant:
         level = measure.option("rel")
@@ -146,7 +167,7 @@ def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules
         values = np.where(bare, 1.0 if rules.empty == "one" else np.nan, values)
     values = values[counted]
     there = values if rules.empty == "nan" else values[~np.isnan(values)]
-    return Column(str(measure), values, summarise(measure, there), declared.average)
+    return Column(str(measure), values, summarise(measure, there), declared.average, declared.higher_is_better)
 
 
 def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
@@ -171,7 +192,12 @@ def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
 
 
 def _notes(
-    numbers: Mapping[str, int], counts: RunCounts, qrels: Qrels, run: Run, rules: Convention, placements: Placements
+    numbers: Mapping[str, int],
+    counts: RunCounts,
+    tolerated: Sequence[str],
+    run: Run,
+    rules: Convention,
+    placements: Placements,
 ) -> tuple[str, ...]:
     """The counts that a reader must know, in words; what is as it should be is not mentioned."""
     judged = numbers["queries"]
@@ -212,7 +238,7 @@ def _notes(
             f"{numbers['near_forms']:,} documents of the run equal a judged id only after Unicode normalisation "
             "(NFC, NFD) and do not count: normalise the ids on both sides"
         )
-    notes += [f"qrels: {text}" for text in qrels.notes]
+    notes += [f"qrels: {text}" for text in tolerated]
     notes += [f"run: {text}" for text in run.notes]
     for what, count in counts.tolerated.items():
         notes.append(f"run: {what}" if what.startswith("the last") else f"run: {count:,} {what}")

@@ -424,4 +424,16 @@ def summarise(measure: Measure, values: np.ndarray) -> float:
     return math.exp(total / len(values)) if kind == "geometric" else total / len(values)
 
 
-__all__ = ["REGISTRY", "Choice", "Declaration", "Flag", "Measure", "Number", "Numbers", "make", "measure", "parse", "summarise"]
+__all__ = [
+    "REGISTRY",
+    "Choice",
+    "Declaration",
+    "Flag",
+    "Measure",
+    "Number",
+    "Numbers",
+    "make",
+    "measure",
+    "parse",
+    "summarise",
+]
