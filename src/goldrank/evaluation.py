@@ -61,9 +61,8 @@ def evaluate(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
-    judgements = (
-        qrels if isinstance(qrels, AspectQrels | Preferences) else io.as_qrels(qrels, judgements=rules.judgements)
-    )
+    several_sided = isinstance(qrels, AspectQrels | Preferences)
+    judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
         return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules)

@@ -40,8 +40,8 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
                         for key, what in ((query, "query id"), (aspect, "aspect"), (doc, "document id"))
                     )
                     rows.append((*keys, check_grade(grade, where)))  # type: ignore[arg-type]
-        columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-        self._set(*columns, name, ())  # type: ignore[arg-type]
+        columns: Any = list(zip(*rows, strict=True)) if rows else [()] * 4
+        self._set(columns[0], columns[1], columns[2], columns[3], name, ())
 
     @classmethod
     def from_rows(

@@ -59,8 +59,8 @@ class Preferences:
                     for doc, level in levels.items():
                         keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
                         rows.append((*keys, float(level)))  # type: ignore[arg-type]
-        columns = list(zip(*rows, strict=True)) if rows else [(), (), (), (), ()]
-        self._set(*columns, name, (), lambda i: name)  # type: ignore[arg-type]
+        columns: Any = list(zip(*rows, strict=True)) if rows else [()] * 5
+        self._set(columns[0], columns[1], columns[2], columns[3], columns[4], name, (), lambda i: name)
 
     @classmethod
     def from_rows(

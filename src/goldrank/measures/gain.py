@@ -182,10 +182,7 @@ def rank_biased(
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "RBP(p=0.5)")["RBP(p=0.5)"]
     0.625
     """
-    if rel is not None:
-        worth = (placements.grade >= rel).astype(np.float64)
-    else:
-        worth = _unit_gains(placements, gain)
+    worth = _unit_gains(placements, gain) if rel is None else (placements.grade >= rel).astype(np.float64)
     value = worth * powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
     return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
 

@@ -126,7 +126,8 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
     0.1
     """
     known = p.count((p.grade >= 0) & (p.rank <= k))
-    return (np.minimum(p.retrieved, k) - known) / k
+    share: np.ndarray = (np.minimum(p.retrieved, k) - known) / k
+    return share
 
 
 @measure(

@@ -32,7 +32,9 @@ class Verdict:
 
     def possible(self, pairs: str) -> np.ndarray:
         """The preferences that count."""
-        return self.over & {"all": True, "returned": self.both, "touched": self.either}[pairs]
+        if pairs == "all":
+            return self.over
+        return self.over & (self.both if pairs == "returned" else self.either)
 
     def met_among(self, pairs: str) -> np.ndarray:
         """Those of them that were met."""
@@ -122,10 +124,7 @@ def _by_pair(verdicts: list[Verdict], size: int, returned: int, pairs: str) -> f
     judges = count + count.T
     row, column = np.nonzero(np.triu(judges, 1))
     last = np.where(column < returned, 0, np.where(row < returned, 1, 2))
-    if pairs == "returned":
-        keep = last == 0
-    else:
-        keep = last < 2 if pairs == "touched" else np.ones(len(row), bool)
+    keep = last <= {"returned": 0, "touched": 1, "all": 2}[pairs]
     row, column, last = row[keep], column[keep], last[keep]
     order = np.lexsort((column, row, last))
     row, column, last = row[order], column[order], last[order]
@@ -148,9 +147,9 @@ def _balanced(opinion: Opinion, one: Verdict, place: np.ndarray, returned: int, 
         return met, int(one.possible(pairs).sum()) + all_good * missing
     if opinion.partial:
         order = np.sort(one.place[bad & (one.here if pairs == "returned" else True)])
-        keep = ~bad if len(order) <= all_good else ~(bad & (one.place >= order[all_good]))
-        if len(order) <= all_good:
-            keep = np.ones(len(bad), bool)
+        keep = np.ones(len(bad), bool)
+        if len(order) > all_good:
+            keep[bad & (one.place >= order[all_good])] = False
         kept = keep[:, None] & keep[None, :]
         return int((one.met_among(pairs) & kept).sum()), int((one.possible(pairs) & kept).sum())
     # The lowest level stands for the nonrelevant documents; its first ones are compared with every document.
