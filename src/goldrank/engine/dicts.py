@@ -70,9 +70,12 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
             continue
         found_in[code] = many
         known_grades = [grade for grade, score in zip(judged.values(), scored, strict=True) if score is not None]
-        grades += struct.pack(f"{many}{grade_code}", *known_grades)
+        grade = np.frombuffer(struct.pack(f"{many}{grade_code}", *known_grades), sheet.grade.dtype)
         values = np.frombuffer(struct.pack(f"{many}d", *hits)).astype(scores.dtype)
+        order = np.arange(1) if many == 1 else np.argsort(-values)
+        values = values[order]
         first, last = _tie_groups(scores, values)
+        grades += grade[order].tobytes()
         rank = first
         if (first < last).any():
             rank = first.copy()
@@ -80,7 +83,7 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
             found = [doc for doc, score in zip(judged, scored, strict=True) if score is not None]
             orders = {value: _tie_order(row, scores, value, convention.ties) for value in {values[i] for i in tied}}
             for i in tied:
-                rank[i] += orders[values[i]][found[i]]
+                rank[i] += orders[values[i]][found[order[i]]]
         ranks += rank.tobytes()
         firsts += first.tobytes()
         lasts += last.tobytes()

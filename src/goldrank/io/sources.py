@@ -49,6 +49,8 @@ class Source:
         self.path = path
         self._opener = opener
         self.notes: list[str] = []
+        self.watch: Callable[[int], None] | None = None
+        """Told how far reading has come, in bytes as stored."""
         try:
             with opener() as stream:
                 magic = stream.read(8)
@@ -146,6 +148,8 @@ class Source:
                     end = end + cut + 1 if cut >= 0 else total
                 yield offset, lambda offset=offset, end=end: load(offset, end - offset)  # type: ignore[misc]
                 offset = end
+                if self.watch is not None:
+                    self.watch(offset)
 
     def lines_before(self, offset: int) -> int:
         """How many line ends come before a byte; read anew, since only messages need it."""

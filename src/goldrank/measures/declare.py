@@ -97,6 +97,19 @@ REL = Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
 """The lowest grade that counts as relevant."""
 
 
+def describe_option(option: Option) -> str:
+    """What an option may be, in words."""
+    match option:
+        case Choice(words, mapping):
+            return "one of " + ", ".join(words) + (", or a mapping from grade to gain" if mapping else "")
+        case Number(low, high, whole, optional):
+            kind = "a whole number" if whole else "a number"
+            limits = "" if math.isinf(high) or high >= MAX_CUTOFF else f" from {low:g} to {high:g}"
+            return kind + limits + (", or None" if optional else "")
+        case _:
+            return "True or False"
+
+
 def _whole(value: Any, low: float) -> int:
     if isinstance(value, bool) or value != int(value):
         raise ValueError("not whole")
