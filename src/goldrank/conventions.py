@@ -15,6 +15,7 @@ from goldrank.errors import OptionError, did_you_mean, one_of
 POLICIES: dict[str, dict[str, str]] = {
     "ties": {
         "docid": "equal scores are ordered by document id, descending by bytes (trec_eval)",
+        "docid-ascending": "equal scores are ordered by document id, ascending by bytes",
         "input": "equal scores keep the order of the input",
     },
     "score_type": {

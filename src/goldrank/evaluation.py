@@ -223,7 +223,7 @@ def _notes(
     if numbers["retrieved"]:
         notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
     if numbers["tied"]:
-        rule = "by document id" if rules.ties == "docid" else "in input order"
+        rule = "in input order" if rules.ties == "input" else "by document id"
         notes.append(f"{numbers['tied']:,} judged documents are tied with others, ordered {rule}")
     note("constant", "query has one score for all its documents", "queries have one score for all their documents")
     note("repeated", "repeated document was dropped", "repeated documents were dropped")

@@ -106,6 +106,8 @@ def describe_option(option: Option) -> str:
             kind = "a whole number" if whole else "a number"
             limits = "" if math.isinf(high) or high >= MAX_CUTOFF else f" from {low:g} to {high:g}"
             return kind + limits + (", or None" if optional else "")
+        case Numbers(low, high):
+            return f"a list of numbers from {low:g} to {high:g}"
         case _:
             return "True or False"
 
@@ -339,12 +341,12 @@ def parse(text: str | Measure) -> Measure:
     if not isinstance(text, str):
         raise MeasureError(f"a measure is spelled as text, not {type(text).__name__}", hint="For example 'nDCG@10'.")
     spelled = text.strip()
-    found = _lookup(spelled)
+    found = lookup(spelled)
     if found:
         return make(found[0], None, found[1])
     other = _OTHER_SPELLING.fullmatch(spelled)
     if other:
-        found = _lookup(other[1]) or _lookup(other[1].removesuffix("_cut"))
+        found = lookup(other[1]) or lookup(other[1].removesuffix("_cut"))
         if found:
             real = "." in other[2] or REGISTRY[found[0]].cutoff in ("recall", "multiple")
             number = float(other[2]) if real else int(other[2])
@@ -371,7 +373,7 @@ def _parse_expression(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _unknown(text)
-    found = _lookup(tree.id)
+    found = lookup(tree.id)
     if not found:
         raise _unknown(text, tree.id)
     return make(found[0], k, {**found[1], **options})
@@ -386,7 +388,8 @@ def _literal(node: ast.expr, text: str) -> Any:
         ) from None
 
 
-def _lookup(name: str) -> tuple[str, Mapping[str, Any]] | None:
+def lookup(name: str) -> tuple[str, Mapping[str, Any]] | None:
+    """The registered name behind any name, and the options that it implies."""
     if name in REGISTRY:
         return name, {}
     return _ALIASES.get(name.casefold())

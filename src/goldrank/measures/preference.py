@@ -34,11 +34,13 @@ class Verdict:
         """The preferences that count."""
         if pairs == "all":
             return self.over
-        return self.over & (self.both if pairs == "returned" else self.either)
+        counted: np.ndarray = self.over & (self.both if pairs == "returned" else self.either)
+        return counted
 
     def met_among(self, pairs: str) -> np.ndarray:
         """Those of them that were met."""
-        return self.met & self.both if pairs == "returned" else self.met
+        met: np.ndarray = self.met & self.both if pairs == "returned" else self.met
+        return met
 
 
 def verdict(opinion: Opinion, place: np.ndarray, returned: int) -> Verdict:

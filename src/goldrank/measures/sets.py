@@ -62,15 +62,17 @@ def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
     avoid="Runs return a fixed number of documents.",
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("set_F",),
-    options={"beta": Number(low=0, high=1_000)},
+    options={"beta": Number(low=0, high=1_000), "weight": Number(low=0, high=1_000_000, optional=True)},
 )
-def set_f(p: Placements, *, rel: float = 1, beta: float = 1) -> np.ndarray:
+def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | None = None) -> np.ndarray:
     """The weighted harmonic mean of SetP and SetR.
+
+    `weight` is beta squared, as trec_eval takes it: set_F.0.25 is beta=0.5.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "SetF")["SetF"]
     0.5
     """
-    return harmonic(set_precision(p, rel=rel), set_recall(p, rel=rel), beta**2)
+    return harmonic(set_precision(p, rel=rel), set_recall(p, rel=rel), beta**2 if weight is None else weight)
 
 
 @measure(
