@@ -1,6 +1,7 @@
 """Placements -> one value per query. One file per family; importing this package registers all of them."""
 
 from goldrank.measures import (  # noqa: F401 - they register themselves
+    browsing,
     cutoff,
     diversity,
     gain,
@@ -8,6 +9,7 @@ from goldrank.measures import (  # noqa: F401 - they register themselves
     preference,
     rank,
     sets,
+    similarity,
 )
 from goldrank.measures.declare import REGISTRY, Measure, make, measure, parse, summarise
 

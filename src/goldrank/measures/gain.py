@@ -370,3 +370,91 @@ def normalised_gain(p: Placements, *, gain: str | Mapping[int, float] = "linear"
     value[rows] = worth[rows] / np.array([math.log2(x) for x in behind.tolist()])
     whole = np.bincount(ideal.query, weights=ideal.worth, minlength=len(p))
     return ratio(p.sum(value), whole)
+
+
+@measure(
+    "NCG",
+    formula="NCG@k = (sum of the gains in the first k) / (sum of the k highest gains judged)",
+    use="A first stage feeds a re-ranker: what it lets through matters, in which order does not.",
+    avoid="Order within the first k matters.",
+    cite="Craswell, Mitra, Yilmaz, Campos and Voorhees 2020, Overview of the TREC 2019 deep learning track",
+    options={"gain": GAIN},
+)
+def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """Cumulated gain without a discount, as a share of the best possible.
+
+    `gain` is as in DCG.
+
+    >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}, "NCG@1")["NCG@1"]
+    0.3333333333333333
+    """
+    worth = gains(p.grade, gain, rel)
+    ideal = gains(p.judged, gain, rel)
+    order = np.lexsort((-ideal, p.judged_query))
+    best = np.where(p.judged_rank <= k, ideal[order], 0.0) if k is not None else ideal
+    whole = np.bincount(p.judged_query, weights=best, minlength=len(p))
+    return ratio(p.sum(worth if k is None else np.where(p.rank <= k, worth, 0.0)), whole)
+
+
+@measure(
+    "Q",
+    formula="Q@k = (sum over relevant documents at ranks r <= k of (hits + beta * gain so far) / "
+    "(r + beta * ideal gain so far)) / min(k, relevant)",
+    use="AP with grades: a blend of precision and cumulated gain.",
+    avoid="Comparison with the literature outside NTCIR; nDCG is better known.",
+    cite="Sakai 2007, On the reliability of information retrieval metrics based on graded relevance",
+    aliases=("Q_measure",),
+    options={"beta": Number(low=0, high=1000), "gain": GAIN},
+)
+def q_measure(
+    p: Placements,
+    *,
+    k: int | None,
+    rel: float = 1,
+    beta: float = 1,
+    gain: str | Mapping[int, float] = "linear",
+) -> np.ndarray:
+    """The mean over relevant documents of a ratio that is precision blended with cumulated gain.
+
+    `gain` is as in DCG; `beta=0` gives AP.
+
+    >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "Q")["Q"]
+    1.0
+    """
+    ideal = ideal_list(p, gain)
+    found = p.grade >= rel
+    if k is not None:
+        found = found & (p.rank <= k)
+    gained = p.running(np.where(p.grade >= rel, gains(p.grade, gain, rel), 0.0))
+    best = ideal.at(accumulate(ideal.worth, ideal.start), p.query, p.rank)
+    value = (p.cumulate(p.grade >= rel) + beta * gained) / (p.rank + beta * best)
+    relevant = p.relevant(rel)
+    return ratio(p.sum(np.where(found, value, 0.0)), relevant if k is None else np.minimum(relevant, k))
+
+
+@measure(
+    "GAP",
+    cutoff="none",
+    formula="GAP = (sum over ranks r of 1/r * sum over s <= r of min(gain(r), gain(s))) / (sum of all gains judged)",
+    use="AP with grades, for users who draw the line between relevant and not at different grades.",
+    avoid="Comparison with the literature; nDCG is better known.",
+    cite="Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance judgments",
+    options={"gain": GAIN},
+)
+def graded_ap(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """Average precision, averaged over the grades at which users draw their line.
+
+    `gain` says how many users have drawn it at a grade or below: linear gains, as many at each grade.
+
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, "GAP")["GAP"]
+    0.8333333333333334
+    """
+    worth = gains(p.grade, gain, rel)
+    judged = np.maximum(gains(p.judged, gain, rel), 0.0)
+    total = np.zeros(len(p))
+    below = 0.0
+    for level in np.unique(judged[judged > 0]).tolist():
+        reached = worth >= level
+        total += (level - below) * p.sum(np.where(reached, p.cumulate(reached) / p.rank, 0.0))
+        below = level
+    return ratio(total, np.bincount(p.judged_query, weights=judged, minlength=len(p)))
