@@ -72,9 +72,8 @@ def run(args: list[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Whoever read our output has gone; keep Python from complaining when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        # click's way of saying that whoever read our output has gone, as `head` does.
         return 0
     except MemoryError:
         _say("goldrank: out of memory")

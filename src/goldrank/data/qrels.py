@@ -105,11 +105,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     ) -> Qrels:
         """Qrels from parallel columns with checked grades; `where(i)` names row i in a message."""
         one_of(judgements, ("error", "last"), "judgements")
+        queries, docs, grades = list(queries), list(docs), list(grades)
         table: dict[Id, dict[Id, Grade]] = {}
         repeated = 0
-        first_seen: dict[tuple[Id, Id], int] | None = None
-        rows = list(zip(queries, docs, grades, strict=True))
-        for i, (query, doc, grade) in enumerate(rows):
+        for i, (query, doc, grade) in enumerate(zip(queries, docs, grades, strict=True)):
             judged = table.get(query)
             if judged is None:
                 table[query] = {doc: grade}
@@ -117,9 +116,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 judged[doc] = grade
             else:
                 if judged[doc] != grade and judgements == "error":
-                    if first_seen is None:
-                        first_seen = {(q, d): j for j, (q, d, _) in reversed(list(enumerate(rows)))}
-                    before = first_seen[query, doc]
+                    pairs = enumerate(zip(queries, docs, strict=True))
+                    before = next(j for j, pair in pairs if pair == (query, doc))
                     raise InputError(
                         f"document {_quote(doc)} of query {_quote(query)} is judged {grade} here "
                         f"and {judged[doc]} at {where(before)}",
@@ -131,11 +129,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(f"{repeated:,} repeated judgement{'s' if repeated > 1 else ''}")
-        highest = max((max(judged.values()) for judged in table.values() if judged), default=0)
-        if highest > HIGH_GRADE:
-            told.append(f"the highest grade is {highest:,}: is the grade column right?")
+        if max(grades, default=0) > HIGH_GRADE:
+            told.append(f"the highest grade is {max(grades):,}: is the grade column right?")
         qrels = cls.__new__(cls)
-        is_raw = bool(rows) and isinstance(rows[0][0], bytes)
+        is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
             name=name,
             text=None if is_raw else table,  # type: ignore[arg-type]
@@ -184,6 +181,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def near_forms(self) -> dict[str, dict[str, str]]:
         """For each query the other Unicode forms of its judged ids, where they differ: form -> judged id."""
         near: dict[str, dict[str, str]] = {}
+        if self._raw is not None and all(b"".join(docs).isascii() for docs in self._raw.values()):
+            return near
         for query, docs in self.text.items():
             for doc in () if "".join(docs).isascii() else docs:
                 for form in ids.other_forms(doc):
