@@ -152,7 +152,7 @@ class Declaration:
     options: Mapping[str, Option]
     defaults: Mapping[str, Any]
     over: str = "placements"
-    """The table that the kernel reads: 'placements', 'aspects' or 'preferences'."""
+    """The table that the kernel reads: 'placements', 'aspects', 'preferences' or 'heads'."""
     doc: str = ""
     per_query: bool = False
 
@@ -269,6 +269,10 @@ class Measure:
 
     def __call__(self, placements: Any) -> np.ndarray:
         """One value per query."""
+        return self.with_kernel(self.declaration.kernel, placements)
+
+    def with_kernel(self, kernel: Kernel, placements: Any) -> np.ndarray:
+        """One value per query by another kernel that takes the same options."""
         given = {**self.declaration.defaults, **dict(self.options)}
         if given.pop("judged_only"):
             placements = placements.condensed
@@ -278,8 +282,8 @@ class Measure:
         if self.declaration.cutoff != "none":
             given["k"] = self.k
         if self.declaration.per_query:
-            return _by_query(self.declaration.kernel, placements, given)
-        values = self.declaration.kernel(placements, **given)
+            return _by_query(kernel, placements, given)
+        values = kernel(placements, **given)
         return np.asarray(values, np.float64)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from goldrank.data.heads import Heads
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Number, measure
@@ -178,3 +179,25 @@ def grade_strings(p: Placements, length: int) -> list[str]:
     for query, rank, grade in zip(p.query[near].tolist(), p.rank[near].tolist(), p.grade[near].tolist(), strict=True):
         signs[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
     return ["".join(row) for row in signs]
+
+
+@measure(
+    "Hole",
+    over="heads",
+    cutoff="needed",
+    needs_relevant=False,
+    monotone=False,
+    higher_is_better=False,
+    formula="Hole@k = (documents in the first k that were judged for no query at all) / k",
+    use="Comparison with BEIR; documents that never came near a judge.",
+    avoid="A document judged for another query says nothing about this one: use Unjudged@k.",
+    cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (Hole@k)",
+)
+def hole(heads: Heads, *, k: int) -> np.ndarray:
+    """The share of the first k documents that nobody judged for any query.
+
+    >>> evaluate({"q": {"a": 1}, "r": {"b": 0}}, {"q": ["a", "b", "x"], "r": ["b"]}, "Hole@3").per_query["Hole@3"]["q"]
+    0.3333333333333333
+    """
+    share: np.ndarray = np.bincount(heads.query[~heads.anywhere & (heads.rank <= k)], minlength=len(heads)) / k
+    return share
