@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
+    from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
 
 __version__ = "0.1.0"
@@ -42,11 +43,13 @@ _HOME = {
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
     "write_qrels": "goldrank.io",
+    "worth_judging": "goldrank.judging",
     "write_run": "goldrank.io",
 }
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "worth_judging",
     "read_qrels",
     "read_run",
     "read_aspects",

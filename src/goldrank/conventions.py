@@ -17,6 +17,8 @@ POLICIES: dict[str, dict[str, str]] = {
         "docid": "equal scores are ordered by document id, descending by bytes (trec_eval)",
         "docid-ascending": "equal scores are ordered by document id, ascending by bytes",
         "input": "equal scores keep the order of the input",
+        "expected": "values are means over all orders of equal scores, where that has a closed form",
+        "bounds": "as docid, with the least and greatest value over all orders of equal scores",
     },
     "score_type": {
         "float64": "scores are compared as doubles",
@@ -44,6 +46,10 @@ POLICIES: dict[str, dict[str, str]] = {
         "nan": "it scores NaN",
         "error": "it is an error",
     },
+    "bounds": {
+        "none": "unjudged documents count as not relevant",
+        "unjudged": "as none, with the least and greatest value over all ways to judge them right or wrong",
+    },
     "overlap": {
         "error": "run and qrels that share no query or no document id are an error",
         "allow": "they are scored, and the footer says so",
@@ -62,6 +68,7 @@ class Convention:
     judgements: str = "error"
     missing: str = "zero"
     empty: str = "zero"
+    bounds: str = "none"
     overlap: str = "error"
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     """Options that a measure gets unless it is spelled with its own: {"IPrec": {"rounding": "up"}}."""
@@ -84,7 +91,12 @@ class Convention:
 
 
 TREC_EVAL_10 = Convention("trec_eval-10")
-TREC_EVAL_9 = Convention("trec_eval-9", score_type="float32", missing="skip", options={"IPrec": {"rounding": "up"}})
+TREC_EVAL_9 = Convention(
+    "trec_eval-9",
+    score_type="float32",
+    missing="skip",
+    options={"IPrec": {"rounding": "up"}, "IPrecAvg": {"rounding": "up"}},
+)
 
 CONVENTIONS = {convention.name: convention for convention in (TREC_EVAL_10, TREC_EVAL_9)}
 DEFAULT = TREC_EVAL_10

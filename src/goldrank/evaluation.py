@@ -13,14 +13,17 @@ from goldrank import __version__, conventions, engine, io
 from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.aspects import AspectQrels
+from goldrank.data.heads import Heads
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.data.scores import Column, Scores, ScoresByRun
+from goldrank.data.scores import Bounds, Column, Scores, ScoresByRun, format_value
 from goldrank.engine.counts import RunCounts
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError
 from goldrank.measures import DEFAULT, Measure, parse, summarise
+from goldrank.measures.holes import check_monotone, unjudged_bounds
+from goldrank.measures.ties import expected
 from goldrank.overlap import explain_mismatch
 
 Measures = str | Measure | Iterable[str | Measure] | None
@@ -108,16 +111,23 @@ def _score(
         placements, tables[given.table] = given.tables(placements)
     tables["placements"] = placements
     counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
-    columns = {str(one): _column(one, tables, counted, rules, run.name) for one in measures}
+    depth = max((int(one.k) for one in measures if one.declaration.over == "heads" and one.k), default=0)
+    if depth and isinstance(given, Qrels):
+        tables["heads"] = Heads.of(placements, engine.heads(run, placements.queries, depth, rules), qrels)
+    found = {one: _columns(one, tables, counted, rules, run.name) for one in measures}
     kept = np.flatnonzero(counted)
     queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in kept)
     numbers = _numbers(placements, counts)
+    moves: list[str] = []
+    if numbers["tied"] and rules.ties != "expected":
+        moves = _moves_by_ties({one: column for one, (column, _) in found.items()}, placements, counted)
     return Scores(
         run=run.name,
         queries=queries,
-        columns=columns,
+        columns={str(one): column for one, (column, _) in found.items()},
         counts=numbers,
-        notes=_notes(numbers, counts, given.notes, run, rules, placements),
+        notes=_notes(numbers, counts, given.notes, run, rules, placements, moves),
+        bounds={str(one): bounds for one, (_, bounds) in found.items() if bounds is not None},
         convention=rules.name,
         origin=_origin(given, run, rules),
     )
@@ -143,15 +153,38 @@ def _origin(qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Conventio
 _NEEDS = {
     "aspects": "judgements by aspect: AspectQrels, or read_aspects(file) for qrels with subtopics in column two",
     "preferences": "preferences between documents: Preferences, or read_preferences(file)",
+    "heads": "one grade per document",
 }
 
 
-def _column(measure: Measure, tables: Mapping[str, Any], counted: np.ndarray, rules: Convention, run: str) -> Column:
+def _columns(
+    measure: Measure, tables: Mapping[str, Any], counted: np.ndarray, rules: Convention, run: str
+) -> tuple[Column, Bounds | None]:
+    """A measure's column, and how far it could move if that was asked for."""
     placements: Placements = tables["placements"]
     needed = measure.declaration.over
     if needed not in tables:
         raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
-    values = measure(tables[needed])
+
+    def column(values: np.ndarray) -> Column:
+        return _column(measure, values, placements, counted, rules, run)
+
+    if rules.ties == "expected":
+        return column(expected(measure, tables[needed])), None
+    found = column(measure(tables[needed]))
+    if rules.bounds == "unjudged":
+        low, high = unjudged_bounds(measure, placements)
+        return found, Bounds("unjudged", column(low), column(high))
+    if rules.ties == "bounds":
+        check_monotone(measure, "bounds over ties")
+        low, high = (measure(placements.best_of_ties(best)) for best in (False, True))
+        return found, Bounds("ties", column(low), column(high))
+    return found, None
+
+
+def _column(
+    measure: Measure, values: np.ndarray, placements: Placements, counted: np.ndarray, rules: Convention, run: str
+) -> Column:
     declared = measure.declaration
     if rules.empty != "zero" and declared.needs_relevant:
         level = measure.option("rel")
@@ -167,6 +200,24 @@ def _column(measure: Measure, tables: Mapping[str, Any], counted: np.ndarray, ru
     values = values[counted]
     there = values if rules.empty == "nan" else values[~np.isnan(values)]
     return Column(str(measure), values, summarise(measure, there), declared.average, declared.higher_is_better)
+
+
+def _moves_by_ties(columns: Mapping[Measure, Column], placements: Placements, counted: np.ndarray) -> list[str]:
+    """How far tied documents could move the summaries, where four decimals show it."""
+    told = []
+    tied = np.zeros(len(placements), bool)
+    tied[placements.query[placements.tie_first < placements.tie_last]] = True
+    if not (tied & counted).any():
+        return []
+    worst, best = placements.best_of_ties(False), placements.best_of_ties(True)
+    for measure, column in columns.items():
+        declared = measure.declaration
+        if not declared.monotone or declared.over != "placements" or np.isnan(column.values).any():
+            continue
+        low, high = (summarise(measure, measure(table)[counted]) for table in (worst, best))
+        if high - low >= 0.00005:
+            told.append(f"{measure} from {format_value(low)} to {format_value(high)}")
+    return told
 
 
 def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
@@ -197,6 +248,7 @@ def _notes(
     run: Run,
     rules: Convention,
     placements: Placements,
+    moves: Sequence[str],
 ) -> tuple[str, ...]:
     """The counts that a reader must know, in words; what is as it should be is not mentioned."""
     judged = numbers["queries"]
@@ -223,8 +275,11 @@ def _notes(
     if numbers["retrieved"]:
         notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
     if numbers["tied"]:
-        rule = "in input order" if rules.ties == "input" else "by document id"
-        notes.append(f"{numbers['tied']:,} judged documents are tied with others, ordered {rule}")
+        rule = {"input": "ordered in input order", "expected": "averaged over all orders"}.get(rules.ties)
+        notes.append(f"{numbers['tied']:,} judged documents are tied with others, {rule or 'ordered by document id'}")
+    if moves:
+        more = f" and {len(moves) - 3} more" if len(moves) > 3 else ""
+        notes.append(f"in another order of tied documents: {', '.join(moves[:3])}{more}")
     note("constant", "query has one score for all its documents", "queries have one score for all their documents")
     note("repeated", "repeated document was dropped", "repeated documents were dropped")
     note("infinite", "score is infinite", "scores are infinite")

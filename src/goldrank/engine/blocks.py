@@ -311,7 +311,7 @@ def _rank(lines: Lines, judged: Judged, convention: Convention, scattered: bool 
     rank = hits - begin + 1
     first, last = tie_start[tie] - begin + 1, tie_end[tie] - begin
     if convention.ties != "input":
-        _order_ties(rank, hits, tie, first, last, tie_start, lines, convention.ties == "docid")
+        _order_ties(rank, hits, tie, first, last, tie_start, lines, convention.ties != "docid-ascending")
 
     codes = code[start]
 

@@ -160,5 +160,5 @@ def _tie_order(row: Mapping[str, float], scores: np.ndarray, score: Any, ties: s
     docs = list(row)
     tied = [docs[i] for i in np.flatnonzero(scores == score).tolist()]
     if ties != "input":
-        tied.sort(key=ids.encode, reverse=ties == "docid")
+        tied.sort(key=ids.encode, reverse=ties != "docid-ascending")
     return {doc: position for position, doc in enumerate(tied)}

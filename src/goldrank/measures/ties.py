@@ -18,7 +18,7 @@ from goldrank.data.placements import Placements, log2
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Measure
-from goldrank.measures.gain import gains, ideal_dcg
+from goldrank.measures.gain import discounted, gains, ideal_dcg
 
 EXPECTED: dict[str, Callable[..., np.ndarray]] = {}
 """By measure, the kernel of its mean over all orders; it takes the options of the measure itself."""
@@ -122,9 +122,10 @@ def _dcg(
         share[rank > k] = 0.0
     total = np.concatenate(([0.0], np.cumsum(share)))
     mean = (total[p.tie_last] - total[p.tie_first - 1]) / (p.tie_last - p.tie_first + 1)
-    # A document without ties keeps its discount to the last bit.
-    mean = np.where(p.tie_first == p.tie_last, share[p.tie_first - 1], mean)
-    return p.sum(gains(p.grade, gain, rel, negative) * mean)
+    worth = gains(p.grade, gain, rel, negative)
+    # A document without ties keeps its value to the last bit.
+    alone = np.where(p.rank <= k, 1.0, 0.0) if k is not None else 1.0
+    return p.sum(np.where(p.tie_first == p.tie_last, discounted(worth, p.rank, discount) * alone, worth * mean))
 
 
 def _ndcg(
