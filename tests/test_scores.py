@@ -40,7 +40,7 @@ def test_counts_and_notes(scores: Scores) -> None:
     assert scores.counts["judged_retrieved"] == 4
     text = repr(scores)
     assert "1 of 3 judged queries are not in the run, counted as 0: 'q3'" in text
-    assert "1 queries of the run are not judged and were left out: 'q7'" in text
+    assert "1 query of the run is not judged and was left out: 'q7'" in text
     assert "80.0% of the returned documents are judged" in text
 
 

@@ -151,7 +151,7 @@ def test_footer_says_how_far_ties_could_move_the_mean():
     notes = evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "R@2").notes
     assert not any("another order" in note for note in notes)
     notes = evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR", ties="expected").notes
-    assert "1 judged documents are tied with others, averaged over all orders" in notes
+    assert "1 judged document is tied with others, averaged over all orders" in notes
 
 
 def test_ascending_ties():

@@ -13,6 +13,7 @@ from goldrank import __version__, conventions, engine, io
 from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.aspects import AspectQrels
+from goldrank.data.blocks import in_words
 from goldrank.data.heads import Heads
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
@@ -20,7 +21,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Scores, ScoresByRun, format_value
 from goldrank.engine.counts import RunCounts
-from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError
+from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.measures import DEFAULT, Measure, parse, summarise
 from goldrank.measures.holes import check_monotone, unjudged_bounds
 from goldrank.measures.ties import expected
@@ -49,6 +50,7 @@ def evaluate(
     *,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
+    depth: int | None = None,
     **policies: Any,
 ) -> Any:
     """Score a run, or several, against judgements.
@@ -56,7 +58,8 @@ def evaluate(
     `qrels` and `run` are files, dicts, data frames, or `Qrels` and `Run`. Several runs are a mapping from
     names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
-    `overlap`, `score_type`) are given by name.
+    `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
+    than so many documents a query (trec_eval -M).
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
@@ -64,14 +67,15 @@ def evaluate(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
+    depth = _whole_depth(depth)
     several_sided = isinstance(qrels, AspectQrels | Preferences)
     judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
-        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules)
+        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules, depth)
     if not several:
         raise InputError("no runs were given")
-    return ScoresByRun([_score(judgements, one, wanted, rules) for one in several])
+    return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
 
 
 def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
@@ -82,23 +86,37 @@ def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
+def _whole_depth(depth: int | None) -> int | None:
+    if depth is None:
+        return None
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
+        raise OptionError(f"depth is {depth!r}; it must be a whole number from 1", hint="For example depth=1000.")
+    return int(depth)
+
+
 def _score(
-    given: Qrels | AspectQrels | Preferences, run: Run, measures: Sequence[Measure], rules: Convention
+    given: Qrels | AspectQrels | Preferences,
+    run: Run,
+    measures: Sequence[Measure],
+    rules: Convention,
+    depth: int | None,
 ) -> Scores:
     qrels = given if isinstance(given, Qrels) else given.documents
     if not len(qrels):
         raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
-    kinds = (run.id_kind, qrels.id_kind)
-    if kinds in (("int", "str"), ("str", "int")) and rules.overlap == "error":
-        words = {"int": "integers", "str": "text"}
+    unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
+    if unlike and rules.overlap == "error":
+        what, ours, theirs = unlike
         raise InputError(
-            f"ids of the run are {words[kinds[0]]}, judged ids are {words[kinds[1]]}",
+            f"{what} ids of the run are {ours}, judged {what} ids are {theirs}",
             where=run.name,
             hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
         )
     placements, counts = engine.place(qrels, run, rules)
     if rules.overlap == "error":
         explain_mismatch(qrels, run.name, placements, counts)
+    if depth is not None:
+        placements = placements.cut(depth)
     if rules.missing == "error" and not placements.answered.all():
         absent = [query for query, there in zip(placements.queries, placements.answered, strict=True) if not there]
         raise MissingQueryError(
@@ -111,29 +129,33 @@ def _score(
         placements, tables[given.table] = given.tables(placements)
     tables["placements"] = placements
     counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
-    depth = max((int(one.k) for one in measures if one.declaration.over == "heads" and one.k), default=0)
-    if depth and isinstance(given, Qrels):
-        tables["heads"] = Heads.of(placements, engine.heads(run, placements.queries, depth, rules), qrels)
+    deepest = max((int(one.k) for one in measures if one.declaration.over == "heads" and one.k), default=0)
+    if deepest and isinstance(given, Qrels):
+        near = deepest if depth is None else min(deepest, depth)
+        tables["heads"] = Heads.of(placements, engine.heads(run, placements.queries, near, rules), qrels)
     found = {one: _columns(one, tables, counted, rules, run.name) for one in measures}
     kept = np.flatnonzero(counted)
     queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in kept)
     numbers = _numbers(placements, counts)
+    columns = {str(one): column for one, (column, _) in found.items()}
     moves: list[str] = []
     if numbers["tied"] and rules.ties != "expected":
         moves = _moves_by_ties({one: column for one, (column, _) in found.items()}, placements, counted)
     return Scores(
         run=run.name,
         queries=queries,
-        columns={str(one): column for one, (column, _) in found.items()},
+        columns=columns,
         counts=numbers,
-        notes=_notes(numbers, counts, given.notes, run, rules, placements, moves),
-        bounds={str(one): bounds for one, (_, bounds) in found.items() if bounds is not None},
+        notes=_notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
         convention=rules.name,
-        origin=_origin(given, run, rules),
+        origin=_origin(given, run, rules, depth),
+        bounds={str(one): bounds for one, (_, bounds) in found.items() if bounds is not None},
     )
 
 
-def _origin(qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention) -> Callable[[], dict[str, Any]]:
+def _origin(
+    qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention, depth: int | None
+) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks."""
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
@@ -143,6 +165,7 @@ def _origin(qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Conventio
             "time": time,
             "convention": rules.name,
             "policies": rules.describe(),
+            "depth": depth,
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
             "run": {"name": run.name, "sha256": run.digest},
         }
@@ -248,6 +271,8 @@ def _notes(
     run: Run,
     rules: Convention,
     placements: Placements,
+    columns: Mapping[str, Column],
+    depth: int | None,
     moves: Sequence[str],
 ) -> tuple[str, ...]:
     """The counts that a reader must know, in words; what is as it should be is not mentioned."""
@@ -261,39 +286,47 @@ def _notes(
     if numbers["missing"]:
         absent = ids.samples(q for q, there in zip(placements.queries, placements.answered, strict=True) if not there)
         how = {"zero": "counted as 0", "skip": "left out of the mean"}[rules.missing]
-        notes.append(f"{numbers['missing']:,} of {judged:,} judged queries are not in the run, {how}: {absent}")
-    if numbers["no_results"]:
-        notes.append(f"{numbers['no_results']:,} queries are in the run without any document")
+        are = "query is" if judged == 1 else "queries are"
+        notes.append(f"{numbers['missing']:,} of {judged:,} judged {are} not in the run, {how}: {absent}")
+        if rules.missing == "zero" and placements.answered.any():
+            notes.append(f"without them: {_means(columns, placements.answered)}")
+    note("no_results", "query is in the run without any document", "queries are in the run without any document")
     if numbers["retrieved"] == 0:
         notes.append("the run returned nothing at all for the judged queries")
     if numbers["unjudged_queries"]:
-        notes.append(
-            f"{numbers['unjudged_queries']:,} queries of the run are not judged and were left out: "
-            f"{ids.samples(counts.unjudged_examples)}"
-        )
+        one = numbers["unjudged_queries"] == 1
+        which = "query of the run is not judged and was" if one else "queries of the run are not judged and were"
+        notes.append(f"{numbers['unjudged_queries']:,} {which} left out: {ids.samples(counts.unjudged_examples)}")
+    if depth is not None:
+        notes.append(f"rankings were cut after {depth:,} document{'s' * (depth != 1)}")
     note("no_relevant", "query has no relevant document", "queries have no relevant document")
     if numbers["retrieved"]:
         notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
-    if numbers["tied"]:
-        rule = {"input": "ordered in input order", "expected": "averaged over all orders"}.get(rules.ties)
-        notes.append(f"{numbers['tied']:,} judged documents are tied with others, {rule or 'ordered by document id'}")
+    rule = {"input": "ordered in input order", "expected": "averaged over all orders"}.get(rules.ties)
+    rule = rule or "ordered by document id"
+    note("tied", f"judged document is tied with others, {rule}", f"judged documents are tied, {rule}")
     if moves:
         more = f" and {len(moves) - 3} more" if len(moves) > 3 else ""
         notes.append(f"in another order of tied documents: {', '.join(moves[:3])}{more}")
     note("constant", "query has one score for all its documents", "queries have one score for all their documents")
     note("repeated", "repeated document was dropped", "repeated documents were dropped")
     note("infinite", "score is infinite", "scores are infinite")
-    if numbers["contradicted"]:
-        notes.append(
-            f"the rank column contradicts the scores for {numbers['contradicted']:,} judged documents; the scores count"
-        )
-    if numbers["near_forms"]:
-        notes.append(
-            f"{numbers['near_forms']:,} documents of the run equal a judged id only after Unicode normalisation "
-            "(NFC, NFD) and do not count: normalise the ids on both sides"
-        )
+    contradiction = "claimed a better rank in the rank column than the scores give; the scores count"
+    note("contradicted", f"judged document {contradiction}", f"judged documents {contradiction}")
+    normal = "a judged id only after Unicode normalisation (NFC, NFD) and do not count: normalise the ids on both sides"
+    note(
+        "near_forms", f"document of the run equals {normal}".replace("do not", "does not"), f"documents equal {normal}"
+    )
     notes += [f"qrels: {text}" for text in tolerated]
     notes += [f"run: {text}" for text in run.notes]
-    for what, count in counts.tolerated.items():
-        notes.append(f"run: {what}" if what.startswith("the last") else f"run: {count:,} {what}")
+    notes += [f"run: {text}" for text in in_words(counts.tolerated)]
     return tuple(notes)
+
+
+def _means(columns: Mapping[str, Column], counted: np.ndarray, limit: int = 4) -> str:
+    """The first few measures' summaries over some of the queries."""
+    shown = []
+    for one in list(columns.values())[:limit]:
+        values = one.values[counted & ~np.isnan(one.values)]
+        shown.append(f"{one.measure} {format_value(summarise(parse(one.measure), values), one.average)}")
+    return ", ".join(shown) + (", ..." if len(columns) > limit else "")

@@ -51,7 +51,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         real_grades: bool = False,
     ) -> None:
         text: dict[str, dict[str, Grade]] = {}
-        kinds = set()
+        query_types: set[type] = set()
+        doc_types: set[type] = set()
         for query, docs in judgements.items():
             if not isinstance(docs, Mapping):
                 raise InputError(
@@ -59,16 +60,18 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                     where=name,
                     hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
                 )
-            kinds.add(type(query))
-            kinds.update(map(type, docs))
+            query_types.add(type(query))
+            doc_types.update(map(type, docs))
             row = text.setdefault(ids.as_text(query, "query id"), {})
-            if kinds <= {str} and set(map(type, docs.values())) <= {int} and _usual(docs.values()):
+            if doc_types <= {str} and set(map(type, docs.values())) <= {int} and _usual(docs.values()):
                 row.update(docs)
                 continue
             for doc, grade in docs.items():
                 where = f"{name}: query {query!r}, document {doc!r}"
                 row[ids.as_text(doc, "document id")] = check_grade(grade, where, real_grades)
-        self._set(name=name, text=text, raw=None, notes=(), criteria=criteria, id_kind=id_kind(kinds))
+        kind = ids.kind(query_types, doc_types, name)
+        notes = _notes_on_grades(text)
+        self._set(name=name, text=text, raw=None, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
         self,
@@ -86,7 +89,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         self.notes = notes
         """What the reader tolerated, in words."""
         self.id_kind = id_kind
-        """'int' or 'str' for ids given as Python objects, 'text' for ids from files."""
+        """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self._text = text
         self._raw = raw
 
@@ -129,8 +132,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(f"{repeated:,} repeated judgement{'s' if repeated > 1 else ''}")
-        if max(grades, default=0) > HIGH_GRADE:
-            told.append(f"the highest grade is {max(grades):,}: is the grade column right?")
+        told += _notes_on_grades(table)
         qrels = cls.__new__(cls)
         is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
@@ -234,25 +236,23 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False) ->
         value = value if real_grades else int(value)
     if not isinstance(value, int | float):
         raise InputError(
-            f"grade {value!r} is of type {type(value).__name__}",
+            f"grade {value!r:.80} is of type {type(value).__name__}",
             where=where,
             hint="A grade is a whole number; leave a document out if it was not judged.",
         )
     if abs(value) > MAX_GRADE:
+        shown = value if abs(value) < 10**30 else "of more than 30 digits"
         raise InputError(
-            f"grade {value} is out of range (at most {MAX_GRADE:,})",
+            f"grade {shown} is out of range (at most {MAX_GRADE:,})",
             where=where,
             hint="Is this a date, an id or a click count in the grade column?",
         )
     return value
 
 
-def id_kind(types: Iterable[type]) -> str:
-    """'int' if all ids were integers, 'str' if none was; an error for a mixture."""
-    integer = {issubclass(t, int | np.integer) for t in types}
-    if integer == {True, False}:
-        raise InputError("some ids are integers and some are text", hint="Make all ids text, for example with str(id).")
-    return "int" if integer == {True} else "str"
+def _notes_on_grades(table: Mapping[Id, Mapping[Id, Grade]]) -> tuple[str, ...]:
+    highest = max((max(judged.values()) for judged in table.values() if judged), default=0)
+    return (f"the highest grade is {highest:,}: is the grade column right?",) if highest > HIGH_GRADE else ()
 
 
 def _quote(text: str | bytes) -> str:

@@ -292,7 +292,8 @@ def _rank(lines: Lines, judged: Judged, convention: Convention, scattered: bool 
     Lines of one query are neighbours unless they are `scattered`.
     """
     if convention.score_type == "float32":
-        lines.score = lines.score.astype(np.float32).astype(np.float64)
+        with np.errstate(over="ignore"):  # beyond single precision lies infinity
+            lines.score = lines.score.astype(np.float32).astype(np.float64)
     dropped = np.zeros(0, np.int64)
     if convention.duplicates != "count":
         lines, dropped = _without_repeats(lines, convention.duplicates)

@@ -19,14 +19,14 @@ from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.run import Run, check_score
 from goldrank.engine.counts import RunCounts, assemble
-from goldrank.errors import InputError
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
 def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
     """Placements of a run that is a mapping of mappings."""
     sheet = qrels.sheet
@@ -37,7 +37,6 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
     retrieved = np.zeros(len(sheet.queries), np.int64)
     answered = np.zeros(len(sheet.queries), bool)
     found_in = np.zeros(len(sheet.queries), np.int64)
-    single = convention.score_type == "float32"
     grade_code = "q" if sheet.grade.dtype == np.int64 else "d"
     # Columns grow as bytes: most queries add a number or two, for which arrays would be slow.
     grades, ranks, firsts, lasts = bytearray(), bytearray(), bytearray(), bytearray()
@@ -50,9 +49,9 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
         size = len(row)
         if not size:
             continue
-        scores = _scores(row, query, run.name, counts)
-        if single:
-            scores = scores.astype(np.float32)
+        scores = _in_precision(_scores(row, query, run.name), convention)
+        if not math.isfinite(scores.dot(scores)):
+            counts.infinite += int(np.count_nonzero(np.isinf(scores)))
         retrieved[code] = size
         if not counts.example_docs:
             counts.example_docs = list(islice(row, 3))
@@ -71,7 +70,7 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
         found_in[code] = many
         known_grades = [grade for grade, score in zip(judged.values(), scored, strict=True) if score is not None]
         grade = np.frombuffer(struct.pack(f"{many}{grade_code}", *known_grades), sheet.grade.dtype)
-        values = np.frombuffer(struct.pack(f"{many}d", *hits)).astype(scores.dtype)
+        values = _in_precision(np.frombuffer(struct.pack(f"{many}d", *hits)), convention)
         order = np.arange(1) if many == 1 else np.argsort(-values)
         values = values[order]
         first, last = _tie_groups(scores, values)
@@ -107,40 +106,25 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
     return placements, counts
 
 
-def _scores(row: Mapping[str, float], query: str, name: str, counts: RunCounts) -> np.ndarray:
+def _in_precision(scores: np.ndarray, convention: Convention) -> np.ndarray:
+    """Scores as the convention compares them."""
+    return scores if convention.score_type == "float64" else scores.astype(np.float32).astype(np.float64)
+
+
+def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
     """The scores of a ranking as doubles, each a number."""
     try:
         # The quickest way from Python floats to an array, and it takes nothing but numbers.
         scores = np.frombuffer(struct.pack(f"{len(row)}d", *row.values()))
-        check = scores.dot(scores)
-        if math.isfinite(check):
-            return scores
-        if not np.isnan(scores).any():
-            counts.infinite += int(np.isinf(scores).sum())
+        if math.isfinite(scores.dot(scores)) or not np.isnan(scores).any():
             return scores
     except (struct.error, OverflowError, TypeError):
         pass
-    for doc, score in row.items():
-        where = f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'"
-        if isinstance(score, str | bytes) or not _is_number(score):
-            raise InputError(
-                f"score {score!r} is of type {type(score).__name__}", where=where, hint="Scores are numbers."
-            )
-        if score != score:
-            raise InputError(
-                "score is NaN",
-                where=where,
-                hint="A document that was not scored has no place in a ranking: leave it out.",
-            )
-    raise AssertionError("unreachable: some score was refused")
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+    checked = [
+        check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
+        for doc, score in row.items()
+    ]
+    return np.array(checked, np.float64)
 
 
 def _tie_groups(scores: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from goldrank.data import ids
 from goldrank.data.aspects import AspectQrels
+from goldrank.data.blocks import in_words
 from goldrank.data.preferences import Preferences
 from goldrank.errors import InputError, Place
 from goldrank.io import trec
@@ -67,7 +68,7 @@ def _rows(source: Source, fields: tuple[str, ...]) -> tuple[list[list[bytes]], C
                 column.append(text)
     if not numbers:
         raise trec.empty(source)
-    return columns, lambda i: Place(source.name, numbers[i]), trec.told(notes)
+    return columns, lambda i: Place(source.name, numbers[i]), in_words(notes)
 
 
 def _level(text: bytes, where: Place) -> float:

@@ -10,7 +10,7 @@ from goldrank.data.aspects import Aspects
 from goldrank.data.placements import log2
 from goldrank.measures.cutoff import precision, ratio
 from goldrank.measures.declare import MAX_CUTOFF, Choice, Number, measure
-from goldrank.measures.gain import powers
+from goldrank.measures.gain import running_powers
 from goldrank.measures.rank import average_precision, r_precision_multiple
 
 Discount = Callable[[np.ndarray], np.ndarray]
@@ -123,7 +123,7 @@ def _novelty(a: Aspects, rel: float, alpha: float) -> tuple[np.ndarray, np.ndarr
     parts = a.parts
     found = parts.grade >= rel
     rows = np.flatnonzero(found)
-    gain = powers(1.0 - alpha, len(parts.query) + 1)[parts.cumulate(found)[rows] - 1]
+    gain = running_powers(1.0 - alpha, len(parts.query) + 1)[parts.cumulate(found)[rows] - 1]
     return a.owner[parts.query[rows]], parts.rank[rows], gain
 
 
@@ -179,7 +179,7 @@ def _by_rank(rank: np.ndarray) -> np.ndarray:
 
 def _perfect(alpha: float, k: int, discount: Discount) -> float:
     """The gain of k documents that are relevant to every aspect, for one aspect."""
-    return float((powers(1.0 - alpha, k) * discount(np.arange(1, k + 1))).sum())
+    return float((running_powers(1.0 - alpha, k) * discount(np.arange(1, k + 1))).sum())
 
 
 @measure(
@@ -318,7 +318,7 @@ def nnrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) 
 
 def _by_power(beta: float) -> Discount:
     def discount(rank: np.ndarray) -> np.ndarray:
-        share: np.ndarray = powers(beta, int(rank.max(initial=1)))[rank - 1]
+        share: np.ndarray = running_powers(beta, int(rank.max(initial=1)))[rank - 1]
         return share
 
     return discount

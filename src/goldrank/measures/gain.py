@@ -61,7 +61,8 @@ def dcg(
     """Discounted cumulative gain: grades summed, each divided by log2(rank + 1).
 
     `gain` is "linear" (the grade), "exp2" (2^grade - 1), "binary" (1 from `rel` up) or a mapping from
-    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted.
+    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted. Negative
+    grades gain nothing; `negative="keep"` takes them as they are, as losses.
 
     >>> evaluate({"q": {"a": 3}}, {"q": ["a"]}, "DCG")["DCG"]
     3.0
@@ -141,8 +142,8 @@ def ndcg(
 ) -> np.ndarray:
     """DCG as a share of the best possible, which makes queries comparable.
 
-    Gains and discounts are those of DCG. `ideal="retrieved"` takes the best order of what was retrieved, so
-    that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k.
+    `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was
+    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0
@@ -151,8 +152,15 @@ def ndcg(
     return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), best)
 
 
-def powers(p: float, count: int) -> np.ndarray:
-    """1, p, p^2, ..., each made from the one before."""
+def powers(base: float, exponent: np.ndarray) -> np.ndarray:
+    """Powers by the C library: numpy's own may differ in the last bit on some machines."""
+    distinct, which = np.unique(exponent, return_inverse=True)
+    found: np.ndarray = np.array([float(base) ** n for n in distinct.tolist()], np.float64)[which]
+    return found
+
+
+def running_powers(p: float, count: int) -> np.ndarray:
+    """1, p, p^2, ..., each made from the one before, as trec_eval does."""
     steps = np.full(max(count, 1), float(p))
     steps[0] = 1.0
     return np.cumprod(steps)
@@ -183,7 +191,7 @@ def rank_biased(
     0.625
     """
     worth = _unit_gains(placements, gain) if rel is None else (placements.grade >= rel).astype(np.float64)
-    value = worth * powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
+    value = worth * running_powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
     return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
 
 

@@ -8,7 +8,7 @@ from goldrank.data.heads import Heads
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Number, measure
-from goldrank.measures.gain import powers
+from goldrank.measures.gain import running_powers
 from goldrank.measures.rank import GEOMETRIC_FLOOR
 
 _EPSILON = 0.00001
@@ -151,7 +151,7 @@ def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}}, {"q": ["a", "x"]}, "RBPresidual(p=0.5)")["RBPresidual(p=0.5)"]
     0.5
     """
-    weight = powers(p, int(placements.retrieved.max(initial=0)) + 1)
+    weight = running_powers(p, int(placements.retrieved.max(initial=0)) + 1)
     judged_rows = placements.grade >= 0
     known = placements.count(judged_rows)
     total = np.zeros(len(placements))

@@ -7,7 +7,7 @@ import numpy as np
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Flag, Number, measure
-from goldrank.measures.gain import powers
+from goldrank.measures.gain import running_powers
 
 
 @measure(
@@ -33,7 +33,7 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
     """
     size = placements.relevant(1e-9)
     depth = np.maximum(placements.retrieved, size)
-    weight = powers(p, int(depth.max(initial=0)) + 1)
+    weight = running_powers(p, int(depth.max(initial=0)) + 1)
     # share[d]: the sum of p^(i - 1) / i up to depth d.
     share = np.concatenate(([0.0], np.cumsum(weight / np.arange(1, len(weight) + 1))))
 
