@@ -31,15 +31,28 @@ LAYERS = {
 """What each part may import at the head of its modules, from the ground up."""
 _BELOW = (*LAYERS["evaluation"], "evaluation")
 LAYERS |= {
+    "judging": _BELOW,
+    "difference": _BELOW,
     "compare": _BELOW,
     "history": _BELOW,
     "report": (*_BELOW, "compare", "history"),
 }
-LAYERS |= dict.fromkeys(("cli", "web", "compat"), (*_BELOW, "demo", "compare", "history", "report"))
+LAYERS |= dict.fromkeys(
+    ("cli", "web", "compat"), (*_BELOW, "judging", "difference", "demo", "compare", "history", "report")
+)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 
 LAZILY = {
-    "__init__": {"conventions", "data", "errors", "evaluation", "io", "measures"},  # public names, when first used
+    "__init__": {  # public names, when first used
+        "conventions",
+        "data",
+        "difference",
+        "errors",
+        "evaluation",
+        "io",
+        "judging",
+        "measures",
+    },
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""

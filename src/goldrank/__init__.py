@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
+    from goldrank.difference import explain_difference
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
@@ -43,12 +44,14 @@ _HOME = {
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
     "write_qrels": "goldrank.io",
+    "explain_difference": "goldrank.difference",
     "worth_judging": "goldrank.judging",
     "write_run": "goldrank.io",
 }
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "explain_difference",
     "worth_judging",
     "read_qrels",
     "read_run",

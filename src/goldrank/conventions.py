@@ -98,7 +98,29 @@ TREC_EVAL_9 = Convention(
     options={"IPrec": {"rounding": "up"}, "IPrecAvg": {"rounding": "up"}},
 )
 
-CONVENTIONS = {convention.name: convention for convention in (TREC_EVAL_10, TREC_EVAL_9)}
+RANX = Convention("ranx", ties="input", missing="error")
+"""ranx 0.3: scores as doubles, every judged query must be in the run, equal scores in the order of the input."""
+
+SKLEARN = Convention(
+    "sklearn",
+    ties="expected",
+    options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}, "R": {"divisor": "returned"}},
+)
+"""scikit-learn: only the documents in the array exist, and nDCG is a mean over the orders of equal scores."""
+
+TORCHMETRICS = Convention(
+    "torchmetrics",
+    ties="input",
+    options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}, "R": {"divisor": "returned"}},
+)
+"""torchmetrics: only the documents in the tensor exist, and AP divides by the relevant ones found."""
+
+BEIR = replace(TREC_EVAL_9, name="beir")
+"""BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
+
+CONVENTIONS = {
+    convention.name: convention for convention in (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
+}
 DEFAULT = TREC_EVAL_10
 
 

@@ -14,6 +14,7 @@ from goldrank.errors import GoldrankError, did_you_mean
 COMMANDS = {
     "eval": "Score runs against judgements.",
     "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
+    "explain-difference": "Say why two conventions give different numbers.",
     "measures": "List the measures, or explain one.",
     "convert": "Write a run or qrels in another format.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",

@@ -204,7 +204,7 @@ def nerr9(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
 def nerr10(
     placements: Placements, *, p: float = 0.9, min_rel: float = 0, max_rel: float = 1, depth: int = 1000
 ) -> np.ndarray:
-    """The gain per document of a user who stops once satisfied and else goes on with probability p.
+    """The gain per document of a user who stops once satisfied and else goes on with probability `p`.
 
     Gains go from 0 at `min_rel` to 1 at `max_rel`; the user reads no further than `depth`.
 

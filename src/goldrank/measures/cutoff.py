@@ -50,14 +50,17 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
     avoid="Not all relevant documents are known, or k is smaller than their number, so that 1 cannot be reached.",
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("recall",),
+    options={"divisor": Choice(("relevant", "returned"))},
 )
-def recall(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
     """The share of all relevant documents that is among the first k.
+
+    `divisor="returned"` takes only relevant documents that were returned at all for all there are.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "R@2")["R@2"]
     0.5
     """
-    return ratio(hits(p, k, rel), p.relevant(rel))
+    return ratio(hits(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
 
 
 @measure(

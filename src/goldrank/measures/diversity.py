@@ -194,7 +194,7 @@ def _perfect(alpha: float, k: int, discount: Discount) -> float:
     options={"alpha": ALPHA},
 )
 def alpha_dcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
-    """DCG over aspects, in which repeating what was shown already is worth less.
+    """DCG over aspects, in which repeating what was shown already is worth less by a share of `alpha`.
 
     >>> from goldrank.data.aspects import AspectQrels
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "alpha_DCG@1")["alpha_DCG@1"]
@@ -218,7 +218,8 @@ def alpha_dcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.n
 def alpha_ndcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """DCG over aspects with less worth for repetition, as a share of the (greedy) ideal.
 
-    The best of all rankings is hard to find, so that a better one than the greedy ideal can score above 1.
+    `alpha` is how much less a repetition is worth. The best of all rankings is hard to find, so that a
+    better one than the greedy ideal can score above 1.
 
     >>> from goldrank.data.aspects import AspectQrels
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "alpha_nDCG@2")["alpha_nDCG@2"]
@@ -240,7 +241,7 @@ def alpha_ndcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.
     options={"alpha": ALPHA},
 )
 def err_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
-    """Expected reciprocal rank averaged over aspects, where a relevant document satisfies with chance alpha.
+    """Expected reciprocal rank averaged over aspects, where a relevant document satisfies with chance `alpha`.
 
     >>> from goldrank.data.aspects import AspectQrels
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "ERR_IA@1")["ERR_IA@1"]
@@ -264,6 +265,8 @@ def err_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndar
 def nerr_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """Expected reciprocal rank averaged over aspects, as a share of the (greedy) ideal.
 
+    A relevant document satisfies with chance `alpha`.
+
     >>> from goldrank.data.aspects import AspectQrels
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "nERR_IA@2")["nERR_IA@2"]
     1.0
@@ -286,6 +289,8 @@ def nerr_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.nda
 def nrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -> np.ndarray:
     """Rank-biased precision over aspects, in which repeating what was shown already is worth less.
 
+    `alpha` is how much less; the user goes on with probability `beta`.
+
     >>> from goldrank.data.aspects import AspectQrels
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "NRBP")["NRBP"]
     0.5625
@@ -307,6 +312,8 @@ def nrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -
 )
 def nnrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -> np.ndarray:
     """Rank-biased precision over aspects, as a share of the (greedy) ideal.
+
+    A repetition is worth less by a share of `alpha`; the user goes on with probability `beta`.
 
     >>> from goldrank.data.aspects import AspectQrels
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "nNRBP")["nNRBP"]

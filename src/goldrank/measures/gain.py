@@ -108,6 +108,8 @@ def best_dcg(
 ) -> np.ndarray:
     """The DCG of the best order there can be.
 
+    `gain` and `discount` are as in DCG.
+
     >>> evaluate({"q": {"a": 3}}, {"q": ["x", "a"]}, "IdealDCG")["IdealDCG"]
     3.0
     """

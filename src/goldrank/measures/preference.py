@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.data.preferences import Opinion, Preferred
-from goldrank.errors import MeasureError
 from goldrank.measures.declare import Choice, measure
 
 _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
@@ -89,8 +88,6 @@ def preferences_met(p: Preferred, *, pairs: str = "all", average: str = "prefere
     >>> evaluate(preferences, {"q": ["a", "c"]}, "Prefs")["Prefs"]
     0.6666666666666666
     """
-    if average == "balanced" and pairs == "touched":
-        raise MeasureError('Prefs: average="balanced" goes with pairs="all" or "returned"')
     values = np.zeros(len(p))
     for query, opinions in enumerate(p.opinions):
         place, returned = p.order(query)
@@ -162,10 +159,11 @@ def _balanced(opinion: Opinion, one: Verdict, place: np.ndarray, returned: int, 
     inner = ~last & usable
     kept = inner[:, None] & inner[None, :]
     met = int((one.met & kept).sum())
-    possible = int((one.over & kept).sum())
+    possible = int((one.possible(pairs) & kept).sum())
     rows = np.flatnonzero(usable)
     above = (one.place[rows][:, None] < one.place[first][None, :]) & one.here[rows][:, None]
-    return met + int(above.sum()), possible + len(rows) * len(first)
+    compared = one.either[np.ix_(rows, first)] if pairs == "touched" else np.ones((len(rows), len(first)), bool)
+    return met + int(above.sum()), possible + int(compared.sum())
 
 
 @measure(
@@ -209,6 +207,8 @@ def num_preferences(p: Preferred) -> np.ndarray:
 )
 def num_preferences_met(p: Preferred, *, pairs: str = "all") -> np.ndarray:
     """The number of preferences met, summed over queries.
+
+    `pairs` is as in Prefs.
 
     >>> from goldrank.data.preferences import Preferences
     >>> evaluate(Preferences({"q": {"judge": [{"a": 2, "b": 1}]}}), {"q": ["a"]}, "NumPrefsMet")["NumPrefsMet"]

@@ -178,6 +178,8 @@ def interpolated_average(
 ) -> np.ndarray:
     """Interpolated precision averaged over recall levels, eleven of them by default.
 
+    `points` are the levels, summed from the highest down; `rounding` is as in IPrec.
+
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "IPrecAvg")["IPrecAvg"]
     1.0
     """

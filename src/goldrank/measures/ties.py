@@ -50,8 +50,8 @@ def _precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> 
     return ratio(_hits(p, k, rel), np.minimum(p.retrieved, k) if divisor == "retrieved" else np.full(len(p), k))
 
 
-def _recall(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
-    return ratio(_hits(p, k, rel), p.relevant(rel))
+def _recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
+    return ratio(_hits(p, k, rel), p.relevant(rel) if divisor == "relevant" else _hits(p, None, rel))
 
 
 def _groups(p: Placements, rel: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
