@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from goldrank.comparison.fusion import fuse, tune
     from goldrank.comparison.movement import diff
     from goldrank.conventions import Convention
+    from goldrank.data.aspects import AspectQrels
+    from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
+    from goldrank.difference import explain_difference
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
-    from goldrank.io import read_qrels, read_run, write_qrels, write_run
+    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
+    from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
 
 __version__ = "0.1.0"
@@ -30,6 +34,8 @@ __version__ = "0.1.0"
 _HOME = {
     "Comparison": "goldrank.comparison",
     "Convention": "goldrank.conventions",
+    "Preferences": "goldrank.data.preferences",
+    "AspectQrels": "goldrank.data.aspects",
     "GoldrankError": "goldrank.errors",
     "Measure": "goldrank.measures",
     "Qrels": "goldrank.data.qrels",
@@ -41,12 +47,16 @@ _HOME = {
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
     "fuse": "goldrank.comparison.fusion",
+    "read_aspects": "goldrank.io",
+    "read_preferences": "goldrank.io",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
     "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
+    "explain_difference": "goldrank.difference",
+    "worth_judging": "goldrank.judging",
     "write_run": "goldrank.io",
 }
 
@@ -58,11 +68,17 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "fuse",
     "tune",
     "agreement",
+    "explain_difference",
+    "worth_judging",
     "read_qrels",
     "read_run",
+    "read_aspects",
+    "read_preferences",
     "write_qrels",
     "write_run",
     "Qrels",
+    "AspectQrels",
+    "Preferences",
     "Run",
     "Scores",
     "Comparison",
