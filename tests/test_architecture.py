@@ -33,17 +33,17 @@ _BELOW = (*LAYERS["evaluation"], "evaluation")
 LAYERS |= {
     "judging": _BELOW,
     "difference": _BELOW,
-    "compare": _BELOW,
+    "comparison": _BELOW,
     "history": _BELOW,
-    "report": (*_BELOW, "compare", "history"),
+    "report": (*_BELOW, "comparison", "history"),
 }
-LAYERS |= dict.fromkeys(
-    ("cli", "web", "compat"), (*_BELOW, "judging", "difference", "demo", "compare", "history", "report")
-)
+_ABOVE = (*_BELOW, "judging", "difference", "demo", "comparison", "history", "report")
+LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 
 LAZILY = {
-    "__init__": {  # public names, when first used
+    "__init__": {
+        "comparison",
         "conventions",
         "data",
         "difference",
@@ -52,7 +52,7 @@ LAZILY = {
         "io",
         "judging",
         "measures",
-    },
+    },  # public names, when first used
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""

@@ -12,6 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goldrank.comparison import Comparison, compare, compare_scores
+    from goldrank.comparison.agreement import agreement
+    from goldrank.comparison.fusion import fuse, tune
+    from goldrank.comparison.movement import diff
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.preferences import Preferences
@@ -28,29 +32,42 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "Convention": "goldrank.conventions",
-    "Preferences": "goldrank.data.preferences",
     "AspectQrels": "goldrank.data.aspects",
+    "Comparison": "goldrank.comparison",
+    "Convention": "goldrank.conventions",
     "GoldrankError": "goldrank.errors",
     "Measure": "goldrank.measures",
+    "Preferences": "goldrank.data.preferences",
     "Qrels": "goldrank.data.qrels",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
+    "agreement": "goldrank.comparison.agreement",
+    "compare": "goldrank.comparison",
+    "compare_scores": "goldrank.comparison",
+    "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
-    "read_aspects": "goldrank.io",
-    "read_preferences": "goldrank.io",
+    "explain_difference": "goldrank.difference",
+    "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
+    "read_aspects": "goldrank.io",
+    "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
+    "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
-    "explain_difference": "goldrank.difference",
     "worth_judging": "goldrank.judging",
     "write_run": "goldrank.io",
 }
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "compare",
+    "compare_scores",
+    "diff",
+    "fuse",
+    "tune",
+    "agreement",
     "explain_difference",
     "worth_judging",
     "read_qrels",
@@ -64,6 +81,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Preferences",
     "Run",
     "Scores",
+    "Comparison",
     "Measure",
     "measure",
     "parse",

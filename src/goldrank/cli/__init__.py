@@ -13,8 +13,12 @@ from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
     "eval": "Score runs against judgements.",
-    "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
+    "compare": "Say whether one system is better than another, and how sure that is.",
+    "diff": "Show what moved between two runs.",
+    "fuse": "Combine runs, and say whether that helps.",
+    "report": "Compare systems from saved scores.",
     "explain-difference": "Say why two conventions give different numbers.",
+    "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
     "measures": "List the measures, or explain one.",
     "convert": "Write a run or qrels in another format.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
