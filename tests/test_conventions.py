@@ -49,7 +49,8 @@ def test_difference_names_the_rule():
     found = explain_difference(qrels, run, "AP", "trec_eval-10", "torchmetrics")
     # (1 + 2/3) / 3 and (1 + 2/3) / 2 in the first query, nothing in the second.
     assert found.values == pytest.approx((5 / 9 / 2, 5 / 6 / 2))
-    assert next((rule.name, rule.first, rule.second) for rule in found.rules) == ("divisor", "relevant", "hits")
+    first = found.rules[0]
+    assert (first.name, first.first, first.second) == ("divisor", "relevant", "hits")
     assert found.rules[0].alone == pytest.approx(5 / 6 / 2)
     assert found.rules[-1].so_far == pytest.approx(found.values[1])
     assert "divisor: relevant -> hits: 0.4167 (+0.1389)" in str(found)

@@ -87,14 +87,16 @@ def explain_difference(
             return math.nan, error.what
 
     start, problem = value(one)
-    end, other_problem = value(other)
+    end, _ = value(other)
     found: list[Rule] = []
-    changed = one
     for name, mine, theirs in _differing(one, other, wanted):
         alone, why = value(_with(one, name, theirs, wanted))
-        changed = _with(changed, name, theirs, wanted)
-        found.append(Rule(name, mine, theirs, alone, value(changed)[0], why or problem or other_problem))
+        found.append(Rule(name, mine, theirs, alone, math.nan, why or problem))
     found.sort(key=lambda rule: -abs(rule.alone - start) if not math.isnan(rule.alone - start) else -math.inf)
+    changed = one
+    for i, rule in enumerate(found):
+        changed = _with(changed, rule.name, rule.second, wanted)
+        found[i] = replace(rule, so_far=value(changed)[0])
     return Difference(str(wanted), (one.name, other.name), (start, end), tuple(found))
 
 
