@@ -113,13 +113,14 @@ def ndcg(
     """DCG as a share of the best possible, which makes queries comparable.
 
     Gains and discounts are those of DCG. `ideal="retrieved"` takes the best order of what was retrieved, so
-    that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k.
+    that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. Where even the ideal
+    gains nothing, or less than nothing with `negative="keep"`, the value is 0.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0
     """
     best = ideal_dcg(p, k if cut_ideal else None, rel, gain, discount, negative, ideal)
-    return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), best)
+    return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), np.maximum(best, 0.0))
 
 
 @measure(
