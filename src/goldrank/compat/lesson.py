@@ -28,6 +28,7 @@ __all__ = [
     "RetrieverComparison",
     "dcg_at_k",
     "dcg_table",
+    "format_dcg_table",
     "hit_rate_at_k",
     "mean_hit_rate",
     "mean_reciprocal_rank",

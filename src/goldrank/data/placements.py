@@ -148,6 +148,11 @@ class Placements:
         best = np.maximum.reduceat(self.grade, np.flatnonzero(first))
         return replace(self._where(first), grade=best, aspect=None)
 
+    @property
+    def every_row(self) -> Placements:
+        """Each row as a find of its own: pairs of a text and a reference."""
+        return replace(self, aspect=None)
+
     @cached_property
     def one_to_one(self) -> Placements:
         """Each rank gets the first aspect that no rank above it got, and each aspect is given once."""
