@@ -57,6 +57,9 @@ __all__ = [
 ]
 
 Texts = Sequence[str]
+RETRIEVED = ("retrieved_contexts", "retrieved_context")
+TRUTHS = ("ground_truth_contexts", "ground_truth_context")
+"""The names of a datum's two fields, in the document's version and in later ones."""
 
 
 # When a retrieved text counts for a ground truth.
@@ -115,12 +118,12 @@ class RougeChunkMatch(MatchingStrategy):
     default_threshold: ClassVar[float] = 0.7
 
     def __init__(self, threshold: float | None = None, *, inclusive: bool | None = None) -> None:
-        self.threshold = self.default_threshold if threshold is None else threshold
+        self.threshold: float = self.default_threshold if threshold is None else threshold
+        self.inclusive: bool | None = inclusive
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, numbers.Real):
             raise OptionError(f"threshold is {threshold!r}; it must be a number from 0 to 1")
         if not 0 <= self.threshold <= 1:
             raise OptionError(f"threshold is {threshold!r}; it must be a number from 0 to 1")
-        self.inclusive = inclusive
 
     def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
         return reaches(retrieved_component, ground_truth_component, self.threshold, self.inclusive is not False)
@@ -147,13 +150,25 @@ class RougeSentenceMatch(RougeChunkMatch):
 # Metrics.
 
 
-class Metric:
-    """What all of them share: both call forms, batches, means, and what they return."""
+class Described:
+    """What a metric takes and returns, and how its values are put together."""
 
     schema: ClassVar[dict[str, dict[str, Any]]] = {}
     """Each output with its type and limits."""
     args: ClassVar[tuple[str, ...]] = ("retrieved_context", "ground_truth_context")
     help: ClassVar[str] = ""
+
+    def aggregate(self, results: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        """The mean of every numeric output.
+
+        >>> PrecisionRecallF1().aggregate([{"context_f1": 0.5, "note": "x"}, {"context_f1": 1.0}])
+        {'context_f1': 0.75}
+        """
+        return _means(results)
+
+
+class Metric(Described):
+    """What all of them share: both call forms, and batches."""
 
     def __init__(self, *, as_released: bool = False) -> None:
         self.as_released = as_released
@@ -173,14 +188,6 @@ class Metric:
     ) -> list[dict[str, float]]:
         """The values of many queries, in their order."""
         return self._many(retrieved_context, ground_truth_context, "later", None)
-
-    def aggregate(self, results: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-        """The mean of every numeric output.
-
-        >>> PrecisionRecallF1().aggregate([{"context_f1": 0.5, "note": "x"}, {"context_f1": 1.0}])
-        {'context_f1': 0.75}
-        """
-        return _means(results)
 
     def _many(
         self, retrieved: Sequence[Texts], truths: Sequence[Texts], form: str, k: int | None
@@ -325,7 +332,7 @@ Judge = Callable[[str, str], bool | float]
 """A function that answers for a question (or statement) and a text; it may call a language model."""
 
 
-class LLMBasedContextPrecision(Metric):
+class LLMBasedContextPrecision(Described):
     """Average precision over the contexts that `judge(question, context)` calls useful.
 
     >>> metric = LLMBasedContextPrecision(judge=lambda question, context: "Paris" in context)
@@ -337,12 +344,9 @@ class LLMBasedContextPrecision(Metric):
     args = ("question", "retrieved_context")
 
     def __init__(self, judge: Judge) -> None:
-        super().__init__()
         self.judge = judge
 
-    def __call__(  # type: ignore[override] - it asks for a question where others have a ground truth
-        self, question: str, retrieved_context: Texts, **_: Any
-    ) -> dict[str, float]:
+    def __call__(self, question: str, retrieved_context: Texts, **_: Any) -> dict[str, float]:
         """The values of one query."""
         useful = {i: 1 for i, text in enumerate(retrieved_context) if self.judge(question, text)}
         placed = lists.place([list(range(len(retrieved_context)))], [useful])
@@ -354,7 +358,7 @@ class LLMBasedContextPrecision(Metric):
     compute = __call__
 
 
-class LLMBasedContextCoverage(Metric):
+class LLMBasedContextCoverage(Described):
     """The share of the answer's sentences that `judge(statement, contexts)` finds in the contexts.
 
     >>> metric = LLMBasedContextCoverage(judge=lambda statement, contexts: statement in contexts)
@@ -366,12 +370,9 @@ class LLMBasedContextCoverage(Metric):
     args = ("retrieved_context", "ground_truth_answer")
 
     def __init__(self, judge: Judge) -> None:
-        super().__init__()
         self.judge = judge
 
-    def __call__(  # type: ignore[override] - it asks for an answer where others have a ground truth
-        self, retrieved_context: Texts, ground_truth_answer: str, **_: Any
-    ) -> dict[str, float]:
+    def __call__(self, retrieved_context: Texts, ground_truth_answer: str, **_: Any) -> dict[str, float]:
         """The value of one query."""
         statements = sentences(ground_truth_answer)
         contexts = "\n".join(retrieved_context)
@@ -492,8 +493,8 @@ class RetrievalEvaluator:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int | float) or batch_size <= 0:
             raise OptionError(f"batch_size is {batch_size!r}; it must be a positive number")
         data = list(self.dataset)
-        retrieved = [_field(d, ("retrieved_contexts", "retrieved_context"), i) for i, d in enumerate(data)]
-        truths = [_field(d, ("ground_truth_contexts", "ground_truth_context"), i) for i, d in enumerate(data)]
+        retrieved = [_field(d, RETRIEVED, i) for i, d in enumerate(data)]
+        truths = [_field(d, TRUTHS, i) for i, d in enumerate(data)]
         results: list[dict[str, float]] = [{} for _ in data]
         for metric in self.metrics:
             for result, found in zip(results, metric._many(retrieved, truths, "0.2", k), strict=True):
