@@ -112,8 +112,8 @@ def test_axion_ndcg(notebook: Notebook) -> None:
         print(f"DCG: {result.signals.results_by_k[10].dcg:.3f}")
         print(f"IDCG: {result.signals.results_by_k[10].idcg:.3f}")
     """)
-    # DCG 3 + 1/1.585 + 2/2 = 4.631; IDCG 3 + 2/1.585 + 1/2 = 4.762; 4.631 / 4.762 = 0.9725
-    assert out == "NDCG@10: 0.972\nDCG: 4.631\nIDCG: 4.762\n"
+    # DCG 3 + 1/1.585 + 2/2 = 4.631; IDCG 3 + 2/1.585 + 1/2 = 4.762; 4.63093 / 4.76186 = 0.972504
+    assert out == "NDCG@10: 0.973\nDCG: 4.631\nIDCG: 4.762\n"
 
 
 def test_axion_precision(notebook: Notebook) -> None:

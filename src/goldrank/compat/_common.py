@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,21 @@ def measure(name: str, k: int | None, convention: Convention, more: tuple[tuple[
     return make(name, k, {**convention.options.get(name, {}), **dict(more)})
 
 
+@cache
+def _kernel(name: str, k: int | None, convention: Convention, more: tuple[tuple[str, Any], ...]) -> Any:
+    """A measure ready to be called many times: its function with every option given."""
+    one = measure(name, k, convention, more)
+    given = {key: one.option(key) for key in one.declaration.defaults if key != "judged_only"}
+    if one.declaration.cutoff != "none":
+        given["k"] = one.k
+    return partial(one.declaration.kernel, **given)
+
+
 def values(
     name: str, k: int | None, placements: Placements, convention: Convention, more: Mapping[str, Any] | None = None
 ) -> np.ndarray:
     """One value per query; none is above 1 (a gain that repeated documents bring ends there), DCG excepted."""
-    found = measure(name, k, convention, tuple((more or {}).items()))(placements)
+    found: np.ndarray = _kernel(name, k, convention, tuple(more.items()) if more else ())(placements)
     return found if name == "DCG" else np.minimum(found, 1.0)
 
 

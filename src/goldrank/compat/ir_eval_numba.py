@@ -176,10 +176,7 @@ def _placed(actual: Sequence[Array], predicted: Sequence[Array], depth: int) -> 
 
 
 def _arrays(given: Sequence[Array], what: str) -> Sequence[np.ndarray]:
-    arrays = [one if isinstance(one, np.ndarray) else _array(one, what, i) for i, one in enumerate(given)]
-    if any(one.ndim != 1 for one in arrays):
-        raise InputError(f"{what} has more than one dimension", hint="It is a plain array of ids.")
-    return arrays
+    return [one if isinstance(one, np.ndarray) else _array(one, what, at) for at, one in enumerate(given)]
 
 
 def _array(one: Any, what: str, at: int) -> np.ndarray:

@@ -36,53 +36,70 @@ def place(rankings: Sequence[Ids], judged: Sequence[Mapping[Hashable, float] | I
         aspect = aspect[rows]
     judged_size = np.fromiter(map(len, grades), np.int64, len(grades))
     worth = np.fromiter(chain.from_iterable(one.values() for one in grades), np.float64, int(judged_size.sum()))
-    return _placements(size, judged_size, worth, query, rows - start[query] + 1, grade[rows], aspect)
+    return _placements(size, judged_size, worth, query, rows - start[query] + 1, aspect, grade[rows])
 
 
 def place_integers(rankings: Sequence[np.ndarray], relevant: Sequence[np.ndarray], depth: int) -> Placements:
     """Placements of integer ids down to `depth`; every id of `relevant` has grade 1, repeated or not."""
-    size = np.fromiter(map(len, rankings), np.int64, len(rankings))
-    wanted_size = np.fromiter(map(len, relevant), np.int64, len(relevant))
     docs = _joined([ranking[:depth] for ranking in rankings])
     wanted = _joined(relevant)
     if docs is None or wanted is None:
         return place([one[:depth].tolist() for one in rankings], [one.tolist() for one in relevant])
+    size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     if len(size) == 1:
-        query, span = np.zeros(len(docs), np.int64), None
-    else:
-        query = np.repeat(np.arange(len(size)), np.minimum(size, depth))
-        docs, wanted, span = _pairs(docs, query, wanted, np.repeat(np.arange(len(size)), wanted_size), len(size))
+        rows, at, wanted = _found(docs, wanted)
+        return _placements(size, np.array([len(wanted)]), None, np.zeros(len(rows), np.int64), rows + 1, at)
+    shown = np.minimum(size, depth)
+    query = np.repeat(np.arange(len(size)), shown)
+    wanted_size = np.fromiter(map(len, relevant), np.int64, len(relevant))
+    docs, wanted, span = _pairs(docs, query, wanted, np.repeat(np.arange(len(size)), wanted_size), len(size))
+    rows, at, wanted = _found(docs, wanted)
+    query = query[rows]
+    start = np.cumsum(shown) - shown
+    distinct = np.bincount(wanted // span, minlength=len(size))
+    return _placements(size, distinct, None, query, rows - start[query] + 1, at)
+
+
+def _found(docs: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    """Which docs are wanted, which of the wanted each is (None if each is another), and the distinct wanted."""
     wanted = np.sort(wanted)
-    if len(wanted) > 1:
-        wanted = wanted[np.concatenate(([True], wanted[1:] != wanted[:-1]))]
-    at = np.searchsorted(wanted, docs)
-    rows = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == docs) if len(wanted) else np.zeros(0, np.int64)
-    query, aspect = query[rows], at[rows]
-    start = np.concatenate(([0], np.cumsum(np.minimum(size, depth))))
-    repeats = len(rows) > 1 and int(np.bincount(aspect).max()) > 1
-    distinct = np.array([len(wanted)]) if span is None else np.bincount(wanted // span, minlength=len(size))
-    ones = np.ones(len(rows)), np.ones(len(wanted))
-    return _placements(size, distinct, ones[1], query, rows - start[query] + 1, ones[0], aspect if repeats else None)
+    same = wanted[1:] == wanted[:-1]
+    if same.any():
+        wanted = np.concatenate((wanted[:1], wanted[1:][~same]))
+    if not len(wanted):
+        return np.zeros(0, np.int64), None, wanted
+    at = wanted.searchsorted(docs)
+    # What lies past the last wanted id is compared with the first one, which is smaller.
+    at[at == len(wanted)] = 0
+    rows = (wanted[at] == docs).nonzero()[0]
+    at = at[rows]
+    return rows, at if len(at) > 1 and np.bincount(at).max() > 1 else None, wanted
 
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray | None:
     """All ids in one array of 64-bit integers; None if some of them need Python's own."""
-    kinds = {one.dtype for one in arrays if len(one)}
+    if len({one.dtype for one in arrays}) > 1:
+        arrays = [one for one in arrays if one.size]  # an empty list has no type of its own
+    kinds = {one.dtype for one in arrays}
     for kind in kinds:
-        if kind.kind not in "iu":
+        if kind.kind not in "iu" and any(one.size for one in arrays if one.dtype == kind):
             raise InputError(
                 f"ids are of type {kind}, not integers",
                 hint="Number the documents, or use goldrank.evaluate, which takes ids of text.",
             )
-    if not kinds:
-        return np.zeros(0, np.int64)
     if np.dtype(np.uint64) in kinds:
-        highest = max(int(one.max()) for one in arrays if len(one) and one.dtype == np.uint64)
+        highest = max(int(one.max(initial=0)) for one in arrays if one.dtype == np.uint64)
         if highest > np.iinfo(np.int64).max:
             return None
-    if len(kinds) == 1:
-        return np.concatenate([one for one in arrays if len(one)]).astype(np.int64, copy=False)
-    return np.concatenate([one.astype(np.int64) for one in arrays])
+    if len(kinds) > 1:
+        arrays = [one.astype(np.int64) for one in arrays]
+    try:
+        joined = np.concatenate(arrays) if len(arrays) > 1 else arrays[0] if arrays else np.zeros(0, np.int64)
+    except ValueError:
+        joined = np.zeros((0, 0))
+    if joined.ndim != 1:
+        raise InputError("ids of a query are a table", hint="Give one plain array of ids for each query.")
+    return joined.astype(np.int64, copy=False)
 
 
 def _pairs(
@@ -104,23 +121,28 @@ def _pairs(
 def _placements(
     retrieved: np.ndarray,
     judged_size: np.ndarray,
-    judged: np.ndarray,
+    judged: np.ndarray | None,
     query: np.ndarray,
     rank: np.ndarray,
-    grade: np.ndarray,
     aspect: np.ndarray | None,
+    grade: np.ndarray | None = None,
 ) -> Placements:
-    if len(judged) > 1 and (judged != judged[0]).any():
+    """The table; without grades, everything judged has grade 1."""
+    start = np.zeros(len(judged_size) + 1, np.int64)
+    np.cumsum(judged_size, out=start[1:])
+    if judged is None:
+        judged = np.ones(int(start[-1]))
+    elif len(judged) > 1 and (judged != judged[0]).any():
         judged = judged[np.lexsort((-judged, np.repeat(np.arange(len(judged_size)), judged_size)))]
     return Placements(
         queries=tuple(map(str, range(len(retrieved)))),
         retrieved=retrieved,
         answered=np.ones(len(retrieved), bool),
-        judged_start=np.concatenate(([0], np.cumsum(judged_size))),
+        judged_start=start,
         judged=judged,
         query=query,
         rank=rank,
-        grade=grade,
+        grade=np.ones(len(rank)) if grade is None else grade,
         tie_first=rank,
         tie_last=rank,
         aspect=aspect,

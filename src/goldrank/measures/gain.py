@@ -72,14 +72,14 @@ def ideal_dcg(
     p: Placements, k: int | None, rel: float, gain: str | Mapping[int, float], discount: str, negative: str, ideal: str
 ) -> np.ndarray:
     """The DCG of the best order of the judged documents, or of those that were retrieved."""
-    if ideal == "judged":
-        query, worth = p.judged_query, gains(p.judged, gain, rel, negative)
+    if ideal == "judged" and not isinstance(gain, Mapping):  # grades are in order, and gains rise with them
+        query, worth, rank = p.judged_query, gains(p.judged, gain, rel, negative), p.judged_rank
     else:
-        query, worth = p.query, gains(p.grade, gain, rel, negative)
-    order = np.lexsort((-worth, query))
-    query, worth = query[order], worth[order]
-    start = np.searchsorted(query, np.arange(len(p)))
-    rank = np.arange(1, len(query) + 1) - start[query]
+        query, grade = (p.judged_query, p.judged) if ideal == "judged" else (p.query, p.grade)
+        worth = gains(grade, gain, rel, negative)
+        order = np.lexsort((-worth, query))
+        query, worth = query[order], worth[order]
+        rank = np.arange(1, len(query) + 1) - np.searchsorted(query, np.arange(len(p)))[query]
     value = discounted(worth, rank, discount)
     return np.bincount(query, weights=value if k is None else np.where(rank <= k, value, 0.0), minlength=len(p))
 
