@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goldrank.advice import choose
     from goldrank.conventions import Convention
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from goldrank.evaluation import evaluate
     from goldrank.io import read_qrels, read_run, write_qrels, write_run
     from goldrank.measures import Measure, measure, parse
+    from goldrank.pitfalls import pitfalls_of
 
 __version__ = "0.1.0"
 
@@ -30,9 +32,11 @@ _HOME = {
     "Qrels": "goldrank.data.qrels",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
+    "choose": "goldrank.advice",
     "evaluate": "goldrank.evaluation",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
+    "pitfalls_of": "goldrank.pitfalls",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
     "write_qrels": "goldrank.io",
@@ -41,6 +45,8 @@ _HOME = {
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "choose",
+    "pitfalls_of",
     "read_qrels",
     "read_run",
     "write_qrels",

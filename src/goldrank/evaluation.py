@@ -107,7 +107,7 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
         queries=queries,
         columns=columns,
         counts=numbers,
-        notes=_notes(numbers, counts, qrels, run, rules, placements),
+        notes=(*_notes(numbers, counts, qrels, run, rules, placements), *_out_of_reach(measures, placements)),
         provenance={
             "goldrank": __version__,
             "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -206,6 +206,20 @@ def _notes(
     for what, count in counts.tolerated.items():
         notes.append(f"run: {what}" if what.startswith("the last") else f"run: {count:,} {what}")
     return tuple(notes)
+
+
+def _out_of_reach(measures: Sequence[Measure], placements: Placements) -> list[str]:
+    """Recall that cannot be 1 because the cut-off is smaller than the number of relevant documents."""
+    notes = []
+    for one in measures:
+        if one.name in ("R", "RecallAll") and one.k is not None:
+            beyond = int((placements.relevant(one.option("rel")) > one.k).sum())
+            if beyond:
+                notes.append(
+                    f"{one} cannot be 1 for {beyond:,} of {len(placements):,} queries: "
+                    f"they have more than {one.k:,} relevant documents"
+                )
+    return notes
 
 
 def _run_identity(run: Run) -> dict[str, Any]:
