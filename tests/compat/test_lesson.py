@@ -92,7 +92,7 @@ def test_k_zero_is_zero_and_negative_is_refused() -> None:
     assert lesson.precision_at_k(["a"], {"a"}, 0) == 0.0
     for function in (lesson.recall_at_k, lesson.precision_at_k, lesson.hit_rate_at_k):
         for k in (-1, 1.5, "3", None, True):
-            with pytest.raises(OptionError, match="k is .*positive integer"):
+            with pytest.raises(OptionError, match=r"k is .*positive integer"):
                 function(["a"], {"a"}, k)
     # As in the released code, a slice from the end: all but the last.
     assert lesson.recall_at_k(["a", "b", "c"], {"a", "c"}, -1, as_released=True) == 0.5

@@ -18,7 +18,7 @@ import numpy as np
 from goldrank.compat._common import mean, positive, sliced, values
 from goldrank.conventions import LESSON
 from goldrank.data.placements import Placements, log2
-from goldrank.engine.lists import place
+from goldrank.engine.lists import place_each
 from goldrank.errors import InputError
 
 __all__ = [
@@ -79,7 +79,7 @@ def reciprocal_rank(retrieved_ids: Ids, relevant_ids: Iterable[Hashable]) -> flo
     >>> reciprocal_rank(["doc_a", "doc_b"], {"doc_b"})
     0.5
     """
-    return float(values("RR", None, _placed([retrieved_ids], [relevant_ids]), LESSON)[0])
+    return float(values("RR", None, _placed([retrieved_ids], [relevant_ids])[0], LESSON)[0])
 
 
 def mean_reciprocal_rank(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> float:
@@ -298,21 +298,13 @@ def _measured(
 ) -> dict[str, Any]:
     if not len(queries):
         raise InputError("there are no queries, so there is no mean")
-    for i, query in enumerate(queries):
-        for key in ("retrieved", "relevant"):
-            if key not in query:
-                known = ", ".join(map(repr, query))
-                raise InputError(
-                    f"query {i} has no {key!r}; it has: {known}",
-                    hint='A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.',
-                )
-    rankings = [query["retrieved"] for query in queries]
-    relevant = [query["relevant"] for query in queries]
-    binary = _placed(rankings, relevant)
-    graded = binary
-    if any(query.get(grades_key) is not None for query in queries):
-        given = (query.get(grades_key) for query in queries)
-        graded = _placed(rankings, [b if g is None else g for g, b in zip(given, relevant, strict=True)])
+    rankings, relevant = _field(queries, "retrieved"), _field(queries, "relevant")
+    given = [query.get(grades_key) for query in queries]
+    judged = [relevant]
+    if any(one is not None for one in given):
+        judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
+    placed = _placed(rankings, *judged)
+    binary, graded = placed[0], placed[-1]
     binary_names = {"recall_at_k": "R", "precision_at_k": "P", "hit_rate_at_k": "Success"}
     found: dict[str, Any] = {
         key: {k: mean(_cut_values(name, binary, k, as_released)) for k in k_values}
@@ -323,9 +315,21 @@ def _measured(
     return found
 
 
-def _placed(rankings: Sequence[Ids], judged: Sequence[Any]) -> Placements:
+def _field(queries: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
     try:
-        return place(rankings, judged)
+        return [query[key] for query in queries]
+    except KeyError:
+        at = next(i for i, query in enumerate(queries) if key not in query)
+        known = ", ".join(map(repr, queries[at]))
+        raise InputError(
+            f"query {at} has no {key!r}; it has: {known}",
+            hint='A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.',
+        ) from None
+
+
+def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placements]:
+    try:
+        return place_each(rankings, *judgements)
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"these are no rankings and judgements: {error}",
@@ -335,11 +339,11 @@ def _placed(rankings: Sequence[Ids], judged: Sequence[Any]) -> Placements:
 
 def _pairs(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> Placements:
     rankings, relevant = zip(*queries_results, strict=True)
-    return _placed(rankings, relevant)
+    return _placed(rankings, relevant)[0]
 
 
 def _at_k(name: str, ranking: Ids, judged: Any, k: Any, as_released: bool) -> float:
-    return float(_cut_values(name, _placed([ranking], [judged]), k, as_released)[0])
+    return float(_cut_values(name, _placed([ranking], [judged])[0], k, as_released)[0])
 
 
 def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.ndarray:

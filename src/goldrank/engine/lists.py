@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
+from operator import attrgetter, methodcaller
+from typing import Any
 
 import numpy as np
 
@@ -15,28 +17,54 @@ from goldrank.data.placements import Placements
 from goldrank.errors import InputError
 
 Ids = Sequence[Hashable]
+Judged = Mapping[Hashable, float] | Iterable[Hashable]
 
 
-def place(rankings: Sequence[Ids], judged: Sequence[Mapping[Hashable, float] | Iterable[Hashable]]) -> Placements:
+def place(rankings: Sequence[Ids], judged: Sequence[Judged]) -> Placements:
     """Placements of one list per query; what is judged is a mapping from ids to grades, or the relevant ids."""
-    grades = [one if isinstance(one, Mapping) else dict.fromkeys(one, 1) for one in judged]
+    return place_each(rankings, judged)[0]
+
+
+def place_each(rankings: Sequence[Ids], *judgements: Sequence[Judged]) -> list[Placements]:
+    """Placements of the same lists by several sets of judgements."""
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
-    looked_up = (map(one.get, ranking, repeat(np.nan)) for one, ranking in zip(grades, rankings, strict=True))
-    grade = np.fromiter(chain.from_iterable(looked_up), np.float64, int(size.sum()))
+    total = int(size.sum())
     start = np.cumsum(size) - size
-    rows = np.flatnonzero(~np.isnan(grade))
-    query = np.repeat(np.arange(len(size)), size)[rows]
-    repeating = [i for i, ranking in enumerate(rankings) if len(set(ranking)) < len(ranking)]
+    owner = np.repeat(np.arange(len(size)), size)
     aspect = None
-    if repeating:
-        aspect = np.arange(len(grade))
-        for i in repeating:
+    if sum(map(len, map(set, rankings))) < total:
+        aspect = np.empty(total, np.int64)
+        for i, ranking in enumerate(rankings):
             seen: dict[Hashable, int] = {}
-            aspect[start[i] : start[i] + size[i]] = [seen.setdefault(doc, at) for at, doc in enumerate(rankings[i])]
-        aspect = aspect[rows]
-    judged_size = np.fromiter(map(len, grades), np.int64, len(grades))
-    worth = np.fromiter(chain.from_iterable(one.values() for one in grades), np.float64, int(judged_size.sum()))
-    return _placements(size, judged_size, worth, query, rows - start[query] + 1, aspect, grade[rows])
+            aspect[start[i] : start[i] + size[i]] = [seen.setdefault(doc, at) for at, doc in enumerate(ranking)]
+    found = []
+    for judged in judgements:
+        grade, judged_size, worth = _looked_up(rankings, total, judged)
+        rows = np.flatnonzero(~np.isnan(grade))
+        query = owner[rows]
+        about = None if aspect is None else aspect[rows]
+        found.append(_placements(size, judged_size, worth, query, rows - start[query] + 1, about, grade[rows]))
+    return found
+
+
+def _looked_up(
+    rankings: Sequence[Ids], total: int, judged: Sequence[Judged]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The grade of every document of every ranking, NaN where it has none, and what was judged.
+
+    All loops are C's, one chain over all rankings.
+    """
+    if all(type(one) is set for one in judged):
+        relevant: Sequence[Any] = judged
+        worth = None
+        inside = map(map, map(attrgetter("__contains__"), relevant), rankings)
+        grade = np.where(np.fromiter(chain.from_iterable(inside), bool, total), 1.0, np.nan)
+    else:
+        relevant = [one if type(one) is dict or isinstance(one, Mapping) else dict.fromkeys(one, 1) for one in judged]
+        graded = map(map, map(attrgetter("get"), relevant), rankings, repeat(repeat(np.nan)))
+        grade = np.fromiter(chain.from_iterable(graded), np.float64, total)
+        worth = np.fromiter(chain.from_iterable(map(methodcaller("values"), relevant)), np.float64)
+    return grade, np.fromiter(map(len, relevant), np.int64, len(rankings)), worth
 
 
 def place_integers(rankings: Sequence[np.ndarray], relevant: Sequence[np.ndarray], depth: int) -> Placements:
