@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -180,3 +181,20 @@ def test_inconsistent_judgements() -> None:
 def test_ties_are_told() -> None:
     scores = goldrank.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR"])
     assert any("tied" in note and "ordered by document id" in note for note in scores.notes)
+
+
+def test_values_are_kept_and_compared_over_time(tmp_path: Path) -> None:
+    scored(["RR", "R@2"]).save(tmp_path / "monday.json")
+    today = goldrank.evaluate(QRELS, {"q1": ["x", "a"], "q2": ["x", "a"]}, ["RR", "R@2"])
+    monday = goldrank.Scores.load(tmp_path / "monday.json")
+    fell = {name: value for name, value in today.mean.items() if value < monday.mean[name]}
+    # RR of q1 fell from 1 to 1/2, R@2 of q1 from 2/3 to 1/3.
+    assert fell == pytest.approx({"RR": 0.5, "R@2": (1 / 3 + 1) / 2})
+
+
+def test_the_tips_of_the_documents() -> None:
+    assert goldrank.choose("qa").primary == ("RR",)  # one chunk holds the answer: MRR
+    assert "AP" in goldrank.choose("multi-hop").measures  # several chunks are needed: MAP
+    assert goldrank.choose("rag").primary[0] == "R@5"  # context recall first
+    assert all(text.startswith("R@") for text in goldrank.choose("candidates").measures)  # early stages: recall
+    assert goldrank.choose("reranking").primary[0] == "P@10"  # late stages: precision

@@ -79,6 +79,20 @@ def test_the_ideal_is_cut_at_k() -> None:
     assert released.run(k=1)[0]["ndcg"] == pytest.approx(1 / (1 + LOG3))
 
 
+def test_ground_truth_listed_twice() -> None:
+    texts = (["a", "x", "y"], ["a", "a"])
+    plain = PrecisionRecallF1().calculate(*texts)
+    assert (plain["context_precision"], plain["context_recall"]) == (pytest.approx(1 / 3), 1.0)
+    # 0.2.4: two pairs of three chunks, one distinct hit of a list of two
+    older = PrecisionRecallF1(as_released=True).calculate(*texts)
+    assert (older["context_precision"], older["context_recall"]) == (pytest.approx(2 / 3), 0.5)
+    later = PrecisionRecallF1(ExactChunkMatch(), as_released=True)(*texts)
+    assert (later["context_precision"], later["context_recall"]) == (pytest.approx(1 / 3), 1.0)
+    # the later release's NDCG credits the string once, of an ideal of two
+    ranked = RankedRetrievalMetrics(ExactChunkMatch(), as_released=True)(*texts)
+    assert ranked["ndcg"] == pytest.approx(1 / (1 + LOG3))
+
+
 def test_without_ground_truth_everything_is_zero() -> None:
     for as_released in (False, True):
         found = RankedRetrievalMetrics(as_released=as_released).calculate(["a"], [])

@@ -97,6 +97,7 @@ def test_k_zero_is_zero_and_negative_is_refused() -> None:
     # As in the released code, a slice from the end: all but the last.
     assert lesson.recall_at_k(["a", "b", "c"], {"a", "c"}, -1, as_released=True) == 0.5
     assert lesson.hit_rate_at_k(["x", "c"], {"c"}, -1, as_released=True) == 0
+    assert lesson.dcg_at_k(["a", "c"], {"a": 2, "c": 3}, -1, as_released=True) == 2.0
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,11 @@ def test_repeated_references() -> None:
     wanted = [["a", "a", "b"]]
     assert place([["a"]], wanted, same).relevant(1).tolist() == [2]
     assert place([["a"]], wanted, same, repeated_references="each").relevant(1).tolist() == [3]
-    assert rows(place([["a"]], wanted, same, repeated_references="each")) == [(0, 1, 0)]
+    for rule in (same, lambda text, reference: text == reference):
+        placed = place([["x", "a"]], wanted, rule, repeated_references="each")
+        assert rows(placed) == [(0, 2, 0), (0, 2, 0)]
+        assert placed.per_aspect.rank.tolist() == [2]
+        assert placed.one_to_one.rank.tolist() == [2]
 
 
 def test_equality_needs_no_search() -> None:

@@ -73,7 +73,7 @@ def precision_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int,
     return _at_k("P", retrieved_ids, relevant_ids, k, as_released)
 
 
-def reciprocal_rank(retrieved_ids: Ids, relevant_ids: Iterable[Hashable]) -> float:
+def reciprocal_rank(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], *, as_released: bool = False) -> float:
     """One over the rank of the first relevant document, 0 if there is none.
 
     >>> reciprocal_rank(["doc_a", "doc_b"], {"doc_b"})
@@ -82,7 +82,9 @@ def reciprocal_rank(retrieved_ids: Ids, relevant_ids: Iterable[Hashable]) -> flo
     return float(values("RR", None, _placed([retrieved_ids], [relevant_ids])[0], LESSON)[0])
 
 
-def mean_reciprocal_rank(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> float:
+def mean_reciprocal_rank(
+    queries_results: Sequence[tuple[Ids, Iterable[Hashable]]], *, as_released: bool = False
+) -> float:
     """The mean of `reciprocal_rank` over pairs of (retrieved, relevant); 0 for no queries.
 
     >>> mean_reciprocal_rank([(["a", "b"], {"b"}), (["x"], {"x"})])
@@ -352,7 +354,7 @@ def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.
         placed = placed.per_aspect
     if k == 0 and not isinstance(k, bool):
         return np.zeros(len(placed))
-    if as_released and isinstance(k, int) and k < 0 and name in ("R", "Success"):
+    if as_released and isinstance(k, int) and k < 0 and name in ("R", "Success", "DCG"):
         depth = int(placed.retrieved.max(initial=1)) or 1
         return values(name, depth, sliced(placed, k), LESSON)
     return values(name, positive(k), placed, LESSON)

@@ -22,24 +22,25 @@ def place(
 ) -> Placements:
     """One row for each pair of a retrieved text and a reference that it covers; every reference has grade 1.
 
-    A reference that is listed twice is one, and counts once among the judged;
-    `repeated_references="each"` counts every time, though finding it still credits it once.
+    A reference that is listed twice is one. With `repeated_references="each"` it is judged, and has a row,
+    each time that it is listed, all of one aspect.
     """
     query: list[int] = []
     rank: list[int] = []
     aspect: list[int] = []
     judged_size = []
     for q, (texts, wanted) in enumerate(zip(retrieved, references, strict=True)):
-        distinct = list(dict.fromkeys(wanted))
-        judged_size.append(len(wanted) if repeated_references == "each" else len(distinct))
-        place_of = {text: i for i, text in enumerate(distinct)}
+        number = {text: i for i, text in enumerate(dict.fromkeys(wanted))}
+        listed = list(wanted) if repeated_references == "each" else list(number)
+        judged_size.append(len(listed))
         known: dict[str, list[int]] = {}
         for at, text in enumerate(texts, 1):
             if text not in known:
                 if rule is same:
-                    known[text] = [place_of[text]] if text in place_of else []
+                    known[text] = [number[text]] * listed.count(text) if text in number else []
                 else:
-                    known[text] = [i for i, reference in enumerate(distinct) if rule(text, reference)]
+                    covered = {reference for reference in number if rule(text, reference)}
+                    known[text] = [number[reference] for reference in listed if reference in covered]
             found = known[text]
             query += [q] * len(found)
             rank += [at] * len(found)
