@@ -27,7 +27,7 @@ docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py
 
 clean:  ## Remove what the other targets made.
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
 
 $(VENV)/.demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

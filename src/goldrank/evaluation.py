@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from goldrank import __version__, conventions, engine, io
 from goldrank.conventions import Convention
 from goldrank.data import ids
+from goldrank.data.blocks import in_words
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.data.scores import Column, Scores, ScoresByRun
+from goldrank.data.scores import Column, Scores, ScoresByRun, format_value
 from goldrank.engine.counts import RunCounts
-from goldrank.errors import InputError, MissingQueryError, NoRelevantError
+from goldrank.errors import InputError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.measures import DEFAULT, Measure, parse, summarise
 from goldrank.overlap import explain_mismatch
 
@@ -44,6 +45,7 @@ def evaluate(
     *,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
+    depth: int | None = None,
     **policies: Any,
 ) -> Any:
     """Score a run, or several, against judgements.
@@ -51,7 +53,8 @@ def evaluate(
     `qrels` and `run` are files, dicts, data frames, or `Qrels` and `Run`. Several runs are a mapping from
     names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
-    `overlap`, `score_type`) are given by name.
+    `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
+    than so many documents a query (trec_eval -M).
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
@@ -59,13 +62,14 @@ def evaluate(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
+    depth = _whole_depth(depth)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
-        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules)
+        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules, depth)
     if not several:
         raise InputError("no runs were given")
-    return ScoresByRun([_score(judgements, one, wanted, rules) for one in several])
+    return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
 
 
 def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
@@ -76,20 +80,30 @@ def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
-def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention) -> Scores:
+def _whole_depth(depth: int | None) -> int | None:
+    if depth is None:
+        return None
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
+        raise OptionError(f"depth is {depth!r}; it must be a whole number from 1", hint="For example depth=1000.")
+    return int(depth)
+
+
+def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention, depth: int | None) -> Scores:
     if not len(qrels):
         raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
-    kinds = (run.id_kind, qrels.id_kind)
-    if kinds in (("int", "str"), ("str", "int")) and rules.overlap == "error":
-        words = {"int": "integers", "str": "text"}
+    unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
+    if unlike and rules.overlap == "error":
+        what, ours, theirs = unlike
         raise InputError(
-            f"ids of the run are {words[kinds[0]]}, judged ids are {words[kinds[1]]}",
+            f"{what} ids of the run are {ours}, judged {what} ids are {theirs}",
             where=run.name,
             hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
         )
     placements, counts = engine.place(qrels, run, rules)
     if rules.overlap == "error":
         explain_mismatch(qrels, run.name, placements, counts)
+    if depth is not None:
+        placements = placements.cut(depth)
     if rules.missing == "error" and not placements.answered.all():
         absent = [query for query, there in zip(placements.queries, placements.answered, strict=True) if not there]
         raise MissingQueryError(
@@ -107,16 +121,31 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
         queries=queries,
         columns=columns,
         counts=numbers,
-        notes=(*_notes(numbers, counts, qrels, run, rules, placements), *_out_of_reach(measures, placements)),
-        provenance={
+        notes=(
+            *_notes(numbers, counts, qrels, run, rules, placements, columns, depth),
+            *_out_of_reach(measures, placements),
+        ),
+        convention=rules.name,
+        origin=_origin(qrels, run, rules, depth),
+    )
+
+
+def _origin(qrels: Qrels, run: Run, rules: Convention, depth: int | None) -> Callable[[], dict[str, Any]]:
+    """Where the numbers come from; hashes are computed when somebody asks."""
+    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+    def provenance() -> dict[str, Any]:
+        return {
             "goldrank": __version__,
-            "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "time": time,
             "convention": rules.name,
             "policies": rules.describe(),
+            "depth": depth,
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
-            "run": _run_identity(run),
-        },
-    )
+            "run": {"name": run.name, "sha256": run.digest},
+        }
+
+    return provenance
 
 
 def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules: Convention, run: str) -> Column:
@@ -160,7 +189,14 @@ def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
 
 
 def _notes(
-    numbers: Mapping[str, int], counts: RunCounts, qrels: Qrels, run: Run, rules: Convention, placements: Placements
+    numbers: Mapping[str, int],
+    counts: RunCounts,
+    qrels: Qrels,
+    run: Run,
+    rules: Convention,
+    placements: Placements,
+    columns: Mapping[str, Column],
+    depth: int | None,
 ) -> tuple[str, ...]:
     """The counts that a reader must know, in words; what is as it should be is not mentioned."""
     judged = numbers["queries"]
@@ -173,38 +209,36 @@ def _notes(
     if numbers["missing"]:
         absent = ids.samples(q for q, there in zip(placements.queries, placements.answered, strict=True) if not there)
         how = {"zero": "counted as 0", "skip": "left out of the mean"}[rules.missing]
-        notes.append(f"{numbers['missing']:,} of {judged:,} judged queries are not in the run, {how}: {absent}")
-    if numbers["no_results"]:
-        notes.append(f"{numbers['no_results']:,} queries are in the run without any document")
+        are = "query is" if judged == 1 else "queries are"
+        notes.append(f"{numbers['missing']:,} of {judged:,} judged {are} not in the run, {how}: {absent}")
+        if rules.missing == "zero" and placements.answered.any():
+            notes.append(f"without them: {_means(columns, placements.answered)}")
+    note("no_results", "query is in the run without any document", "queries are in the run without any document")
     if numbers["retrieved"] == 0:
         notes.append("the run returned nothing at all for the judged queries")
     if numbers["unjudged_queries"]:
-        notes.append(
-            f"{numbers['unjudged_queries']:,} queries of the run are not judged and were left out: "
-            f"{ids.samples(counts.unjudged_examples)}"
-        )
+        one = numbers["unjudged_queries"] == 1
+        which = "query of the run is not judged and was" if one else "queries of the run are not judged and were"
+        notes.append(f"{numbers['unjudged_queries']:,} {which} left out: {ids.samples(counts.unjudged_examples)}")
+    if depth is not None:
+        notes.append(f"rankings were cut after {depth:,} document{'s' * (depth != 1)}")
     note("no_relevant", "query has no relevant document", "queries have no relevant document")
     if numbers["retrieved"]:
         notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
-    if numbers["tied"]:
-        rule = "by document id" if rules.ties == "docid" else "in input order"
-        notes.append(f"{numbers['tied']:,} judged documents are tied with others, ordered {rule}")
+    rule = "by document id" if rules.ties == "docid" else "in input order"
+    note("tied", f"judged document is tied with others, ordered {rule}", f"judged documents are tied, ordered {rule}")
     note("constant", "query has one score for all its documents", "queries have one score for all their documents")
     note("repeated", "repeated document was dropped", "repeated documents were dropped")
     note("infinite", "score is infinite", "scores are infinite")
-    if numbers["contradicted"]:
-        notes.append(
-            f"the rank column contradicts the scores for {numbers['contradicted']:,} judged documents; the scores count"
-        )
-    if numbers["near_forms"]:
-        notes.append(
-            f"{numbers['near_forms']:,} documents of the run equal a judged id only after Unicode normalisation "
-            "(NFC, NFD) and do not count: normalise the ids on both sides"
-        )
+    contradiction = "claimed a better rank in the rank column than the scores give; the scores count"
+    note("contradicted", f"judged document {contradiction}", f"judged documents {contradiction}")
+    normal = "a judged id only after Unicode normalisation (NFC, NFD) and do not count: normalise the ids on both sides"
+    note(
+        "near_forms", f"document of the run equals {normal}".replace("do not", "does not"), f"documents equal {normal}"
+    )
     notes += [f"qrels: {text}" for text in qrels.notes]
     notes += [f"run: {text}" for text in run.notes]
-    for what, count in counts.tolerated.items():
-        notes.append(f"run: {what}" if what.startswith("the last") else f"run: {count:,} {what}")
+    notes += [f"run: {text}" for text in in_words(counts.tolerated)]
     return tuple(notes)
 
 
@@ -222,8 +256,10 @@ def _out_of_reach(measures: Sequence[Measure], placements: Placements) -> list[s
     return notes
 
 
-def _run_identity(run: Run) -> dict[str, Any]:
-    identity: dict[str, Any] = {"name": run.name}
-    if run.blocks is not None:
-        identity["source"] = run.blocks.name
-    return identity
+def _means(columns: Mapping[str, Column], counted: np.ndarray, limit: int = 4) -> str:
+    """The first few measures' summaries over some of the queries."""
+    shown = []
+    for one in list(columns.values())[:limit]:
+        values = one.values[counted & ~np.isnan(one.values)]
+        shown.append(f"{one.measure} {format_value(summarise(parse(one.measure), values), one.average)}")
+    return ", ".join(shown) + (", ..." if len(columns) > limit else "")

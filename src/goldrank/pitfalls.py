@@ -19,18 +19,20 @@ def pitfalls_of(
 ) -> tuple[str, ...]:
     """What should be looked at before a result, or several runs' results, are reported.
 
-    Only one measure or one cut-off, runs at different cut-offs, no relevance criteria; with `qrels`, documents
-    that are one and the same and were judged differently: ids that differ in case, spaces or Unicode form
-    only, and with `texts` (by document id) those that have the same text. What the data themselves tell (ties,
-    recall that cannot reach 1, missing queries) is in `Scores.notes`.
+    Only one measure or one cut-off, and runs at different cut-offs. With `qrels` also relevance criteria that
+    nobody recorded, and documents that are one and the same and were judged differently: ids that differ in
+    case, spaces or Unicode form only, and with `texts` (by document id) those that have the same text. What the
+    data themselves tell (ties, recall that cannot reach 1, missing queries) is in `Scores.notes`.
 
     >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR")
     >>> pitfalls_of(scores)[0]
     'only RR is reported: another measure may tell another story (for example nDCG@10, R@10, P@10)'
     """
     runs = _listed(scores)
-    found = [*_few(runs), *_different_cutoffs(runs), *_criteria(runs)]
+    found = [*_few(runs), *_different_cutoffs(runs)]
     if qrels is not None:
+        if not qrels.criteria:
+            found.append("the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)")
         found += inconsistent_judgements(qrels, texts)
     return tuple(dict.fromkeys(found))
 
@@ -106,14 +108,6 @@ def _different_cutoffs(runs: list[Scores]) -> list[str]:
             )
             found.append(f"{name} is cut differently and cannot be compared: {told}")
     return found
-
-
-def _criteria(runs: Iterable[Scores]) -> list[str]:
-    for scores in runs:
-        qrels = scores.provenance.get("qrels")
-        if isinstance(qrels, Mapping) and not qrels.get("criteria"):
-            return ["the relevance criteria are not recorded: say in Qrels(..., criteria=...) what counts as relevant"]
-    return []
 
 
 def _folded(doc: str) -> str:

@@ -19,7 +19,7 @@ from goldrank import advice
 @click.option("-k", default=advice.DEFAULT_K, show_default=True, help="How many results are looked at.")
 @click.option("--list", "listed", is_flag=True, help="Show the use cases.")
 @click.option("--short", is_flag=True, help="Print the measures only.")
-def choose(
+def command(
     use_case: str | None,
     find_all: bool | None,
     order_matters: bool | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,6 +43,14 @@ class Block(Rows):
     """A copy of some lines that holds nothing else of this block in memory."""
     notes: Counter[str] = field(default_factory=Counter, kw_only=True)
     """What the reader tolerated in these lines, with how often."""
+
+
+NO_LINE_END = "the last line has no line end: is the file complete?"
+
+
+def in_words(notes: Mapping[str, int]) -> list[str]:
+    """What a reader tolerated, with how often."""
+    return [what if what == NO_LINE_END else f"{what}: {count:,}" for what, count in notes.items()]
 
 
 class BlockSource(Protocol):

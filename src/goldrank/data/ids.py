@@ -19,11 +19,19 @@ def encode(text: str) -> bytes:
     """The bytes of an id."""
     try:
         return text.encode()
+    except AttributeError:
+        return encode(as_text(text, "id"))
     except UnicodeEncodeError:
         try:
-            return text.encode("utf-8", "surrogateescape")
+            raw = text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            return text.encode("utf-8", "surrogatepass")
+            raw = b""
+        if decode(raw) != text:
+            raise InputError(
+                f"id '{show(text)}' is not text: it has half of a surrogate pair in it",
+                hint="Repair it where it was decoded, or give it as bytes.",
+            ) from None
+        return raw
 
 
 def decode(raw: bytes) -> str:
@@ -46,6 +54,31 @@ def as_text(value: object, what: str) -> str:
         f"{what} {value!r} is of type {type(value).__name__}",
         hint="Ids are text (or integers, which are read as their digits). Convert them before evaluating.",
     )
+
+
+def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> str:
+    """What ids given as objects were: 'int', 'str' or 'bytes'; 'str/int' if queries and documents differ."""
+    kinds = []
+    for what, types in (("query", query_types), ("document", doc_types)):
+        found = {"int" if issubclass(one, Integral) else "bytes" if issubclass(one, bytes) else "str" for one in types}
+        if len(found) > 1:
+            raise InputError(
+                f"some {what} ids are of type {' and some of type '.join(sorted(found))}",
+                where=where,
+                hint="Make all ids text, for example with str(id).",
+            )
+        kinds.append(next(iter(found), ""))
+    queries, docs = kinds
+    return queries if docs in ("", queries) else f"{queries}/{docs}"
+
+
+def kinds_differ(one: str, other: str) -> tuple[str, str, str] | None:
+    """Which ids are integers on one side and text on the other: (what, kind of one, kind of other)."""
+    pair = ((one.split("/")[0], other.split("/")[0]), (one.split("/")[-1], other.split("/")[-1]))
+    for what, kinds in zip(("query", "document"), pair, strict=True):
+        if set(kinds) == {"int", "str"}:
+            return what, *kinds
+    return None
 
 
 def show(text: str, limit: int = 60) -> str:

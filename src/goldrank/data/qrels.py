@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -51,7 +51,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         real_grades: bool = False,
     ) -> None:
         text: dict[str, dict[str, Grade]] = {}
-        kinds = set()
+        query_types: set[type] = set()
+        doc_types: set[type] = set()
         for query, docs in judgements.items():
             if not isinstance(docs, Mapping):
                 raise InputError(
@@ -59,13 +60,18 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                     where=name,
                     hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
                 )
-            kinds.add(type(query))
+            query_types.add(type(query))
+            doc_types.update(map(type, docs))
             row = text.setdefault(ids.as_text(query, "query id"), {})
+            if doc_types <= {str} and set(map(type, docs.values())) <= {int} and _usual(docs.values()):
+                row.update(docs)
+                continue
             for doc, grade in docs.items():
-                kinds.add(type(doc))
                 where = f"{name}: query {query!r}, document {doc!r}"
                 row[ids.as_text(doc, "document id")] = check_grade(grade, where, real_grades)
-        self._set(name=name, text=text, raw=None, notes=(), criteria=criteria, id_kind=id_kind(kinds))
+        kind = ids.kind(query_types, doc_types, name)
+        notes = _notes_on_grades(text)
+        self._set(name=name, text=text, raw=None, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
         self,
@@ -83,7 +89,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         self.notes = notes
         """What the reader tolerated, in words."""
         self.id_kind = id_kind
-        """'int' or 'str' for ids given as Python objects, 'text' for ids from files."""
+        """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self._text = text
         self._raw = raw
 
@@ -102,11 +108,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     ) -> Qrels:
         """Qrels from parallel columns with checked grades; `where(i)` names row i in a message."""
         one_of(judgements, ("error", "last"), "judgements")
+        queries, docs, grades = list(queries), list(docs), list(grades)
         table: dict[Id, dict[Id, Grade]] = {}
         repeated = 0
-        first_seen: dict[tuple[Id, Id], int] | None = None
-        rows = list(zip(queries, docs, grades, strict=True))
-        for i, (query, doc, grade) in enumerate(rows):
+        for i, (query, doc, grade) in enumerate(zip(queries, docs, grades, strict=True)):
             judged = table.get(query)
             if judged is None:
                 table[query] = {doc: grade}
@@ -114,9 +119,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 judged[doc] = grade
             else:
                 if judged[doc] != grade and judgements == "error":
-                    if first_seen is None:
-                        first_seen = {(q, d): j for j, (q, d, _) in reversed(list(enumerate(rows)))}
-                    before = first_seen[query, doc]
+                    pairs = enumerate(zip(queries, docs, strict=True))
+                    before = next(j for j, pair in pairs if pair == (query, doc))
                     raise InputError(
                         f"document {_quote(doc)} of query {_quote(query)} is judged {grade} here "
                         f"and {judged[doc]} at {where(before)}",
@@ -128,11 +132,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(f"{repeated:,} repeated judgement{'s' if repeated > 1 else ''}")
-        highest = max((max(judged.values()) for judged in table.values() if judged), default=0)
-        if highest > HIGH_GRADE:
-            told.append(f"the highest grade is {highest:,}: is the grade column right?")
+        told += _notes_on_grades(table)
         qrels = cls.__new__(cls)
-        is_raw = bool(rows) and isinstance(rows[0][0], bytes)
+        is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
             name=name,
             text=None if is_raw else table,  # type: ignore[arg-type]
@@ -164,22 +166,27 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def sheet(self) -> Sheet:
         """Queries in byte order and grades as arrays."""
-        raw = self.raw
-        order = sorted(raw)
-        sizes = np.fromiter((len(raw[q]) for q in order), np.int64, len(order))
+        if self._raw is not None:
+            raw = sorted(self._raw.items())
+            queries, rows = tuple(ids.decode(query) for query, _ in raw), [row for _, row in raw]
+        else:
+            queries = tuple(sorted(self.text, key=ids.encode))
+            rows = [self.text[query] for query in queries]  # type: ignore[misc]
+        sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        values = [grade for q in order for grade in raw[q].values()]
-        grade = np.array(values, dtype=np.int64 if all(type(v) is int for v in values) else np.float64)
-        query = np.repeat(np.arange(len(order)), sizes)
-        grade = grade[np.lexsort((-grade, query))]
-        return Sheet(tuple(map(ids.decode, order)), start, grade)
+        values = [grade for row in rows for grade in row.values()]
+        grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
+        query = np.repeat(np.arange(len(rows)), sizes)
+        return Sheet(queries, start, grade[np.lexsort((-grade, query))])
 
     @cached_property
     def near_forms(self) -> dict[str, dict[str, str]]:
         """For each query the other Unicode forms of its judged ids, where they differ: form -> judged id."""
         near: dict[str, dict[str, str]] = {}
+        if self._raw is not None and all(b"".join(docs).isascii() for docs in self._raw.values()):
+            return near
         for query, docs in self.text.items():
-            for doc in docs:
+            for doc in () if "".join(docs).isascii() else docs:
                 for form in ids.other_forms(doc):
                     if form not in docs:
                         near.setdefault(query, {})[form] = doc
@@ -207,6 +214,10 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return f"<Qrels {self.name}: {len(self):,} queries, {len(self.sheet.grade):,} judgements>"
 
 
+def _usual(grades: Collection[int]) -> bool:
+    return not grades or (max(grades) <= HIGH_GRADE and min(grades) >= -HIGH_GRADE)
+
+
 def check_grade(value: object, where: Place | str, real_grades: bool = False) -> Grade:
     """`value` as a grade, or the error that says why it is none."""
     if isinstance(value, np.generic):
@@ -225,25 +236,23 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False) ->
         value = value if real_grades else int(value)
     if not isinstance(value, int | float):
         raise InputError(
-            f"grade {value!r} is of type {type(value).__name__}",
+            f"grade {value!r:.80} is of type {type(value).__name__}",
             where=where,
             hint="A grade is a whole number; leave a document out if it was not judged.",
         )
     if abs(value) > MAX_GRADE:
+        shown = value if abs(value) < 10**30 else "of more than 30 digits"
         raise InputError(
-            f"grade {value} is out of range (at most {MAX_GRADE:,})",
+            f"grade {shown} is out of range (at most {MAX_GRADE:,})",
             where=where,
             hint="Is this a date, an id or a click count in the grade column?",
         )
     return value
 
 
-def id_kind(types: Iterable[type]) -> str:
-    """'int' if all ids were integers, 'str' if none was; an error for a mixture."""
-    integer = {issubclass(t, int | np.integer) for t in types}
-    if integer == {True, False}:
-        raise InputError("some ids are integers and some are text", hint="Make all ids text, for example with str(id).")
-    return "int" if integer == {True} else "str"
+def _notes_on_grades(table: Mapping[Id, Mapping[Id, Grade]]) -> tuple[str, ...]:
+    highest = max((max(judged.values()) for judged in table.values() if judged), default=0)
+    return (f"the highest grade is {highest:,}: is the grade column right?",) if highest > HIGH_GRADE else ()
 
 
 def _quote(text: str | bytes) -> str:

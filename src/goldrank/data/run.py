@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from goldrank.data import ids
-from goldrank.errors import InputError
+from goldrank.errors import InputError, Place
 
 if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
@@ -25,19 +28,23 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def __init__(
         self,
-        results: Mapping[str, Mapping[str, float]] | None = None,
+        results: Mapping[Any, Mapping[Any, Any]] | None = None,
         *,
         name: str = "run",
         blocks: BlockSource | None = None,
-        id_kind: str = "str",
+        id_kind: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         if (results is None) == (blocks is None):
             raise InputError("a Run is made from results or from blocks", where=name)
+        if results is not None and id_kind is None:
+            results, id_kind = _with_text_ids(results, name)
+            if "int" in id_kind:
+                notes = (*notes, "integer ids are compared as text")
         self.name = name
         self.blocks = blocks
-        self.id_kind = id_kind
-        """'int' or 'str' for ids given as Python objects, 'text' for ids from files."""
+        self.id_kind = id_kind or "text"
+        """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self.notes = notes
         """What was tolerated when the run was made, in words."""
         self._results = results
@@ -47,16 +54,23 @@ class Run(Mapping[str, Mapping[str, float]]):
         """The whole run as a mapping of mappings."""
         if self._results is None:
             assert self.blocks is not None
-            found: dict[str, dict[str, float]] = {}
             import numpy as np
 
+            found: dict[str, dict[str, float]] = {}
             for piece in self.blocks.pieces():
                 block = piece()
                 docs = block.docs(np.arange(len(block)))
                 for query, low, high in zip(block.queries, block.start[:-1], block.start[1:], strict=True):
                     row = found.setdefault(ids.decode(query), {})
+                    before = len(row)
                     pairs = zip(docs[low:high], block.score[low:high].tolist(), strict=True)
                     row.update((ids.decode(doc), score) for doc, score in pairs)
+                    if len(row) < before + int(high - low):
+                        raise InputError(
+                            f"a document is twice in the ranking of query '{ids.show(ids.decode(query))}'",
+                            where=self.name,
+                            hint="A mapping holds each document once: remove the others.",
+                        )
             self._results = found
         return self._results
 
@@ -75,6 +89,20 @@ class Run(Mapping[str, Mapping[str, float]]):
         row: Mapping[Any, Any] = self.results[query]
         return sorted(row, key=lambda doc: (row[doc], ids.encode(doc)), reverse=True)
 
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the input's bytes for a file, else of the rankings themselves."""
+        if self.blocks is not None and (known := self.blocks.digest()) is not None:
+            return known
+        digest = hashlib.sha256()
+        for query in sorted(self.results, key=ids.encode):
+            row = self.results[query]
+            for doc in sorted(row, key=ids.encode):
+                digest.update(
+                    b"%b\x00%b\x00%b\n" % (ids.encode(query), ids.encode(doc), float(row[doc]).hex().encode())
+                )
+        return digest.hexdigest()
+
     def __getitem__(self, query: str) -> Mapping[str, float]:
         return self.results[query]
 
@@ -88,3 +116,55 @@ class Run(Mapping[str, Mapping[str, float]]):
         if self._results is None:
             return f"<Run {self.name}, read piece by piece>"
         return f"<Run {self.name}: {len(self._results):,} queries>"
+
+
+def _with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
+    """The same results under text ids, and what the ids were."""
+    query_types: set[type] = set()
+    doc_types: set[type] = set()
+    for query, row in results.items():
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"results of query {query!r} are of type {type(row).__name__}, not a mapping",
+                where=name,
+                hint='Results look like {"d1": 0.9, "d2": 0.4}.',
+            )
+        query_types.add(type(query))
+        # A mixture of types within one ranking is found by its first and last document.
+        doc_types.update(type(doc) for doc in (*islice(row, 1), *islice(_reversed(row), 1)))
+    kind = ids.kind(query_types, doc_types, name)
+    if query_types <= {str} and doc_types <= {str}:
+        return results, kind
+    text = ids.as_text
+    return {
+        text(query, "query id"): {text(doc, "document id"): score for doc, score in row.items()}
+        for query, row in results.items()
+    }, kind
+
+
+def _reversed(row: Mapping[Any, Any]) -> Iterator[Any]:
+    return reversed(row) if isinstance(row, dict) else iter(row)
+
+
+def check_score(value: Any, where: Place | str) -> float:
+    """`value` as a score, or the error that says why it is none."""
+    if type(value) is not float:
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            value = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(
+                f"score {value!r:.80} is of type {type(value).__name__}"
+                if not isinstance(value, int)
+                else "score is too large for a double",
+                where=where,
+                hint="Scores are numbers.",
+            ) from None
+    if value != value:
+        raise InputError(
+            "score is NaN",
+            where=where,
+            hint="A document that was not scored has no place in a ranking: leave it out.",
+        )
+    return float(value)

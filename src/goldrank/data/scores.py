@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +60,14 @@ class Scores:
     """What was judged, returned, missing, dropped and so on, as numbers."""
     notes: tuple[str, ...] = ()
     """The same for people: what should be known before the numbers are believed."""
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    """Convention, policies, inputs, version and time."""
+    convention: str = ""
+    origin: Callable[[], Mapping[str, Any]] = field(default=dict, repr=False, compare=False)
+    """Makes the provenance: hashing large inputs takes time that not every caller wants to spend."""
+
+    @cached_property
+    def provenance(self) -> Mapping[str, Any]:
+        """Convention, policies, inputs with their hashes, version and time."""
+        return self.origin()
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -127,7 +134,8 @@ class Scores:
             },
             "counts": dict(self.counts),
             "notes": list(self.notes),
-            "provenance": {k: v() if callable(v) else v for k, v in self.provenance.items()},
+            "convention": self.convention,
+            "provenance": dict(self.provenance),
         }
 
     @classmethod
@@ -154,7 +162,8 @@ class Scores:
             }
             if any(len(column.values) != len(queries) for column in columns.values()):
                 raise ValueError("a measure has not one value per query")
-            return cls(data["run"], queries, columns, data["counts"], tuple(data["notes"]), data["provenance"])
+            provenance, notes = dict(data["provenance"]), tuple(data["notes"])
+            return cls(data["run"], queries, columns, data["counts"], notes, data["convention"], lambda: provenance)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"saved scores are damaged: {error}", where=where) from None
 
@@ -286,8 +295,7 @@ def _cell(scores: Scores, name: str) -> str:
 
 def _footer(scores: Scores, named: bool) -> list[str]:
     prefix = f"{ids.show(scores.run)}: " if named else ""
-    convention = scores.provenance.get("convention", "")
-    head = f"{len(scores.queries):,} queries" + (f", {convention}" if convention else "")
+    head = f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
     return [head, *(prefix + note for note in scores.notes)]
 
 

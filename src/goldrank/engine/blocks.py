@@ -29,6 +29,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_LARGE_BLOCK = 31 << 20
 
 
 class Judged:
@@ -37,17 +38,19 @@ class Judged:
     def __init__(self, qrels: Qrels, source: BlockSource) -> None:
         raw = qrels.raw
         self.sheet = qrels.sheet
-        self.code = {ids.encode(query): code for code, query in enumerate(self.sheet.queries)}
-        self.grades: list[dict[bytes, Grade]] = [raw[query] for query in self.code]
+        order = sorted(raw)
+        self.code = {query: code for code, query in enumerate(order)}
+        self.grades: list[dict[bytes, Grade]] = [raw[query] for query in order]
+        docs = [doc for row in self.grades for doc in row]
+        codes = np.repeat(np.arange(len(order)), np.diff(self.sheet.start))
         self.near: list[dict[bytes, str]] | None = None
-        pairs = [(code, doc) for code, row in enumerate(self.grades) for doc in row]
         if qrels.near_forms:
             forms = qrels.near_forms
             self.near = [{ids.encode(f): d for f, d in forms.get(q, {}).items()} for q in self.sheet.queries]
-            pairs += [(code, form) for code, row in enumerate(self.near) for form in row]
-        codes = np.fromiter((code for code, _ in pairs), np.int64, len(pairs))
-        keys = pair_keys(source.keys([doc for _, doc in pairs]), codes)
-        bits = min(24, max(16, (128 * len(pairs)).bit_length()))
+            docs += [form for row in self.near for form in row]
+            codes = np.append(codes, np.repeat(np.arange(len(order)), [len(row) for row in self.near]))
+        keys = pair_keys(source.keys(docs), codes)
+        bits = min(24, max(16, (128 * len(docs)).bit_length()))
         self._shift = np.uint64(64 - bits)
         self._table = np.zeros(1 << bits, bool)
         self._table[(keys >> self._shift).view(np.int64)] = True
@@ -156,7 +159,7 @@ def place(qrels: Qrels, source: BlockSource, convention: Convention) -> tuple[Pl
         counts.example_docs = counts.example_docs or piece.example_docs
         counts.tolerated.update(piece.block_notes)
         if len(piece.codes):
-            stretches += np.bincount(piece.codes[piece.codes >= 0], minlength=size)
+            np.add.at(stretches, piece.codes[piece.codes >= 0], 1)
             if piece.codes[0] == last >= 0:
                 stretches[last] -= 1
             last = int(piece.codes[-1])
@@ -186,6 +189,10 @@ def place(qrels: Qrels, source: BlockSource, convention: Convention) -> tuple[Pl
 
 def in_threads(work: Callable[[In], Out], items: Iterator[In]) -> Iterator[Out]:
     """`work` over `items` in order, with no more in flight than threads can use."""
+    # glibc hands freed memory of more than twice the largest block freed so far back to the system, and
+    # getting it again page by page would take a third of the time. Freeing one large block raises that
+    # limit; it is never touched, so it costs nothing.
+    np.empty(_LARGE_BLOCK, np.uint8)
     threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[Out]] = deque()
@@ -285,7 +292,8 @@ def _rank(lines: Lines, judged: Judged, convention: Convention, scattered: bool 
     Lines of one query are neighbours unless they are `scattered`.
     """
     if convention.score_type == "float32":
-        lines.score = lines.score.astype(np.float32).astype(np.float64)
+        with np.errstate(over="ignore"):  # beyond single precision lies infinity
+            lines.score = lines.score.astype(np.float32).astype(np.float64)
     dropped = np.zeros(0, np.int64)
     if convention.duplicates != "count":
         lines, dropped = _without_repeats(lines, convention.duplicates)
@@ -306,8 +314,12 @@ def _rank(lines: Lines, judged: Judged, convention: Convention, scattered: bool 
     if convention.ties == "docid":
         _order_ties(rank, hits, tie, first, last, tie_start, lines)
 
-    size = len(judged.sheet.queries)
     codes = code[start]
+
+    def tally(of: np.ndarray) -> np.ndarray:
+        """How often each query occurs in a list of query numbers, which is mostly empty."""
+        return np.bincount(of, minlength=len(judged.grades))[codes] if len(of) else np.zeros_like(codes)
+
     higher = np.zeros(0, np.int64)
     if lines.claimed is not None and len(hits):
         # Ranks may begin at 0 and may have gaps, but none can claim to be better than it is.
@@ -321,11 +333,11 @@ def _rank(lines: Lines, judged: Judged, convention: Convention, scattered: bool 
         tie_last=last,
         code=codes,
         retrieved=end - start,
-        infinite=np.bincount(code[np.isinf(score)], minlength=size)[codes],
-        contradicted=np.bincount(higher, minlength=size)[codes],
+        infinite=tally(code[np.isinf(score)]),
+        contradicted=tally(higher),
         constant=((end - start > 1) & (score[start] == score[end - 1])).astype(np.int64),
-        repeated=np.bincount(dropped, minlength=size)[codes],
-        near_forms=np.bincount(near, minlength=size)[codes],
+        repeated=tally(dropped),
+        near_forms=tally(near),
     )
 
 

@@ -51,7 +51,9 @@ def assemble(
     tie_last: np.ndarray,
 ) -> Placements:
     """Placements in their one order: by query, then rank."""
-    order = np.lexsort((rank, query))
+    order: np.ndarray | slice = slice(None)
+    if not ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
+        order = np.lexsort((rank, query))
     return Placements(
         queries=sheet.queries,
         retrieved=retrieved,

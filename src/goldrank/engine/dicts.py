@@ -7,7 +7,10 @@ they are counted one by one; where many are, the scores are sorted once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import struct
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,15 +18,15 @@ import numpy as np
 from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Grade, Qrels
-from goldrank.data.run import Run
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run, check_score
 from goldrank.engine.counts import RunCounts, assemble
-from goldrank.errors import InputError
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
 def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
     """Placements of a run that is a mapping of mappings."""
     sheet = qrels.sheet
@@ -33,51 +36,58 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
     counts = RunCounts()
     retrieved = np.zeros(len(sheet.queries), np.int64)
     answered = np.zeros(len(sheet.queries), bool)
-    single = convention.score_type == "float32"
-    query_of: list[int] = []
-    grades: list[Grade] = []
-    ranks: list[int] = []
-    firsts: list[int] = []
-    lasts: list[int] = []
+    found_in = np.zeros(len(sheet.queries), np.int64)
+    grade_code = "q" if sheet.grade.dtype == np.int64 else "d"
+    # Columns grow as bytes: most queries add a number or two, for which arrays would be slow.
+    grades, ranks, firsts, lasts = bytearray(), bytearray(), bytearray(), bytearray()
 
     for code, query in enumerate(sheet.queries):
         row = results.get(query)
         if row is None:
             continue
         answered[code] = True
-        scores = _scores(row, query, run.name)
-        if single:
-            scores = scores.astype(np.float32)
-        retrieved[code] = len(scores)
-        if not len(scores):
+        size = len(row)
+        if not size:
             continue
-        counts.lines += len(scores)
-        judged = judgements[query]
-        if len(judged) <= len(row):
-            found = [doc for doc in judged if doc in row]
-        else:
-            found = [doc for doc in row if doc in judged]
+        scores = _in_precision(_scores(row, query, run.name), convention)
+        if not math.isfinite(scores.dot(scores)):
+            counts.infinite += int(np.count_nonzero(np.isinf(scores)))
+        retrieved[code] = size
         if not counts.example_docs:
-            counts.example_docs = [str(doc) for doc, _ in zip(row, range(3), strict=False)]
+            counts.example_docs = list(islice(row, 3))
         if near and query in near:
             counts.near_forms += len(near[query].keys() & row.keys())
-        if not np.isfinite(scores.sum()):
-            counts.infinite += int(np.isinf(scores).sum())
-        if len(scores) > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
+        if size > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
             counts.constant += 1
-        if not found:
+        judged = judgements[query]
+        if len(judged) > 4 * size:
+            judged = {doc: judged[doc] for doc in row if doc in judged}
+        scored = list(map(row.get, judged))
+        hits = [score for score in scored if score is not None]
+        many = len(hits)
+        if not many:
             continue
-        values = np.array([row[doc] for doc in found], scores.dtype)
+        found_in[code] = many
+        known_grades = [grade for grade, score in zip(judged.values(), scored, strict=True) if score is not None]
+        grade = np.frombuffer(struct.pack(f"{many}{grade_code}", *known_grades), sheet.grade.dtype)
+        values = _in_precision(np.frombuffer(struct.pack(f"{many}d", *hits)), convention)
+        order = np.arange(1) if many == 1 else np.argsort(-values)
+        values = values[order]
         first, last = _tie_groups(scores, values)
-        rank = list(first)
-        for i in [i for i in range(len(found)) if first[i] < last[i]]:
-            rank[i] = first[i] + _tied_before(row, scores, found[i], values[i], convention.ties)
-        query_of += [code] * len(found)
-        grades += [judged[doc] for doc in found]
-        ranks += rank
-        firsts += first
-        lasts += last
+        grades += grade[order].tobytes()
+        rank = first
+        if (first < last).any():
+            rank = first.copy()
+            tied = np.flatnonzero(first < last).tolist()
+            found = [doc for doc, score in zip(judged, scored, strict=True) if score is not None]
+            orders = {value: _tie_order(row, scores, value, convention.ties) for value in {values[i] for i in tied}}
+            for i in tied:
+                rank[i] += orders[values[i]][found[order[i]]]
+        ranks += rank.tobytes()
+        firsts += first.tobytes()
+        lasts += last.tobytes()
 
+    counts.lines = int(retrieved.sum())
     known = set(sheet.queries)
     for query in results:
         if query not in known:
@@ -87,62 +97,52 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
         sheet,
         retrieved,
         answered,
-        np.array(query_of, np.int64),
-        np.array(ranks, np.int64),
-        np.array(grades, sheet.grade.dtype),
-        np.array(firsts, np.int64),
-        np.array(lasts, np.int64),
+        np.repeat(np.arange(len(sheet.queries)), found_in),
+        np.frombuffer(ranks, np.int64),
+        np.frombuffer(grades, sheet.grade.dtype),
+        np.frombuffer(firsts, np.int64),
+        np.frombuffer(lasts, np.int64),
     )
     return placements, counts
+
+
+def _in_precision(scores: np.ndarray, convention: Convention) -> np.ndarray:
+    """Scores as the convention compares them."""
+    return scores if convention.score_type == "float64" else scores.astype(np.float32).astype(np.float64)
 
 
 def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
     """The scores of a ranking as doubles, each a number."""
     try:
-        scores = np.fromiter(row.values(), np.float64, len(row))
-        if not np.isnan(scores).any():
+        # The quickest way from Python floats to an array, and it takes nothing but numbers.
+        scores = np.frombuffer(struct.pack(f"{len(row)}d", *row.values()))
+        if math.isfinite(scores.dot(scores)) or not np.isnan(scores).any():
             return scores
-    except (TypeError, ValueError):
+    except (struct.error, OverflowError, TypeError):
         pass
-    for doc, score in row.items():
-        where = f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'"
-        if isinstance(score, str | bytes) or not _is_number(score):
-            raise InputError(
-                f"score {score!r} is of type {type(score).__name__}", where=where, hint="Scores are numbers."
-            )
-        if score != score:
-            raise InputError(
-                "score is NaN",
-                where=where,
-                hint="A document that was not scored has no place in a ranking: leave it out.",
-            )
-    raise AssertionError("unreachable: some score was refused")
+    checked = [
+        check_score(score, f"{name}: query '{ids.show(query)}', document '{ids.show(str(doc))}'")
+        for doc, score in row.items()
+    ]
+    return np.array(checked, np.float64)
 
 
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _tie_groups(scores: np.ndarray, values: np.ndarray) -> tuple[list[int], list[int]]:
+def _tie_groups(scores: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First and last rank of the group of equal scores that each value belongs to."""
     if len(values) <= COUNT_AT_MOST:
-        first = [int(np.count_nonzero(scores > value)) + 1 for value in values]
-        return first, [int(np.count_nonzero(scores >= value)) for value in values]
+        first = [np.count_nonzero(scores > value) + 1 for value in values]
+        return np.array(first), np.array([np.count_nonzero(scores >= value) for value in values])
     ascending = np.sort(scores)
-    size = len(scores)
-    highest = (size - np.searchsorted(ascending, values, "right") + 1).tolist()
-    return highest, (size - np.searchsorted(ascending, values, "left")).tolist()
+    last = len(scores) - np.searchsorted(ascending, values)
+    if (ascending[1:] > ascending[:-1]).all():
+        return last, last
+    return len(scores) - np.searchsorted(ascending, values, "right") + 1, last
 
 
-def _tied_before(row: Mapping[str, float], scores: np.ndarray, doc: str, score: Any, ties: str) -> int:
-    """How many documents with the same score the tie rule puts before `doc`."""
-    docs: Sequence[str] = list(row)
+def _tie_order(row: Mapping[str, float], scores: np.ndarray, score: Any, ties: str) -> dict[str, int]:
+    """How many documents of the same score the tie rule puts before each of them."""
+    docs = list(row)
     tied = [docs[i] for i in np.flatnonzero(scores == score).tolist()]
-    if ties == "input":
-        return tied.index(doc)
-    own = ids.encode(doc)
-    return sum(ids.encode(other) > own for other in tied)
+    if ties == "docid":
+        tied.sort(key=ids.encode, reverse=True)
+    return {doc: position for position, doc in enumerate(tied)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from goldrank.conventions import POLICIES
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, one_of
@@ -22,11 +24,12 @@ def read_run(given: Any, *, format: str | None = None, name: str | None = None, 
     """A run from a path, an open binary stream or '-' for standard input; the format is told by the content."""
     if format is not None:
         one_of(format, RUN_FORMATS, "format")
-    globbed = _pattern(given)
-    if globbed is not None:
+    one_of(duplicates, POLICIES["duplicates"], "duplicates")
+    folder = _parquet_files(given)
+    if folder is not None:
         from goldrank.io import tables
 
-        return _named(tables.read_run(globbed, "parquet"), name)
+        return _named(tables.read_run(folder, "parquet"), name)
     source = sources.open_source(given)
     kind = format or _detect(source, "run")
     if kind in trec.RUN_LAYOUTS:
@@ -53,7 +56,13 @@ def read_qrels(
     """Qrels from a path, a BEIR folder, an open binary stream or '-'; the format is told by the content."""
     if format is not None:
         one_of(format, QRELS_FORMATS, "format")
-    if isinstance(given, str | os.PathLike) and os.fspath(given) != "-" and Path(os.fsdecode(given)).is_dir():
+    one_of(judgements, POLICIES["judgements"], "judgements")
+    folder = _parquet_files(given)
+    if folder is not None and split is None:
+        from goldrank.io import tables
+
+        return tables.read_qrels(folder, "parquet", judgements=judgements, real_grades=real_grades)
+    if isinstance(given, str | os.PathLike) and os.fspath(given) != "-" and os.path.isdir(given):
         from goldrank.io import beir
 
         given = beir.qrels_file(Path(os.fsdecode(given)), split)
@@ -160,12 +169,11 @@ def _detect(source: Source, kind: str) -> str:
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
     text = head.lstrip()
-    lines = [line for line in re.split(rb"[\r\n]+", text) if line.strip() and not line.lstrip().startswith(b"#")]
+    lines = _data_lines(head)
     if text.startswith((b"{", b"[")):
-        complete = len(lines) > 1 and all(line.strip().startswith(b"{") for line in lines[:2])
-        return "jsonl" if complete and _is_json(lines[0]) else "json"
+        return "json"
     if not lines:
-        if not head or not source.read().strip():
+        if not _data_lines(source.read(lines=True)):
             raise trec.empty(source)
         return "trec"
     for separator in (b"\t", b","):
@@ -177,14 +185,8 @@ def _detect(source: Source, kind: str) -> str:
     return "trec"
 
 
-def _is_json(line: bytes) -> bool:
-    import json
-
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def _data_lines(raw: bytes) -> list[bytes]:
+    return [line for line in re.split(rb"[\r\n]+", raw) if line.strip() and not line.lstrip().startswith(b"#")]
 
 
 def _is_file(given: Any) -> bool:
@@ -196,16 +198,14 @@ def _is_frame(given: Any) -> bool:
     return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
 
 
-def _pattern(given: Any) -> str | None:
+def _parquet_files(given: Any) -> str | None:
     """A folder or pattern of Parquet files."""
-    if not isinstance(given, str | os.PathLike) or os.fspath(given) == "-":
+    if not isinstance(given, str | os.PathLike):
         return None
-    path = Path(os.fsdecode(given))
-    if path.is_dir() and any(path.rglob("*.parquet")):
-        return str(path)
-    if any(sign in str(path) for sign in "*?[") and not path.exists():
-        return str(path)
-    return None
+    path = os.fsdecode(given)
+    if os.path.isdir(path):
+        return path if any(glob.iglob("**/*.parquet", root_dir=path, recursive=True)) else None
+    return path if glob.has_magic(path) and not os.path.exists(path) and glob.glob(path) else None
 
 
 def _named(run: Run, name: str | None) -> Run:
@@ -223,20 +223,25 @@ def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) 
     target = Path(path)
     by_name = {".json": "json", ".parquet": "parquet", ".pq": "parquet"}
     kind = one_of(format or by_name.get(target.suffix.lower(), "trec"), ("trec", "json", "parquet"), "format")
-    try:
-        if kind == "parquet":
-            from goldrank.io import tables
+    if isinstance(data, Run):
+        data = objects.checked(data)
+    # All of it is made before the file is opened: an id that cannot be written leaves no half of a file.
+    if kind == "parquet":
+        from goldrank.io import tables
 
-            tables.write(data, target)
-        elif kind == "json":
-            from goldrank.io import json
+        content = tables.dump(data)
+    elif kind == "json":
+        from goldrank.io import json
 
-            target.write_bytes(json.dump(data))
+        content = json.dump(data)
+    else:
+        parts: list[bytes] = []
+        if isinstance(data, Run):
+            trec.write_run(data, parts.append)
         else:
-            with open(target, "wb") as file:
-                if isinstance(data, Run):
-                    trec.write_run(data, file.write)
-                else:
-                    trec.write_qrels(data, file.write)
+            trec.write_qrels(data, parts.append)
+        content = b"".join(parts)
+    try:
+        target.write_bytes(content)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", where=str(target)) from None

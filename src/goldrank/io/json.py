@@ -1,55 +1,73 @@
 """JSON and JSON Lines: the shapes that ranx, MTEB, LlamaIndex, Elasticsearch and OpenSearch write.
 
-Each shape is told by its keys. Whatever it is, it becomes a mapping of mappings and goes through
-`objects`, so that ids and numbers are checked in one place.
+Each shape is told by its keys and becomes either a table {query: {doc: number}} or rows (query, doc, number),
+which `objects` checks. Errors give the JSON path ($.q1.d1) of what is wrong.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from goldrank.data import ids
-from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.qrels import Qrels, check_grade
+from goldrank.data.run import Run, check_score
 from goldrank.errors import InputError, Place
 from goldrank.io import names, objects
 from goldrank.io.sources import Source
 
-NESTED = ("results", "ranking", "hits", "documents", "docs", "retrieved", "documentids", "ratings", "judgements")
-"""Names under which a record may hold a list of documents."""
+LISTS = ("results", "ranking", "hits", "documents", "docs", "retrieved", "documentids", "ratings", "judgements")
+"""Names under which a record may hold a list of documents, in lower case."""
+TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
+RECORD_HINT = 'Expected {"query_id": ..., "doc_id": ..., "score": ...} or {"query_id": ..., "results": [...]}.'
 
 
 def read_run(source: Source, *, lines: bool, duplicates: str = "error") -> Run:
     """A run from any of the shapes of a run."""
-    data = _load(source, lines)
-    name = source.path.name if source.path is not None else source.name
+    data, numbers = _load(source, lines)
+    where = source.name
+    places: list[str] = []
+    if isinstance(data, dict) and isinstance(data.get("rank_eval"), dict):
+        data = data["rank_eval"]
     if isinstance(data, list):
-        run = objects.run_from_rows(_flat(data, "score", source.name), name, duplicates)
+        rows = _records(data, "score", where, numbers, places)
+        run = objects.run_from_rows(rows, source.label, duplicates, where=places.__getitem__)
+    elif "details" in data and isinstance(data["details"], Mapping):
+        rows = _hits(data["details"], where, places)
+        queries = tuple(data["details"])
+        run = objects.run_from_rows(rows, source.label, duplicates, queries, where=places.__getitem__)
+    elif "requests" in data or "judgmentRatings" in data or "relevant_docs" in data:
+        raise InputError("these are judgements, not a run", where=where, hint="Are the two files swapped?")
     else:
-        run = objects.run_from_mapping(_run_mapping(data, source.name), name, duplicates)
-    return Run(
-        None if run.blocks else run.results,
-        name=name,
-        blocks=run.blocks,
-        id_kind="text",
-        notes=(*source.notes, *run.notes),
-    )
+        table, path = _mteb(data, where) if "mteb_model_meta" in data else (data, "$")
+        _check_table(table, f"{where}: {path}", lambda score: check_score(score, where))
+        run = objects.run_from_mapping(table, source.label, duplicates)
+    run.id_kind = "text"
+    run.notes = (*source.notes, *run.notes)
+    return run
 
 
 def read_qrels(source: Source, *, lines: bool, judgements: str = "error", real_grades: bool = False) -> Qrels:
     """Qrels from any of the shapes of judgements."""
-    data = _load(source, lines)
-    name = source.path.name if source.path is not None else source.name
+    data, numbers = _load(source, lines)
+    where = source.name
+    places: list[str] = []
     if isinstance(data, list):
-        qrels = objects.qrels_from_rows(_flat(data, "grade", source.name), name, judgements)
+        rows = _records(data, "grade", where, numbers, places)
+        qrels = objects.qrels_from_rows(rows, source.label, judgements, real_grades, where=places.__getitem__)
+    elif "requests" in data or "judgmentRatings" in data:
+        rows = _ratings(data, where, places)
+        qrels = objects.qrels_from_rows(rows, source.label, judgements, real_grades, where=places.__getitem__)
+    elif "details" in data and ("metric_score" in data or "quality_level" in data):
+        raise InputError("this is a response with rankings, not judgements", where=where, hint="Are the files swapped?")
     else:
-        mapping = _qrels_mapping(data, source.name)
-        listed = {q: d if isinstance(d, Mapping) else dict.fromkeys(d, 1) for q, d in mapping.items()}
-        qrels = Qrels(listed, name=name, real_grades=real_grades)
+        table, path = (data["relevant_docs"], "$.relevant_docs") if "relevant_docs" in data else (data, "$")
+        _check_table(table, f"{where}: {path}", lambda grade: check_grade(grade, where, real_grades))
+        qrels = objects.qrels_from_mapping(table, source.label, real_grades)
     if not len(qrels):
-        raise InputError("no judgements", where=source.name, hint="Is it the right file, and is it complete?")
+        raise InputError("no judgements", where=where, hint="Is it the right file, and is it complete?")
     qrels.id_kind = "text"
     qrels.notes = (*source.notes, *qrels.notes)
     return qrels
@@ -57,191 +75,224 @@ def read_qrels(source: Source, *, lines: bool, judgements: str = "error", real_g
 
 def dump(data: Run | Qrels) -> bytes:
     """{query: {doc: value}} as JSON bytes."""
-    plain = {query: dict(data[query]) for query in data}
-    for query, row in plain.items():
+    table = {query: dict(data[query]) for query in data}
+    for query, row in table.items():
         for doc, value in row.items():
-            if value in (float("inf"), float("-inf")):
+            if not math.isfinite(value):
                 raise InputError(
                     f"the score of '{ids.show(doc)}' in query '{ids.show(query)}' is infinite: JSON has no such number",
                     hint="Write TREC or Parquet instead.",
                 )
-    return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-def _load(source: Source, lines: bool) -> Any:
-    """The parsed text; a key that occurs twice in one object is an error."""
-    raw = source.read()
-    if not lines:
-        return _parse(raw, source.name, 1)
-    return [_parse(line, source.name, number) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
+# Text -> values.
 
 
-def _parse(raw: bytes, name: str, line: int) -> Any:
+def _load(source: Source, lines: bool) -> tuple[Any, Sequence[int] | None]:
+    """An object or a list; JSON Lines as a list of records, with the lines that they stand in."""
+    text = source.read().decode("utf-8", "surrogateescape")
+    if lines or _is_lines(text):
+        filled = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        return [_parse(line, source.name, n) for n, line in filled], [n for n, _ in filled]
+    data = _parse(text, source.name, 1)
+    if isinstance(data, Mapping) and (query := _query_key(data)) and isinstance(data[query], str | int):
+        return [data], [1]
+    if not isinstance(data, dict | list):
+        raise InputError(f"is a JSON {type(data).__name__}, not an object", where=source.name, hint=TABLE_HINT)
+    return data, None
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line that is not blank is a whole object, and more follows it."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not first.startswith("{") or not rest.lstrip().startswith("{"):
+        return False
     try:
-        text = raw.decode("utf-8", "surrogateescape")
-        return json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_constant)
-    except _RepeatedKeyError as error:
-        raise InputError(f"key {error} occurs twice in one object", where=Place(name, line)) from None
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parse(text: str, name: str, line: int) -> Any:
+    repeated: list[_Repeated] = []
+
+    def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            made = _Repeated(made, pairs)
+            repeated.append(made)
+        return made
+
+    try:
+        data = json.loads(text, object_pairs_hook=make)
     except json.JSONDecodeError as error:
         where = Place(name, line + error.lineno - 1, error.colno)
-        raise InputError(f"is not JSON: {error.msg}", where=where) from None
+        found = ids.show(text[error.pos : error.pos + 20]) or "the end"
+        raise InputError(
+            f"is not JSON: {error.msg}, found '{found}'", where=where, hint=_cut_off(text, error)
+        ) from None
+    except ValueError as error:  # Python refuses integers of thousands of digits
+        raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
     except RecursionError:
         raise InputError("is nested too deeply", where=Place(name, line)) from None
+    if repeated:
+        path = next((path for path, node in _walk(data) if node is repeated[0]), "$")
+        raise InputError(
+            f"key '{ids.show(repeated[0].key)}' occurs twice in the object at {path}",
+            where=Place(name, line) if line > 1 else name,
+            hint="Each query has one object, and each document stands in it once.",
+        )
+    return data
 
 
-class _RepeatedKeyError(ValueError):
-    pass
+def _cut_off(text: str, error: json.JSONDecodeError) -> str | None:
+    return "Is the file complete?" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else None
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+class _Repeated(dict[str, Any]):
+    """An object in which `key` occurs twice."""
+
+    def __init__(self, made: dict[str, Any], pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(made)
         seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _RepeatedKeyError(f"'{ids.show(key)}'")
-            seen.add(key)
-    return found
+        self.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
 
 
-def _constant(text: str) -> float:
-    return float(text.replace("Infinity", "inf"))
+def _walk(data: Any) -> Iterator[tuple[str, Any]]:
+    """Every object and list with its path."""
+    waiting = [("$", data)]
+    while waiting:
+        path, node = waiting.pop()
+        yield path, node
+        children = node.items() if isinstance(node, dict) else enumerate(node)
+        waiting += [(path + _step(key), child) for key, child in children if isinstance(child, dict | list)]
 
 
-# The shapes of one big object.
+def _step(key: str | int) -> str:
+    if isinstance(key, int):
+        return f"[{key}]"
+    return f".{key}" if key.isidentifier() else f"['{ids.show(key)}']"
 
 
-def _run_mapping(data: Any, name: str) -> Mapping[str, Any]:
-    found = _object(data, name)
-    if "rank_eval" in found:
-        found = _object(found["rank_eval"], name)
-    if "details" in found and "metric_score" in found:
-        return {query: list(_hits(detail, f"{name}: $.details.{query}")) for query, detail in found["details"].items()}
-    if "mteb_model_meta" in found:
-        return _mteb(found, name)
-    if "requests" in found or "judgmentRatings" in found or "relevant_docs" in found:
-        raise InputError("these are judgements, not a run", where=name, hint="Are the two files swapped?")
-    return found
+# Values -> tables and rows.
 
 
-def _hits(detail: Any, where: str) -> Iterator[tuple[str, float]]:
-    try:
-        for rank, item in enumerate(detail["hits"], 1):
-            hit = item["hit"]
-            score = hit.get("_score")
-            yield hit["_id"], -float(rank) if score is None else score
-    except (KeyError, TypeError, AttributeError):
-        raise InputError("hits are not as _rank_eval gives them", where=where) from None
+def _check_table(table: Any, where: str, check: Callable[[Any], Any]) -> None:
+    """Check every number of {query: {doc: number}}; a list of documents has none."""
+    if not isinstance(table, Mapping):
+        raise InputError(f"is a JSON {type(table).__name__}, not an object", where=where, hint=TABLE_HINT)
+    for query, row in table.items():
+        if not isinstance(row, Mapping | list):
+            raise InputError(
+                f"holds {row!r:.40} where documents should be", where=where + _step(query), hint=TABLE_HINT
+            )
+        if isinstance(row, Mapping):
+            for doc, value in row.items():
+                try:
+                    check(value)
+                except InputError as error:
+                    raise InputError(error.what, where=where + _step(query) + _step(doc), hint=error.hint) from None
 
 
-def _mteb(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The only subset and split of MTEB predictions."""
+def _mteb(data: Mapping[str, Any], where: str) -> tuple[Any, str]:
+    """The only subset and split of MTEB predictions, and its path."""
     parts = [
-        (subset, split, run)
-        for subset, splits in found.items()
+        (run, f"${_step(subset)}{_step(split)}")
+        for subset, splits in data.items()
         if subset != "mteb_model_meta" and isinstance(splits, Mapping)
         for split, run in splits.items()
     ]
     if len(parts) != 1:
-        listed = ", ".join(f"{subset}/{split}" for subset, split, _ in parts) or "none"
         raise InputError(
-            f"holds {len(parts)} runs: {listed}",
-            where=name,
+            f"holds {len(parts)} runs: {', '.join(path for _, path in parts) or 'none'}",
+            where=where,
             hint="Take out the one that you mean: data[subset][split].",
         )
-    return _object(parts[0][2], name)
+    return parts[0]
 
 
-def _qrels_mapping(data: Any, name: str) -> Mapping[str, Any]:
-    found = _object(data, name)
-    if "relevant_docs" in found and "queries" in found:
-        return _object(found["relevant_docs"], name)
-    if "requests" in found:
-        return _rated(found["requests"], "id", "_id", ("rating", "quality_level"), f"{name}: $.requests")
-    if "judgmentRatings" in found:
-        return _rated(found["judgmentRatings"], "query", "docId", ("rating",), f"{name}: $.judgmentRatings")
-    if "details" in found and "metric_score" in found:
-        raise InputError("this is a response with rankings, not judgements", where=name, hint="Are the files swapped?")
-    return found
+def _hits(details: Mapping[str, Any], where: str, places: list[str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows of a response of Elasticsearch's _rank_eval; `places` gets the path of each."""
+    for query, detail in details.items():
+        path = f"{where}: $.details{_step(query)}.hits"
+        hits = detail.get("hits") if isinstance(detail, Mapping) else None
+        for rank, item in enumerate(_items(hits, path), 1):
+            place = f"{path}[{rank - 1}]"
+            hit = item.get("hit") if isinstance(item, Mapping) else None
+            if not isinstance(hit, Mapping) or "_id" not in hit:
+                raise InputError("is no hit with an _id", where=place, hint='Expected {"hit": {"_id": ...}, ...}.')
+            score = hit.get("_score")
+            places.append(place)
+            yield query, hit["_id"], -float(rank) if score is None else score
 
 
-def _rated(entries: Any, query: str, doc: str, grades: Iterable[str], where: str) -> dict[str, dict[str, Any]]:
-    table: dict[str, dict[str, Any]] = {}
+def _ratings(data: Mapping[str, Any], where: str, places: list[str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows of the rated searches of Elasticsearch or OpenSearch; `places` gets the path of each."""
+    top, query, doc = ("requests", "id", "_id") if "requests" in data else ("judgmentRatings", "query", "docId")
+    hint = f'Expected {{"{top}": [{{"{query}": ..., "ratings": [{{"{doc}": ..., "rating": ...}}, ...]}}, ...]}}.'
+    for i, entry in enumerate(_items(data[top], f"{where}: $.{top}")):
+        path = f"{where}: $.{top}[{i}]"
+        if not isinstance(entry, Mapping) or query not in entry:
+            raise InputError(f"has no {query}", where=path, hint=hint)
+        for j, item in enumerate(_items(entry.get("ratings"), f"{path}.ratings")):
+            places.append(f"{path}.ratings[{j}]")
+            if not isinstance(item, Mapping) or doc not in item or "rating" not in item:
+                raise InputError(f"has no {doc} with a rating", where=places[-1], hint=hint)
+            yield entry[query], item[doc], _number(item["rating"])
+
+
+def _number(value: Any) -> Any:
+    """A rating, which OpenSearch writes as text; what is no number is left for `check_grade` to refuse."""
     try:
-        for i, entry in enumerate(entries):
-            row = table.setdefault(entry[query], {})
-            for j, rating in enumerate(entry["ratings"]):
-                value = next(rating[key] for key in grades if key in rating)
-                row[rating[doc]] = _number(value, f"{where}[{i}].ratings[{j}]")
-    except (KeyError, TypeError, AttributeError, StopIteration):
-        raise InputError("ratings are not as expected", where=where) from None
-    return table
+        return float(value) if isinstance(value, str) and value.isascii() and "_" not in value else value
+    except ValueError:
+        return value
 
 
-def _number(value: Any, where: str) -> Any:
-    """A rating, which OpenSearch writes as text."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            raise InputError(f"rating {value!r} is not a number", where=where) from None
+def _items(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(f"is {value!r:.40}, not a list", where=where)
     return value
 
 
-def _object(data: Any, name: str) -> Mapping[str, Any]:
-    if not isinstance(data, Mapping):
-        raise InputError(
-            f"is a JSON {type(data).__name__}, not an object", where=name, hint='Expected {"q1": {"d1": 1, ...}, ...}.'
-        )
-    for query, row in data.items():
-        if not isinstance(row, Mapping | list):
-            raise InputError(
-                f"holds {row!r:.40} where documents should be",
-                where=f"{name}: $.{ids.show(query)}",
-                hint='Expected {"q1": {"d1": 1, ...}, ...}.',
-            )
-    return data
-
-
-# Records: one per document, or one per query with its documents in a list.
-
-
-def _flat(records: Iterable[Any], value: str, name: str) -> Iterator[tuple[Any, Any, Any]]:
-    for number, record in enumerate(records, 1):
-        where = f"{name}: record {number}"
+def _records(
+    records: Sequence[Any], value: str, where: str, lines: Sequence[int] | None, places: list[str]
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows of records: one per document, or one per query with its documents in a list."""
+    for number, record in enumerate(records):
+        place = f"{where}: $[{number}]" if lines is None else f"{where}:{lines[number]}"
         if not isinstance(record, Mapping):
-            raise InputError(f"is {record!r:.60}, not an object", where=where)
-        query = names.find(record, "query") or next((k for k in record if k in ("searchText", "queryText")), None)
+            raise InputError(f"is {record!r:.60}, not an object", where=place, hint=RECORD_HINT)
+        query = _query_key(record)
         doc = names.find(record, "doc")
-        if doc is None:
-            yield from _listed(record, query, value, where)
+        key = names.find(record, value)
+        items = next((k for k in record if k.casefold() in LISTS and isinstance(record[k], list)), None)
+        if query is None or (doc is None and items is None) or (doc is not None and key is None):
+            missing = "query" if query is None else "document" if doc is None else value
+            raise InputError(f"has no {missing}; it has: {_keys(record)}", where=place, hint=RECORD_HINT)
+        if doc is not None and key is not None:
+            places.append(place)
+            yield record[query], record[doc], record[key]
             continue
-        found = names.find(record, value)
-        if query is None or found is None:
-            missing = "query" if query is None else value
-            raise InputError(
-                f"has no {missing}; it has: {', '.join(record)}",
-                where=where,
-                hint=f"Name it one of: {', '.join(names.ALIASES[missing])}.",
-            )
-        yield record[query], record[doc], record[found]
+        assert items is not None
+        for rank, item in enumerate(record[items], 1):
+            implied: Any = 1 if value == "grade" else -float(rank)
+            places.append(f"{place}, {items}[{rank - 1}]")
+            if isinstance(item, Mapping):
+                doc = names.find(item, "doc") or next((k for k in item if k in ("id", "_id")), None)
+                if doc is None:
+                    raise InputError(f"has no document id; it has: {_keys(item)}", where=places[-1])
+                key = names.find(item, value)
+                yield record[query], item[doc], implied if key is None else item[key]
+            else:
+                yield record[query], item, implied
 
 
-def _listed(record: Mapping[str, Any], query: str | None, value: str, where: str) -> Iterator[tuple[Any, Any, Any]]:
-    key = next((k for k in record if k.casefold() in NESTED), None)
-    if query is None or key is None or not isinstance(record[key], list):
-        raise InputError(
-            f"has no {'query' if query is None else 'document'}; it has: {', '.join(record)}",
-            where=where,
-            hint='Expected {"query_id": ..., "doc_id": ..., "score": ...} or {"query_id": ..., "results": [...]}.',
-        )
-    for rank, item in enumerate(record[key], 1):
-        otherwise: Callable[[], Any] = lambda rank=rank: 1 if value == "grade" else -float(rank)  # type: ignore[misc]  # noqa: E731
-        if isinstance(item, Mapping):
-            doc = names.find(item, "doc") or next((k for k in item if k in ("id", "_id", "docId")), None)
-            if doc is None:
-                raise InputError(f"item {rank} has no document id; it has: {', '.join(item)}", where=where)
-            found = names.find(item, value)
-            yield record[query], item[doc], item[found] if found else otherwise()
-        else:
-            yield record[query], item, otherwise()
+def _query_key(record: Mapping[str, Any]) -> str | None:
+    return names.find(record, "query") or next((k for k in record if k in ("searchText", "queryText")), None)
+
+
+def _keys(record: Mapping[str, Any]) -> str:
+    return ", ".join(map(ids.show, record)) or "nothing"

@@ -20,7 +20,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 def find(columns: Iterable[str], wanted: str) -> str | None:
     """The column that goes by one of the names for `wanted`, the more usual name first."""
-    folded = {column.casefold().strip(): column for column in reversed(list(columns))}
+    folded = {column.casefold().strip(): column for column in reversed(list(columns)) if isinstance(column, str)}
     return next((folded[alias] for alias in ALIASES[wanted] if alias in folded), None)
 
 

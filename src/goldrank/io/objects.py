@@ -9,8 +9,8 @@ import numpy as np
 
 from goldrank.data import ids
 from goldrank.data.blocks import Block, Rows
-from goldrank.data.qrels import Qrels, check_grade, id_kind
-from goldrank.data.run import Run
+from goldrank.data.qrels import Qrels, check_grade
+from goldrank.data.run import Run, check_score
 from goldrank.errors import InputError
 from goldrank.io import names
 
@@ -19,26 +19,10 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
     if not given:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
-    kinds: set[type] = set()
-    plain = True
-    for query, row in given.items():
-        kinds.add(type(query))
-        if isinstance(row, Mapping):
-            kinds.update(map(type, row))
-        else:
-            plain = False
-    if plain:
-        kind = id_kind(kinds)
-        if kinds <= {str}:
-            return Run(given, name=name, id_kind=kind)
-        text = ids.as_text
-        cast = {text(q, "query id"): {text(d, "document id"): s for d, s in row.items()} for q, row in given.items()}
-        return Run(
-            cast, name=name, id_kind=kind, notes=("ids were integers and are compared as text",) * (kind == "int")
-        )
-    rows = [row for query, docs in given.items() for row in _rows_of(query, docs, name)]
-    known = dict.fromkeys(given)
-    return run_from_rows(rows, name, duplicates, queries=known)
+    if all(isinstance(row, Mapping) for row in given.values()):
+        return Run(given, name=name)
+    rows = (row for query, docs in given.items() for row in _rows_of(query, docs, name))
+    return run_from_rows(rows, name, duplicates, queries=tuple(given))
 
 
 def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]:
@@ -61,42 +45,58 @@ def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]
 
 
 def run_from_rows(
-    rows: Iterable[Any], name: str, duplicates: str = "error", queries: Mapping[Any, Any] | None = None
+    rows: Iterable[Any],
+    name: str,
+    duplicates: str = "error",
+    queries: Sequence[Any] = (),
+    where: Callable[[int], str] | None = None,
 ) -> Run:
-    """A run from (query, doc, score) tuples, or named tuples with those fields under any of their names."""
-    results: dict[str, dict[str, float]] = {ids.as_text(q, "query id"): {} for q in queries or ()}
-    kinds: set[type] = {type(q) for q in queries or ()}
+    """A run from (query, doc, score) tuples, or named tuples with those fields under any of their names.
+
+    `queries` are there even if no row is about them; `where` names a row in messages.
+    """
+    results: dict[str, dict[str, float]] = {ids.as_text(query, "query id"): {} for query in queries}
+    query_types: set[type] = set(map(type, queries))
+    doc_types: set[type] = set()
     kept: list[tuple[str, str, float]] = []
-    dropped = 0
-    twice = False
-    for number, (query, doc, score) in enumerate(_columns(rows, ("query", "doc", "score"), name), 1):
-        kinds.update((type(query), type(doc)))
+    repeated = 0
+
+    row_name = where or (lambda number: f"{name}: row {number + 1}")
+
+    def place(number: int) -> str:
+        query, doc, _ = kept[number]
+        return f"{row_name(number)}, query '{ids.show(query)}', document '{ids.show(doc)}'"
+
+    for number, (query, doc, score) in enumerate(_columns(rows, ("query", "doc", "score"), name)):
+        query_types.add(type(query))
+        doc_types.add(type(doc))
         q, d = ids.as_text(query, "query id"), ids.as_text(doc, "document id")
-        where = f"{name}: row {number}, query '{ids.show(q)}', document '{ids.show(d)}'"
-        value = _score(score, where)
+        kept.append((q, d, score))
+        if type(score) is not float or score != score:
+            score = check_score(score, place(number))
+            kept[number] = (q, d, score)
         row = results.setdefault(q, {})
-        kept.append((q, d, value))
         if d in row:
-            twice = True
+            repeated += 1
             if duplicates == "error":
+                before = next(i for i, other in enumerate(kept) if other[:2] == (q, d))
                 raise InputError(
-                    "this document is in the ranking twice",
-                    where=where,
+                    f"this document is in the ranking twice, first at {row_name(before)}",
+                    where=place(number),
                     hint="Remove one of the two, or choose: duplicates='first', 'last' or 'count'.",
                 )
-            dropped += 1
             if duplicates == "first":
                 continue
             del row[d]
-        row[d] = value
+        row[d] = score
     if not results:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
-    kind = id_kind(kinds)
-    notes: tuple[str, ...] = ("ids were integers and are compared as text",) if kind == "int" else ()
-    if twice and duplicates == "count":
+    kind = ids.kind(query_types, doc_types, name)
+    notes: tuple[str, ...] = ("integer ids are compared as text",) if "int" in kind else ()
+    if repeated and duplicates == "count":
         return Run(blocks=Listed(kept, name), name=name, id_kind=kind, notes=notes)
-    if dropped:
-        notes += (f"{dropped:,} repeated documents were dropped",)
+    if repeated:
+        notes += (f"{repeated:,} repeated document{'s were' if repeated > 1 else ' was'} dropped",)
     return Run(results, name=name, id_kind=kind, notes=notes)
 
 
@@ -145,31 +145,62 @@ class Listed:
         )
 
 
-def qrels_from_mapping(given: Mapping[Any, Any], name: str) -> Qrels:
-    """Qrels from {query: {doc: grade}}, or {query: [doc, ...]} where every document listed is relevant."""
-    listed = {
-        query: docs if isinstance(docs, Mapping) or not _is_listing(docs) else dict.fromkeys(docs, 1)
-        for query, docs in given.items()
+def checked(run: Run) -> Run:
+    """The same run with every score checked and a float."""
+    results = {
+        query: {
+            doc: check_score(score, f"{run.name}: query '{ids.show(query)}', document '{ids.show(doc)}'")
+            for doc, score in run[query].items()
+        }
+        for query in run
     }
-    return Qrels(listed, name=name)
+    return Run(results, name=run.name, id_kind=run.id_kind)
 
 
-def qrels_from_rows(rows: Iterable[Any], name: str, judgements: str = "error") -> Qrels:
+def qrels_from_mapping(given: Mapping[Any, Any], name: str, real_grades: bool = False) -> Qrels:
+    """Qrels from {query: {doc: grade}}, or {query: [doc, ...]} where every document listed is relevant."""
+    table = {query: _graded(query, docs, name) for query, docs in given.items()}
+    return Qrels(table, name=name, real_grades=real_grades)
+
+
+def _graded(query: Any, docs: Any, name: str) -> Any:
+    if isinstance(docs, Mapping | str | bytes) or not isinstance(docs, Iterable):
+        return docs  # for Qrels to take or refuse
+    try:
+        return dict.fromkeys(docs, 1)
+    except TypeError:
+        raise InputError(
+            f"the documents of query {query!r} are not ids",
+            where=name,
+            hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}, or {"q1": ["d1"]} if all listed are relevant.',
+        ) from None
+
+
+def qrels_from_rows(
+    rows: Iterable[Any],
+    name: str,
+    judgements: str = "error",
+    real_grades: bool = False,
+    where: Callable[[int], str] | None = None,
+) -> Qrels:
     """Qrels from (query, doc, grade) tuples, or named tuples with those fields under any of their names."""
+    place = where or (lambda number: f"{name}: row {number + 1}")
     columns: tuple[list[str], list[str], list[Any]] = ([], [], [])
-    kinds: set[type] = set()
-    for number, (query, doc, grade) in enumerate(_columns(rows, ("query", "doc", "grade"), name), 1):
-        kinds.update((type(query), type(doc)))
+    query_types: set[type] = set()
+    doc_types: set[type] = set()
+    for number, (query, doc, grade) in enumerate(_columns(rows, ("query", "doc", "grade"), name)):
+        query_types.add(type(query))
+        doc_types.add(type(doc))
         columns[0].append(ids.as_text(query, "query id"))
         columns[1].append(ids.as_text(doc, "document id"))
-        columns[2].append(check_grade(grade, f"{name}: row {number}"))
+        columns[2].append(check_grade(grade, place(number), real_grades))
     return Qrels.from_rows(
-        *columns, name=name, where=lambda i: f"{name}: row {i + 1}", judgements=judgements, kind=id_kind(kinds)
+        *columns,
+        name=name,
+        where=place,
+        judgements=judgements,
+        kind=ids.kind(query_types, doc_types, name),
     )
-
-
-def _is_listing(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
 
 
 def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> Iterator[tuple[Any, Any, Any]]:
@@ -195,17 +226,3 @@ def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> It
                 where=name,
                 hint=f"Each row has {', '.join(wanted)}.",
             ) from None
-
-
-def _score(score: Any, where: str) -> float:
-    if isinstance(score, str | bytes) or score is None:
-        raise InputError(f"score {score!r} is of type {type(score).__name__}", where=where, hint="Scores are numbers.")
-    try:
-        value = float(score)
-    except (TypeError, ValueError):
-        raise InputError(f"score {score!r} is not a number", where=where, hint="Scores are numbers.") from None
-    if value != value:
-        raise InputError(
-            "score is NaN", where=where, hint="A document that was not scored has no place in a ranking: leave it out."
-        )
-    return value

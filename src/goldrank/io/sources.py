@@ -5,33 +5,55 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import io
 import lzma
 import os
+import stat
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from goldrank.errors import InputError, Place
 from goldrank.io.scan import PAD, padded
 
+if sys.version_info >= (3, 14):
+    from compression.zstd import ZstdError, ZstdFile
+else:
+    from backports.zstd import ZstdError, ZstdFile
+
 PIECE = 4 << 20
 """How many bytes are parsed at a time."""
 MAX_LINE = 1 << 20
 HEAD = 1 << 16
 SPOOL = 64 << 20
+MAX_RATIO = 250
+"""How many times its size a compressed file may unpack to, beyond `FREE` bytes. Runs reach 20 or so."""
+FREE = 64 << 20
 
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
+_DECOMPRESSORS: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
+    b"\x28\xb5\x2f\xfd": ("zstd", ZstdFile),
+    b"BZh": ("bzip2", bz2.BZ2File),
+    b"\xfd7zXZ\x00": ("xz", lzma.LZMAFile),
 }
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, ZstdError)
+_FOREIGN = {
+    b"\x04\x22\x4d\x18": "an lz4 file",
+    b"PK\x03\x04": "a zip archive",
+    b"\x80\x02": "a pickle",
+    b"\x80\x03": "a pickle",
+    b"\x80\x04": "a pickle",
+    b"\x80\x05": "a pickle",
+    b"SQLite format 3": "an SQLite database",
+    b"%PDF": "a PDF file",
+}
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 
 Load = Callable[[], np.ndarray]
@@ -42,55 +64,96 @@ class Source:
     """An input that can be read again and again.
 
     `head` holds its first bytes, decompressed, less a byte order mark; `start` is where the data begins.
+    `path` is a file with the same bytes, if there is one; `label` is a short name for people.
     """
 
-    def __init__(self, name: str, opener: Callable[[], Any], *, path: Path | None = None) -> None:
+    def __init__(
+        self, name: str, opener: Callable[[], Any], *, path: Path | None = None, label: str | None = None
+    ) -> None:
         self.name = name
+        self.label = label or name
         self.path = path
         self._opener = opener
         self.notes: list[str] = []
-        try:
-            with opener() as stream:
-                magic = stream.read(8)
-        except OSError as error:
-            raise InputError(f"cannot be opened: {error.strerror or error}", where=name) from None
-        self.compression = next((kind for sign, kind in _MAGIC.items() if magic.startswith(sign)), None)
+        self.watch: Callable[[int], None] | None = None
+        """Told how far reading has come, in bytes as stored."""
+        self.compression: str | None = None
+        self._decompress: Callable[[Any], Any] | None = None
+        with self.open() as stream:
+            magic = self._read(stream, 16)
+        for sign, (kind, decompress) in _DECOMPRESSORS.items():
+            if magic.startswith(sign):
+                self.compression, self._decompress = kind, decompress
         with self.open() as stream:
             head = self._read(stream, HEAD)
-        if head.startswith(_UTF16) or (len(head) > 3 and head[1:2] == b"\x00" and head[3:4] == b"\x00"):
-            raise InputError(
-                "looks like UTF-16 text", where=name, hint="Save it as UTF-8 (or plain ASCII) and try again."
-            )
+        self._refuse_foreign(head)
         self.start = len(_BOM) if head.startswith(_BOM) else 0
         if self.start:
             self.notes.append("a byte order mark was dropped")
-        if path is not None and path.suffix in (".gz", ".zst", ".bz2", ".xz") and not self.compression:
-            self.notes.append(f"named {path.suffix} but not compressed")
+        suffix = Path(name).suffix
+        if suffix in (".gz", ".zst", ".bz2", ".xz") and not self.compression:
+            self.notes.append(f"named {suffix} but not compressed")
         self.head = head[self.start :]
         self.old_mac = b"\r" in self.head and b"\n" not in self.head
         if self.old_mac:
             self.notes.append("lines end in CR only")
 
-    def open(self) -> Any:
-        """The decompressed bytes from the beginning, as a binary file."""
-        raw = self._opener()
-        match self.compression:
-            case "gzip":
-                return gzip.GzipFile(fileobj=raw)
-            case "bzip2":
-                return bz2.BZ2File(raw)
-            case "xz":
-                return lzma.LZMAFile(raw)
-            case "zstd":
-                return _open_zstd(raw)
-            case _:
-                return raw
+    def _refuse_foreign(self, head: bytes) -> None:
+        wide = len(head) > 3 and (head[1::2][:2] == b"\0\0" or head[::2][:2] == b"\0\0")
+        if head.startswith(_UTF16) or wide:
+            raise InputError(
+                "looks like UTF-16 text", where=self.name, hint="Save it as UTF-8 (or plain ASCII) and try again."
+            )
+        for sign, what in _FOREIGN.items():
+            if head.startswith(sign):
+                raise InputError(
+                    f"is {what}, which is not read",
+                    where=self.name,
+                    hint="Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; "
+                    "text may be compressed with gzip, zstd, bzip2 or xz.",
+                )
 
-    def read(self) -> bytes:
-        """Everything, for formats that cannot be read in pieces."""
+    @contextmanager
+    def open(self) -> Iterator[Any]:
+        """The decompressed bytes from the beginning, as a binary file."""
+        try:
+            raw = self._opener()
+        except (OSError, ValueError) as error:
+            raise cannot_open(error, self.name) from None
+        with raw:
+            if self._decompress is None:
+                yield raw
+            else:
+                with self._decompress(raw) as stream:
+                    yield stream
+
+    def read(self, *, lines: bool = False) -> bytes:
+        """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
+        parts: list[bytes] = []
+        since_line_end = 0
+        for data in self._chunks():
+            parts.append(data)
+            if lines:
+                end = data.rfind(b"\n")
+                since_line_end = len(data) - end - 1 if end >= 0 else since_line_end + len(data)
+                if since_line_end > PIECE + MAX_LINE:
+                    raise self.long_line(sum(map(len, parts)) - since_line_end)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _chunks(self) -> Iterator[bytes]:
+        """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF."""
+        total = 0
         with self.open() as stream:
-            data = self._read(stream, None)[self.start :]
-        return data.replace(b"\r", b"\n") if self.old_mac else data
+            self._read(stream, self.start)
+            while data := self._read(stream, PIECE):
+                total += len(data)
+                if self.compression and total > FREE and total > MAX_RATIO * (self.size or total):
+                    raise InputError(
+                        f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)",
+                        where=self.name,
+                        hint="Is this a text file of rankings? If so, unpack it yourself first.",
+                    )
+                yield data.replace(b"\r", b"\n") if self.old_mac else data
 
     def pieces(self) -> Iterator[tuple[int, Load]]:
         """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""
@@ -99,30 +162,25 @@ class Source:
             return
         offset = self.start
         rest = b""
-        with self.open() as stream:
-            self._read(stream, self.start)
-            while True:
-                data = self._read(stream, PIECE)
-                if self.old_mac:
-                    data = data.replace(b"\r", b"\n")
-                cut = data.rfind(b"\n") + 1
-                if len(rest) + (cut or len(data)) > PIECE + MAX_LINE and not cut:
+        for data in self._chunks():
+            cut = data.rfind(b"\n") + 1
+            if not cut:
+                rest += data
+                if len(rest) > PIECE + MAX_LINE:
                     raise self.long_line(offset)
-                piece = rest + data[:cut] if data else rest
-                rest = rest + data if not cut else data[cut:]
-                if data and not cut:
-                    continue
-                if piece:
-                    yield offset, lambda piece=piece: padded(piece)  # type: ignore[misc]
-                    offset += len(piece)
-                if not data:
-                    return
+                continue
+            piece = rest + data[:cut]
+            rest = data[cut:]
+            yield offset, lambda piece=piece: padded(piece)  # type: ignore[misc]
+            offset += len(piece)
+        if rest:
+            yield offset, lambda: padded(rest)
 
     def _file_pieces(self, path: Path) -> Iterator[tuple[int, Load]]:
         def load(offset: int, size: int) -> np.ndarray:
             data = np.empty(size + PAD, np.uint8)
             data[size:] = 0
-            with open(path, "rb", buffering=0) as file:
+            with self.open() as file:
                 file.seek(offset)
                 at = 0
                 while at < size:
@@ -132,29 +190,32 @@ class Source:
                     at += got
             return data
 
-        with open(path, "rb", buffering=0) as file:
+        with self.open() as file:
             total = os.fstat(file.fileno()).st_size
             offset = self.start
             while offset < total:
                 end = min(offset + PIECE, total)
                 if end < total:
                     file.seek(end)
-                    more = file.read(MAX_LINE)
+                    more = self._read(file, MAX_LINE)
                     cut = more.find(b"\n")
                     if cut < 0 and len(more) == MAX_LINE:
                         raise self.long_line(end)
                     end = end + cut + 1 if cut >= 0 else total
                 yield offset, lambda offset=offset, end=end: load(offset, end - offset)  # type: ignore[misc]
                 offset = end
+                if self.watch is not None:
+                    self.watch(offset)
 
     def lines_before(self, offset: int) -> int:
         """How many line ends come before a byte; read anew, since only messages need it."""
         count = 0
-        left = offset
-        with self.open() as stream:
-            while left > 0 and (data := self._read(stream, min(left, PIECE))):
-                count += data.count(b"\r" if self.old_mac else b"\n")
-                left -= len(data)
+        left = offset - self.start
+        for data in self._chunks():
+            if left <= 0:
+                break
+            count += data.count(b"\n", 0, left)
+            left -= len(data)
         return count
 
     def long_line(self, offset: int) -> InputError:
@@ -173,72 +234,88 @@ class Source:
     @property
     def size(self) -> int | None:
         """Bytes as stored, if that can be told."""
-        return self.path.stat().st_size if self.path is not None else None
+        with self._opener() as stream:
+            return int(stream.seek(0, os.SEEK_END)) if stream.seekable() else None
 
-    def _read(self, stream: IO[bytes], size: int | None) -> bytes:
+    def _read(self, stream: Any, size: int) -> bytes:
+        """`size` bytes, or all that are left."""
+        parts: list[bytes] = []
         try:
-            if size is None:
-                return stream.read()
-            parts = []
             while size > 0 and (data := stream.read(size)):
                 parts.append(data)
                 size -= len(data)
-            return parts[0] if len(parts) == 1 else b"".join(parts)
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            raise self._damaged(error) from None
-        except Exception as error:
-            if type(error).__name__ == "ZstdError":
-                raise self._damaged(error) from None
-            raise
-
-    def _damaged(self, error: Exception) -> InputError:
-        kind = f"the {self.compression} data is damaged or cut off" if self.compression else "cannot be read"
-        size = f" ({self.size:,} bytes on disk)" if self.size is not None else ""
-        return InputError(f"{kind}: {error}{size}", where=self.name, hint="Fetch or make the file again.")
+        except _DAMAGE as error:
+            kind = f"the {self.compression} data is damaged or cut off" if self.compression else "cannot be read"
+            raise InputError(
+                f"{kind}: {error} ({self.size:,} bytes as stored)",
+                where=self.name,
+                hint="Fetch or make the file again.",
+            ) from None
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def open_source(given: Any) -> Source:
     """A `Source` from a path, '-', or an open binary stream."""
     if isinstance(given, Source):
         return given
-    if isinstance(given, str | os.PathLike):
-        if os.fspath(given) == "-":
-            return _spool(sys.stdin.buffer, "<stdin>")
-        path = Path(os.fsdecode(given))
-        name = str(path)
-        if path.is_dir():
-            raise InputError("is a folder", where=name, hint="Name a file, or the folder of a BEIR data set.")
-        if path.is_fifo() or path.is_char_device():
-            with open(path, "rb") as stream:
-                return _spool(stream, name)
-        return Source(name, lambda: open(path, "rb", buffering=0), path=path)
-    stream = getattr(given, "buffer", given)
-    label = getattr(given, "name", None)
-    return _spool(stream, label if isinstance(label, str) else "<stream>")
+    if not isinstance(given, str | os.PathLike):
+        label = getattr(given, "name", None)
+        return _spool(getattr(given, "buffer", given), label if isinstance(label, str) else "<stream>")
+    if os.fspath(given) == "-":
+        if not hasattr(sys.stdin, "buffer"):
+            raise InputError("there is no standard input", where="<stdin>")
+        return _spool(sys.stdin.buffer, "<stdin>")
+    path = Path(os.fsdecode(given))
+    name = str(path)
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise cannot_open(error, name) from None
+    if stat.S_ISDIR(mode):
+        raise InputError("is a folder", where=name, hint="Name a file, or the folder of a BEIR data set.")
+    if stat.S_ISREG(mode):
+        return Source(name, lambda: open(path, "rb", buffering=0), path=path, label=path.name)
+    try:
+        with open(path, "rb") as stream:
+            if stat.S_ISCHR(mode) and not stream.isatty():
+                raise InputError("is a device", where=name)
+            return _spool(stream, name)
+    except OSError as error:
+        raise cannot_open(error, name) from None
+
+
+def cannot_open(error: Exception, name: str) -> InputError:
+    """The error for a path that cannot be opened, in the system's words."""
+    shown = name if len(name) < 200 and name.isprintable() else f"{name[:60]!r}..."
+    hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
+    is_text = len(name) > 200 or "\n" in name
+    return InputError(
+        f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint if is_text else None
+    )
 
 
 def _spool(stream: Any, name: str) -> Source:
     """Keep what can be read only once: in memory while it is small, else in a temporary file."""
-    import io
 
-    data = stream.read(SPOOL)
-    if not isinstance(data, bytes):
-        raise InputError("is a stream of text", where=name, hint="Open it in binary mode: open(path, 'rb').")
-    if len(data) < SPOOL:
-        rest = stream.read()
-        whole = data + rest if rest else data
+    def read() -> bytes:
+        try:
+            data = stream.read(PIECE)
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot be read: {error}", where=name) from None
+        if data is not None and not isinstance(data, bytes):
+            raise InputError("is a stream of text", where=name, hint="Open it in binary mode: open(path, 'rb').")
+        return data or b""
+
+    held = bytearray()
+    while len(held) < SPOOL and (data := read()):
+        held += data
+    if len(held) < SPOOL:
+        whole = bytes(held)
         return Source(name, lambda: io.BytesIO(whole))
     kept = tempfile.NamedTemporaryFile(prefix="goldrank-")  # noqa: SIM115 - the source's opener keeps it
-    kept.write(data)
-    while data := stream.read(PIECE):
+    kept.write(held)
+    del held
+    while data := read():
         kept.write(data)
     kept.flush()
     return Source(name, lambda: open(kept.name, "rb", buffering=0), path=Path(kept.name))
-
-
-def _open_zstd(raw: Any) -> Any:
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdFile
-    else:
-        from backports.zstd import ZstdFile
-    return ZstdFile(raw)

@@ -7,8 +7,13 @@ integers stay exact, and text that looks like a missing value ("NA") is an id li
 from __future__ import annotations
 
 import csv
+import glob
 import io
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +21,11 @@ import numpy as np
 import polars as pl
 
 from goldrank.data import ids
-from goldrank.data.blocks import Block, Rows
-from goldrank.data.qrels import Qrels, check_grade
+from goldrank.data.blocks import NO_LINE_END, Block, Rows
+from goldrank.data.qrels import HIGH_GRADE, Qrels, check_grade
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
-from goldrank.io import names
+from goldrank.io import names, parquet
 from goldrank.io.sources import Source
 
 BATCH = 200_000
@@ -29,31 +34,27 @@ BATCH = 200_000
 
 def read_run(source: Source | str, kind: str) -> Run:
     """A run from a table file; Parquet may be a folder or a pattern of files."""
-    if isinstance(source, str):
-        return _run(_scan_parquet(source), source, Path(source).name, first_line=None)
-    frame = _scan(source, kind)
-    name = source.path.name if source.path is not None else source.name
-    run = _run(frame, source.name, name, first_line=2 if kind == "table" else None)
-    return Run(blocks=run.blocks, name=name, id_kind="text", notes=tuple(source.notes))
+    table = _open(source, kind)
+    run = _run(table, "text")
+    run.notes = tuple(table.notes)
+    return run
 
 
-def read_qrels(source: Source, kind: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
-    """Qrels from a table file."""
-    frame = _scan(source, kind)
-    name = source.path.name if source.path is not None else source.name
-    first = 2 if kind == "table" else None
-    return _qrels(frame, source.name, name, first, judgements, real_grades, source.notes, "text")
+def read_qrels(source: Source | str, kind: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
+    """Qrels from a table file; Parquet may be a folder or a pattern of files."""
+    return _qrels(_open(source, kind), "text", judgements, real_grades)
 
 
 def run_from_frame(frame: Any, name: str) -> Run:
     """A run from a data frame with columns for query, document and score (or rank)."""
-    return _run(to_lazy(frame, name), name, name, first_line=None)
+    table = Table(to_lazy(frame, name), name, name)
+    return _run(table, _id_kind(table))
 
 
 def qrels_from_frame(frame: Any, name: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
-    lazy = to_lazy(frame, name)
-    return _qrels(lazy, name, name, None, judgements, real_grades, [], _id_kind(lazy, name))
+    table = Table(to_lazy(frame, name), name, name)
+    return _qrels(table, _id_kind(table), judgements, real_grades)
 
 
 def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
@@ -75,8 +76,8 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
     raise InputError(f"{type(frame).__name__} is no data frame", where=name)
 
 
-def write(data: Run | Qrels, path: Path) -> None:
-    """Write a run or qrels as Parquet with columns query, doc and score or grade."""
+def dump(data: Run | Qrels) -> bytes:
+    """A run or qrels as Parquet with columns query, doc and score or grade."""
     value = "score" if isinstance(data, Run) else "grade"
     rows = [(query, doc, number) for query in data for doc, number in data[query].items()]
     columns: dict[str, list[Any]] = {"query": [r[0] for r in rows], "doc": [r[1] for r in rows]}
@@ -87,7 +88,9 @@ def write(data: Run | Qrels, path: Path) -> None:
         if not all(_is_utf8(text) for text in columns[column]):
             columns[column] = [ids.encode(text) for text in columns[column]]
             schema[column] = pl.Binary
-    pl.DataFrame(columns, schema=schema).write_parquet(path)
+    buffer = io.BytesIO()
+    pl.DataFrame(columns, schema=schema).write_parquet(buffer)
+    return buffer.getvalue()
 
 
 def _is_utf8(text: str) -> bool:
@@ -101,58 +104,158 @@ def _is_utf8(text: str) -> bool:
 # Files.
 
 
-def _scan(source: Source, kind: str) -> pl.LazyFrame:
+@dataclass
+class Table:
+    """A table and what is known of where it comes from."""
+
+    frame: pl.LazyFrame
+    where: str
+    label: str
+    notes: list[str] = field(default_factory=list)
+    line_of: Callable[[int], int] | None = None
+    """The line that a row stands in, for text."""
+
+    def place(self, row: int) -> Place | str:
+        """Where a row is, for messages."""
+        return f"{self.where}: row {row + 1}" if self.line_of is None else Place(self.where, self.line_of(row))
+
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        with reading(self.where):
+            return self.frame.collect_schema().names()
+
+
+@contextmanager
+def reading(where: str, kind: str = "a table") -> Iterator[None]:
+    """Turn polars' errors, its panics on damaged files among them, into ours."""
     try:
-        if kind == "parquet":
-            return _scan_parquet(str(source.path)) if source.path else pl.read_parquet(io.BytesIO(source.read())).lazy()
-        if kind == "arrow":
-            data = io.BytesIO(source.read())
-            stream = source.head.startswith(b"\xff\xff\xff\xff")
-            return (pl.read_ipc_stream(data) if stream else pl.read_ipc(data)).lazy()
-        return _read_text(source)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"cannot be read as {kind}: {_first_line(error)}", where=source.name) from None
-
-
-def _scan_parquet(path: str) -> pl.LazyFrame:
-    try:
-        frame = pl.scan_parquet(path, glob=any(sign in path for sign in "*?["))
-        frame.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"cannot be read as Parquet: {_first_line(error)}", where=path) from None
-    return frame
-
-
-def _read_text(source: Source) -> pl.LazyFrame:
-    """CSV or TSV with a header, every cell as text."""
-    raw = source.read()
-    header = raw.split(b"\n", 1)[0]
-    separator = b"\t" if b"\t" in header else b","
-    if b"\0" in raw:
-        line = raw.count(b"\n", 0, raw.index(b"\0")) + 1
-        raise InputError("NUL byte", where=Place(source.name, line), hint="Is this a text file?")
-    width = len(next(csv.reader([header.decode("utf-8", "replace")], delimiter=separator.decode())))
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(
-            "is not UTF-8 text", where=Place(source.name, line), hint="Save the table as UTF-8, or use a TREC file."
+            f"cannot be read as {kind}: {_first_line(error)}", where=where, hint="Is the file complete?"
         ) from None
+
+
+def _open(source: Source | str, kind: str) -> Table:
+    if isinstance(source, str):
+        with reading(source, "Parquet"):
+            folder = os.path.isdir(source)
+            pattern = os.path.join(glob.escape(source), "**", "*.parquet") if folder else source
+            paths = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
+            for path in paths:
+                with open(path, "rb") as file:
+                    parquet.check(file, path)
+            frame = pl.scan_parquet(paths, glob=False, hive_partitioning=folder)
+            return Table(frame, source, Path(source).name)
+    if kind == "table":
+        return _read_text(source)
+    table = Table(pl.LazyFrame(), source.name, source.label, source.notes)
+    with reading(source.name, kind):
+        if kind == "parquet" and source.path is not None and source.compression is None:
+            with source.open() as file:
+                parquet.check(file, source.name)
+            table.frame = pl.scan_parquet(source.path, glob=False)
+            return table
+        data = io.BytesIO(source.read())
+        if kind == "parquet":
+            parquet.check(data, source.name)
+            data.seek(0)
+            table.frame = pl.read_parquet(data).lazy()
+        elif source.head.startswith(b"\xff\xff\xff\xff"):
+            table.frame = pl.read_ipc_stream(data).lazy()
+        else:
+            table.frame = pl.read_ipc(data).lazy()
+    return table
+
+
+def _read_text(source: Source) -> Table:
+    """CSV or TSV with a header, every cell as text."""
+    raw = source.read(lines=True)
+    for wrong, what in ((raw.find(b"\0"), "NUL byte"), (_not_utf8(raw), "is not UTF-8 text")):
+        if wrong >= 0:
+            line = raw.count(b"\n", 0, wrong) + 1
+            column = len(ids.decode(raw[raw.rfind(b"\n", 0, wrong) + 1 : wrong])) + 1
+            hint = "Save the table as UTF-8 text, or use a TREC file."
+            raise InputError(what, where=Place(source.name, line, column), hint=hint)
+    notes = [*source.notes]
+    if raw[-1:] != b"\n":
+        notes.append(NO_LINE_END)
+    comments = re.match(rb"(?:[ \t\v\f\r]*(?:#[^\n]*)?\n)*", raw)
+    assert comments is not None
+    before = raw.count(b"\n", 0, comments.end())
+    body = raw[comments.end() :]
+    separator = "\t" if b"\t" in body.split(b"\n", 1)[0] else ","
+    split = _split_quoted if b'"' in body else _split_plain
+    frame, lines = split(body, separator, lambda line: Place(source.name, before + line))
+    filled = frame.select(pl.any_horizontal(pl.all() != "")).to_series().to_numpy()
+    if not filled.all():
+        notes.append(f"blank lines: {int((~filled).sum()):,}")
+        frame, lines = frame.filter(filled), lines[filled]
+    return Table(frame.lazy(), source.name, source.label, notes, lambda row: before + int(lines[row]))
+
+
+At = Callable[[int], Place]
+
+
+def _split_plain(body: bytes, separator: str, at: At) -> tuple[pl.DataFrame, np.ndarray]:
+    """The cells of a table without quotes, and the line of each row."""
+    header = _header(body.split(b"\n", 1)[0].decode().split(separator), at)
     options: dict[str, Any] = {
-        "separator": separator.decode(),
-        "quote_char": '"' if b'"' in raw else None,
+        "separator": separator,
+        "quote_char": None,
         "infer_schema": False,
         "empty_string_is_null" if _HAS_EMPTY_OPTION else "missing_utf8_is_empty_string": not _HAS_EMPTY_OPTION,
-        "null_values": None,
     }
     try:
-        frame = pl.read_csv(io.BytesIO(raw), **options)
+        frame = pl.read_csv(io.BytesIO(body), **options)
     except pl.exceptions.PolarsError as error:
-        line = next((n for n, text in enumerate(raw.split(b"\n"), 1) if text and text.count(separator) >= width), 0)
-        where = Place(source.name, line) if line else source.name
-        raise InputError(f"is no regular table of {width} columns: {_first_line(error)}", where=where) from None
-    return frame.rename(lambda column: column.strip()).lazy()
+        for number, line in enumerate(body.decode().split("\n"), 1):
+            if line.count(separator) >= len(header):
+                raise _too_wide(line.split(separator), header, at(number)) from None
+        raise InputError(f"is no regular table: {_first_line(error)}", where=at(1)) from None
+    frame.columns = header
+    return frame, np.arange(2, len(frame) + 2)
+
+
+def _split_quoted(body: bytes, separator: str, at: At) -> tuple[pl.DataFrame, np.ndarray]:
+    """The same where cells may be quoted, and then hold separators and line ends."""
+    reader = csv.reader(io.StringIO(body.decode(), newline=""), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        header = _header(next(reader), at)
+        line = reader.line_num
+        for row in reader:
+            if len(row) > len(header):
+                raise _too_wide(row, header, at(line + 1))
+            rows.append(row + [""] * (len(header) - len(row)))
+            lines.append(line + 1)
+            line = reader.line_num
+    except csv.Error as error:
+        raise InputError(
+            f"is no regular table: {error}", where=at(reader.line_num), hint="Is a quote missing, or a cell cut off?"
+        ) from None
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
+    return pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String)), np.array(lines, np.int64)
+
+
+def _header(cells: Sequence[str], at: At) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    twice = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    if twice is not None:
+        raise InputError(f"column '{ids.show(twice)}' is there twice", where=at(1))
+    return header
+
+
+def _too_wide(cells: Sequence[str], header: Sequence[str], where: Place) -> InputError:
+    shown = ids.show(" ".join(cells), 80)
+    return InputError(
+        f"found {len(cells)} columns in '{shown}', expected {len(header)} ({', '.join(header)})",
+        where=where,
+        hint="A cell that holds the separator must be in double quotes.",
+    )
 
 
 def _has_empty_option() -> bool:
@@ -165,6 +268,14 @@ _HAS_EMPTY_OPTION = _has_empty_option()
 """polars 2 renamed the option that keeps empty cells apart from missing ones."""
 
 
+def _not_utf8(raw: bytes) -> int:
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return -1
+
+
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
@@ -175,21 +286,24 @@ def _first_line(error: Exception) -> str:
 class TableRun:
     """A run in a table, ranked batch by batch (a `BlockSource`)."""
 
-    def __init__(self, frame: pl.LazyFrame, where: str, first_line: int | None) -> None:
-        self.name = where
-        self._frame = frame
-        self._first_line = first_line
+    def __init__(self, table: Table, value: str) -> None:
+        self.name = table.where
+        self._table = table
+        self._value = value
+        """The column that orders documents: 'score', or 'rank' in its absence."""
 
     def pieces(self) -> Iterator[Callable[[], Block]]:
         begin = 0
-        try:
-            for batch in self._frame.collect_batches(maintain_order=True, chunk_size=BATCH):
-                for low in range(0, len(batch), BATCH):
-                    part = batch.slice(low, BATCH)
-                    yield lambda part=part, begin=begin: self._block(part, begin)  # type: ignore[misc]
-                    begin += len(part)
-        except pl.exceptions.PolarsError as error:
-            raise InputError(f"cannot be read: {_first_line(error)}", where=self.name) from None
+        batches = self._table.frame.collect_batches(maintain_order=True, chunk_size=BATCH)
+        while True:
+            with reading(self.name):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            for low in range(0, len(batch), BATCH):
+                part = batch.slice(low, BATCH)
+                yield lambda part=part, begin=begin: self._block(part, begin)  # type: ignore[misc]
+                begin += len(part)
         if not begin:
             raise InputError("no rows", where=self.name, hint="Did the system return anything?")
 
@@ -199,14 +313,14 @@ class TableRun:
     def digest(self) -> str | None:
         return None
 
-    def _place(self, row: int) -> Place | str:
-        if self._first_line is not None:
-            return Place(self.name, row + self._first_line)
-        return f"{self.name}: row {row + 1}"
-
     def _block(self, batch: pl.DataFrame, begin: int) -> Block:
-        query, doc = (_id_bytes(batch[c], c, self._place, begin) for c in ("query", "doc"))
-        score = _numbers(batch["score"], "score", self._place, begin)
+        def place(row: int) -> Place | str:
+            return self._table.place(row)
+
+        query, doc = (_id_bytes(batch[column], column, place) for column in ("query", "doc"))
+        score = _numbers(batch[self._value], self._value, place)
+        if self._value == "rank":
+            score = -score
         key = doc.hash(seed=0).to_numpy()
         changed = (query != query.shift(1)).fill_null(False).to_numpy()
         start = np.concatenate((np.zeros(min(1, len(batch)), np.int64), np.flatnonzero(changed)))
@@ -217,150 +331,124 @@ class TableRun:
                 score[lines],
                 key[lines],
                 lambda some: kept.gather(some).to_list(),
-                lambda line: self._place(begin + int(lines[line])),
+                lambda line: place(int(lines[line])),
             )
 
         return Block(
             score,
             key,
             lambda lines: doc.gather(lines).to_list(),
-            lambda line: self._place(begin + line),
+            place,
             query.gather(start).to_list(),
             np.append(start, len(batch)),
             rows,
         )
 
 
-def _run(frame: pl.LazyFrame, where: str, name: str, first_line: int | None) -> Run:
-    columns = _columns(frame, where)
-    found = names.find_all(columns, ("query", "doc"), where)
-    score = names.find(columns, "score")
-    if score is not None:
-        value = pl.col(score)
-    else:
-        rank = names.find_all(columns, ("rank",), where) if names.find(columns, "rank") else None
-        if rank is None:
-            names.find_all(columns, ("score",), where)
-        value = -pl.col((rank or {})["rank"]).cast(pl.Float64, strict=False)
-    picked = frame.select(query=pl.col(found["query"]), doc=pl.col(found["doc"]), score=value)
-    kind = "text" if first_line is not None else _id_kind(picked, where)
-    return Run(blocks=TableRun(picked, where, first_line), name=name, id_kind=kind)
+def _run(table: Table, id_kind: str) -> Run:
+    columns = table.columns()
+    value = "rank" if names.find(columns, "score") is None and names.find(columns, "rank") else "score"
+    found = names.find_all(columns, ("query", "doc", value), table.where)
+    table.frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items())
+    return Run(blocks=TableRun(table, value), name=table.label, id_kind=id_kind)
 
 
 # Qrels.
 
 
-def _qrels(
-    frame: pl.LazyFrame,
-    where: str,
-    name: str,
-    first_line: int | None,
-    judgements: str,
-    real_grades: bool,
-    notes: Sequence[str],
-    kind: str,
-) -> Qrels:
-    columns = _columns(frame, where)
-    found = names.find_all(columns, ("query", "doc", "grade"), where)
-    try:
-        table = frame.select(*(pl.col(column).alias(word) for word, column in found.items())).collect()
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"cannot be read: {_first_line(error)}", where=where) from None
-    if not len(table):
-        raise InputError("no rows", where=where, hint="Is it the right file, and is it complete?")
+def _qrels(table: Table, id_kind: str, judgements: str, real_grades: bool) -> Qrels:
+    found = names.find_all(table.columns(), ("query", "doc", "grade"), table.where)
+    with reading(table.where):
+        frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items()).collect()
+    if not len(frame):
+        raise InputError("no rows", where=table.where, hint="Is it the right file, and is it complete?")
+    grade = frame["grade"]
+    unjudged = (grade.is_null() | (grade == "") if grade.dtype == pl.String else grade.is_null()).to_numpy()
+    rows = np.flatnonzero(~unjudged)
+    if not len(rows):
+        raise InputError("no row has a grade", where=table.where)
+    notes = [*table.notes]
+    if unjudged.any():
+        notes.append(f"rows without a grade, taken as not judged: {int(unjudged.sum()):,}")
 
     def place(row: int) -> Place | str:
-        return Place(where, row + first_line) if first_line is not None else f"{where}: row {row + 1}"
+        return table.place(int(rows[row]))
 
-    grade = table["grade"]
-    told = list(notes)
-    empty = (grade == "") if grade.dtype == pl.String else grade.is_null()
-    unjudged = (empty | grade.is_null()).to_numpy()
-    rows = np.flatnonzero(~unjudged)
-    if unjudged.any():
-        told.append(f"{int(unjudged.sum()):,} rows without a grade were taken as unjudged")
-    if not len(rows):
-        raise InputError("no row has a grade", where=where)
-    kept = table[rows]
-    if grade.dtype.is_integer():
-        values = kept["grade"].to_list()  # exact: not by way of a double
-    else:
-        values = _numbers(kept["grade"], "grade", lambda row: place(int(rows[row])), 0).tolist()
-    grades = [check_grade(value, place(int(row)), real_grades) for row, value in zip(rows, values, strict=True)]
+    kept = frame[rows]
+    exact = grade.dtype.is_integer()
+    values = kept["grade"].to_list() if exact else _numbers(kept["grade"], "grade", place).tolist()
     return Qrels.from_rows(
-        _id_bytes(kept["query"], "query", lambda row: place(int(rows[row])), 0).to_list(),
-        _id_bytes(kept["doc"], "doc", lambda row: place(int(rows[row])), 0).to_list(),
-        grades,
-        name=name,
-        where=lambda i: place(int(rows[i])),
+        _id_bytes(kept["query"], "query", place).to_list(),
+        _id_bytes(kept["doc"], "doc", place).to_list(),
+        [
+            value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
+            for row, value in enumerate(values)
+        ],
+        name=table.label,
+        where=place,
         judgements=judgements,
-        notes=told,
-        kind=kind,
+        notes=notes,
+        kind=id_kind,
     )
 
 
 # Columns.
 
 
-def _columns(frame: pl.LazyFrame, where: str) -> list[str]:
-    try:
-        return frame.collect_schema().names()
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"cannot be read: {_first_line(error)}", where=where) from None
+def _id_kind(table: Table) -> str:
+    found = names.find_all(table.columns(), ("query", "doc"), table.where)
+    schema = table.frame.collect_schema()
+    query, doc = ("int" if schema[found[word]].is_integer() else "str" for word in ("query", "doc"))
+    return query if query == doc else f"{query}/{doc}"
 
 
-def _id_kind(frame: pl.LazyFrame, where: str) -> str:
-    schema = frame.collect_schema()
-    found = names.find_all(schema.names(), ("query", "doc"), where)
-    whole = [schema[found[word]].is_integer() for word in ("query", "doc")]
-    return "int" if all(whole) else "text" if any(whole) else "str"
-
-
-def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str], begin: int) -> pl.Series:
+def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> pl.Series:
     """Ids as bytes."""
     if column.null_count():
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise InputError(f"the {what} id is missing", where=place(begin + row))
+        raise InputError(f"the {what} id is missing", where=place(row))
     kind = column.dtype
-    if kind == pl.Binary:
-        return column
     if kind.is_float() or kind.is_nested() or kind.is_temporal() or kind == pl.Boolean:
         raise InputError(
             f"{what} ids are of type {kind}",
-            where=place(begin),
+            where=place(0),
             hint="Ids are text or integers. pandas makes floats of integers where some are missing.",
         )
     try:
-        texts = column.cast(pl.String).cast(pl.Binary)
+        texts = column if kind == pl.Binary else column.cast(pl.String).cast(pl.Binary)
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{what} ids of type {kind}: {_first_line(error)}", where=place(begin)) from None
-    if len(texts) and (texts.bin.size() == 0).any():
-        row = int(np.flatnonzero((texts.bin.size() == 0).to_numpy())[0])
-        raise InputError(f"the {what} id is empty", where=place(begin + row))
+        raise InputError(f"{what} ids of type {kind}: {_first_line(error)}", where=place(0)) from None
+    size = texts.bin.size().to_numpy()
+    for wrong, text in (
+        (size == 0, "is empty"),
+        (size > ids.MAX_ID_BYTES, f"has more than {ids.MAX_ID_BYTES:,} bytes"),
+    ):
+        if wrong.any():
+            raise InputError(f"the {what} id {text}", where=place(int(np.flatnonzero(wrong)[0])))
     return texts
 
 
-def _numbers(column: pl.Series, what: str, place: Callable[[int], Place | str], begin: int) -> np.ndarray:
+def _numbers(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> np.ndarray:
     """Numbers as doubles, none missing and none NaN."""
     kind = column.dtype
     if not (kind.is_numeric() or kind in (pl.String, pl.Boolean, pl.Null)):
-        raise InputError(f"the {what} column is of type {kind}", where=place(begin), hint="It should hold numbers.")
+        raise InputError(f"the {what} column is of type {kind}", where=place(0), hint="It should hold numbers.")
     values = column.cast(pl.Float64, strict=False)
     if values.null_count():
         row = int(np.flatnonzero(values.is_null().to_numpy())[0])
         found = column[row]
         if found is None or found == "":
-            raise InputError(f"the {what} is missing", where=place(begin + row))
+            raise InputError(f"the {what} is missing", where=place(row))
         hint = f"A {what} is a decimal number such as 12.5."
         if isinstance(found, str) and found.replace(",", ".").lstrip("+-").replace(".", "", 1).isdigit():
             hint = "Is this a decimal comma? " + hint
-        raise InputError(f"{what} '{ids.show(str(found))}' is not a number", where=place(begin + row), hint=hint)
+        raise InputError(f"{what} '{ids.show(str(found))}' is not a number", where=place(row), hint=hint)
     numbers = values.to_numpy()
     if np.isnan(numbers).any():
         row = int(np.flatnonzero(np.isnan(numbers))[0])
         raise InputError(
             f"the {what} is NaN",
-            where=place(begin + row),
+            where=place(row),
             hint="A document that was not scored has no place in a ranking: leave it out.",
         )
     return numbers

@@ -7,6 +7,7 @@ it line by line, and either makes it regular or says what is wrong, and where.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.data import ids
-from goldrank.data.blocks import Block, Rows
+from goldrank.data.blocks import NO_LINE_END, Block, Rows, in_words
 from goldrank.data.qrels import MAX_GRADE, Grade, Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
@@ -89,16 +90,19 @@ class TrecRun:
             if fields is None:
                 return self._no_lines(notes)
         elif fields.width > len(layout.fields):
-            notes["lines with more than six columns; the rest was ignored"] += fields.size
+            notes["lines with more columns than needed, which were ignored"] += fields.size
         if cut_off:
-            notes["the last line has no line end: is the file complete?"] += 1
+            notes[NO_LINE_END] += 1
 
-        def place(line: int, column: int | None = None) -> Place:
+        def place(line: int) -> Place:
             number = int(numbers[line]) if numbers is not None else line
-            where = self.source.lines_before(offset) + number + 1
-            return Place(self.name, where, column)
+            return Place(self.name, self.source.lines_before(offset) + number + 1)
 
-        score = self._scores(fields, place) if "score" in layout.fields else self._ranks(fields, place)
+        def spot(line: int, field: int) -> Place:
+            number = int(numbers[line]) if numbers is not None else line
+            return _spot(data[: -scan.PAD].tobytes(), number, field, place(line))
+
+        score = self._scores(fields, spot) if "score" in layout.fields else self._ranks(fields, spot)
         query_column, doc_column = layout.column("query"), layout.column("doc")
         begin = scan.changes(fields.columns(query_column), fields.size)
         key = scan.hashed(fields.columns(doc_column), fields.size)
@@ -135,7 +139,7 @@ class TrecRun:
         texts = fields.texts(self.layout.column("rank"), lines)
         return np.array([int(text) if text.isdigit() and len(text) < 16 else -1 for text in texts], np.int64)
 
-    def _ranks(self, fields: scan.Fields, place: Callable[[int, int | None], Place]) -> np.ndarray:
+    def _ranks(self, fields: scan.Fields, spot: Callable[[int, int], Place]) -> np.ndarray:
         """Scores of a run that has only ranks."""
         column = self.layout.column("rank")
         rank = scan.integers(fields, column)
@@ -144,18 +148,18 @@ class TrecRun:
             found = ids.decode(fields.texts(column, np.array([line]))[0])
             raise InputError(
                 f"rank '{ids.show(found)}' is not a whole number",
-                where=place(line, fields.offset(line, column)),
+                where=spot(line, column),
                 hint="An MS MARCO run has three columns: query, document, rank.",
             )
         return -rank.astype(np.float64)
 
-    def _scores(self, fields: scan.Fields, place: Callable[[int, int | None], Place]) -> np.ndarray:
+    def _scores(self, fields: scan.Fields, spot: Callable[[int, int], Place]) -> np.ndarray:
         column = self.layout.column("score")
         score, left = scan.decimals(fields, column)
         texts = fields.texts(column, left)
         for line, text in zip(left.tolist(), texts, strict=True):
             if not _NUMBER.fullmatch(text):
-                raise bad_score(text, place(line, fields.offset(line, column)))
+                raise bad_score(text, spot(line, column))
             score[line] = float(text)
         return score
 
@@ -169,19 +173,18 @@ class TrecRun:
 
 def read_run(source: Source, layout: str = "trec") -> Run:
     """A run in one of `RUN_LAYOUTS`; it is read when it is used."""
-    name = source.path.name if source.path is not None else source.name
-    return Run(blocks=TrecRun(source, layout), name=name, id_kind="text", notes=tuple(source.notes))
+    return Run(blocks=TrecRun(source, layout), name=source.label, id_kind="text", notes=tuple(source.notes))
 
 
 def read_qrels(source: Source, layout: str = "trec", judgements: str = "error") -> Qrels:
     """Qrels in one of `QRELS_LAYOUTS`."""
     shape = QRELS_LAYOUTS[layout]
-    raw = source.read()
+    raw = source.read(lines=True)
     notes: Counter[str] = Counter()
     numbers: np.ndarray | None = None
     fields = scan.split(scan.padded(raw))
     if raw and raw[-1:] != b"\n":
-        notes["the last line has no line end: is the file complete?"] += 1
+        notes[NO_LINE_END] += 1
     if fields is None or not _regular(fields, shape):
         tidy, numbers, more = _tidy(raw, source.start, source, shape, "qrels")
         notes += more
@@ -189,29 +192,26 @@ def read_qrels(source: Source, layout: str = "trec", judgements: str = "error") 
         if fields is None:
             raise empty(source)
 
-    def place(line: int, column: int | None = None) -> Place:
-        return Place(source.name, int(numbers[line] if numbers is not None else line) + 1, column)
+    def place(line: int) -> Place:
+        return Place(source.name, int(numbers[line] if numbers is not None else line) + 1)
 
     column = shape.column("grade")
     value = scan.integers(fields, column)
     left = np.flatnonzero((value < 0) | (value > MAX_GRADE))
     grades: list[Grade] = value.tolist()
     for line, text in zip(left.tolist(), fields.texts(column, left), strict=True):
-        grades[line] = _grade(text, place(line, fields.offset(line, column)))
+        where = place(line)
+        assert where.line is not None
+        grades[line] = _grade(text, _spot(raw, where.line - 1, column, where))
     return Qrels.from_rows(
         fields.texts(shape.column("query")),
         fields.texts(shape.column("doc")),
         grades,
-        name=source.path.name if source.path is not None else source.name,
+        name=source.label,
         where=place,
         judgements=judgements,
-        notes=[*source.notes, *told(notes)],
+        notes=[*source.notes, *in_words(notes)],
     )
-
-
-def told(notes: Counter[str]) -> list[str]:
-    """Counted notes in words."""
-    return [f"{count:,} {what}" if what[0].islower() and count else what for what, count in notes.items()]
 
 
 def empty(source: Source) -> InputError:
@@ -253,6 +253,13 @@ def _grade(text: bytes, where: Place) -> int:
     return value
 
 
+def _spot(raw: bytes, number: int, field: int, line: Place) -> Place:
+    """The place of a field, given the piece that its line is in and the line's number there."""
+    text = raw.split(b"\n", number + 1)[number]
+    start = next(itertools.islice(re.finditer(rb"\S+", text), field, None)).start()
+    return Place(line.file, line.line, len(ids.decode(text[:start])) + 1)
+
+
 def _regular(fields: scan.Fields, layout: Layout) -> bool:
     """Whether every line has the fields of the layout, none is a comment and no id is too long."""
     count = fields.width
@@ -269,6 +276,7 @@ def _tidy(raw: bytes, offset: int, source: Source, layout: Layout, kind: str) ->
     notes: Counter[str] = Counter()
     kept: list[bytes] = []
     numbers: list[int] = []
+    bad: list[tuple[int, bytes]] = []
     want = len(layout.fields)
     for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n")):
         # bytes.split() splits at exactly the six blanks of ASCII.
@@ -278,36 +286,45 @@ def _tidy(raw: bytes, offset: int, source: Source, layout: Layout, kind: str) ->
             continue
         if line.lstrip(BLANKS).startswith(b"#"):
             if len(found) >= want and found[0] != b"#":
-                notes["comment lines that could be data: ids must not start with #"] += 1
+                notes["comment lines that look like data (an id must not start with #)"] += 1
             notes["comment lines"] += 1
             continue
-        if len(found) != want and (len(found) < want or not layout.extra):
+        if len(found) < want or (len(found) > want and not layout.extra):
+            bad.append((number, line))
+            continue
+        if b"\0" in line and not bad:
             line_number = source.lines_before(offset) + number + 1
-            raise _bad_line(found, line, Place(source.name, line_number, 1), layout, kind)
-        if b"\0" in line:
-            line_number = source.lines_before(offset) + number + 1
-            at = line.index(b"\0") + 1
-            raise InputError("NUL byte", where=Place(source.name, line_number, at), hint="Is this a text file?")
+            at = len(ids.decode(line[: line.index(b"\0")])) + 1
+            shown = ids.show(ids.decode(line.strip()), 80)
+            where = Place(source.name, line_number, at)
+            raise InputError(f"NUL byte in '{shown}'", where=where, hint="Is this a text file?")
         for name in ("query", "doc"):
-            if len(found[layout.column(name)]) > ids.MAX_ID_BYTES:
+            if len(found[layout.column(name)]) > ids.MAX_ID_BYTES and not bad:
                 line_number = source.lines_before(offset) + number + 1
                 raise InputError(
                     f"the {name} id has more than {ids.MAX_ID_BYTES:,} bytes",
-                    where=Place(source.name, line_number, line.index(found[layout.column(name)]) + 1),
+                    where=_spot(line, 0, layout.column(name), Place(source.name, line_number)),
                     hint="Is this a text file of rankings?",
                 )
         if len(found) > want:
-            notes["lines with more than six columns; the rest was ignored"] += 1
+            notes["lines with more columns than needed, which were ignored"] += 1
         kept.append(b" ".join(found[:want]))
         numbers.append(number)
+    if bad:
+        number, line = bad[0]
+        where = Place(source.name, source.lines_before(offset) + number + 1, 1)
+        raise _bad_line(line, len(bad) - 1, where, layout, kind)
     return b"\n".join(kept) + b"\n" if kept else b"", np.array(numbers, np.int64), notes
 
 
-def _bad_line(found: list[bytes], line: bytes, where: Place, layout: Layout, kind: str) -> InputError:
+def _bad_line(line: bytes, more: int, where: Place, layout: Layout, kind: str) -> InputError:
     """The error for a line with the wrong number of fields, with a guess at the reason."""
+    found = line.split()
     shown = ids.show(ids.decode(line.strip()), 80)
     want = ", ".join(layout.fields)
     what = f"found {len(found)} columns in '{shown}', expected {len(layout.fields)} ({want})"
+    if more:
+        what += f"; {more:,} more line{'s' if more > 1 else ''} like it"
     hint = "Columns are separated by blanks or tabs."
     if kind == "run":
         if len(found) == 4 and _INTEGER.fullmatch(found[3]):

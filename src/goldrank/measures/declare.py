@@ -36,10 +36,12 @@ class Choice:
     mapping: bool = False
 
     def check(self, value: Any) -> Any:
-        if self.mapping and isinstance(value, Mapping):
-            return tuple(sorted((_whole(g, -math.inf), _real(v)) for g, v in value.items()))
-        if self.mapping and isinstance(value, tuple):
-            return value
+        if self.mapping and isinstance(value, Mapping | tuple):
+            try:
+                pairs = value.items() if isinstance(value, Mapping) else value
+                return tuple(sorted((_whole(grade), _real(worth)) for grade, worth in pairs))
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError("a mapping from whole numbers to finite numbers") from None
         if value not in self.words:
             raise ValueError(f"one of {', '.join(map(repr, self.words))}" + (" or a mapping" * self.mapping))
         return value
@@ -58,8 +60,8 @@ class Number:
         if value is None and self.optional:
             return None
         try:
-            number = _whole(value, self.low) if self.whole else _real(value)
-        except (TypeError, ValueError):
+            number = _whole(value) if self.whole else _real(value)
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not self.low <= number <= self.high:
             kind = "a whole number" if self.whole else "a number"
@@ -83,7 +85,20 @@ REL = Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
 """The lowest grade that counts as relevant."""
 
 
-def _whole(value: Any, low: float) -> int:
+def describe_option(option: Option) -> str:
+    """What an option may be, in words."""
+    match option:
+        case Choice(words, mapping):
+            return "one of " + ", ".join(words) + (", or a mapping from grade to gain" if mapping else "")
+        case Number(low, high, whole, optional):
+            kind = "a whole number" if whole else "a number"
+            limits = "" if math.isinf(high) or high >= MAX_CUTOFF else f" from {low:g} to {high:g}"
+            return kind + limits + (", or None" if optional else "")
+        case _:
+            return "True or False"
+
+
+def _whole(value: Any) -> int:
     if isinstance(value, bool) or value != int(value):
         raise ValueError("not whole")
     return int(value)
@@ -92,6 +107,8 @@ def _whole(value: Any, low: float) -> int:
 def _real(value: Any) -> float | int:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError("not a number")
+    if not math.isfinite(value):
+        raise ValueError("not finite")
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -284,7 +301,7 @@ def _check_cutoff(name: str, k: Any, kind: str) -> int | float:
     return int(k)
 
 
-_OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d+(?:\.\d+)?)")
+_OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
 
 
 def parse(text: str | Measure) -> Measure:
@@ -327,6 +344,8 @@ def _parse_expression(text: str) -> Measure:
             raise MeasureError(f"{text!r}: options are given by name", hint="For example P(rel=2)@5.")
         for keyword in tree.keywords:
             assert keyword.arg is not None
+            if keyword.arg in options:
+                raise MeasureError(f"{text!r}: option {keyword.arg!r} is given twice")
             options[keyword.arg] = _literal(keyword.value, text)
         tree = tree.func
     if not isinstance(tree, ast.Name):

@@ -59,7 +59,8 @@ def dcg(
     """Discounted cumulative gain: grades summed, each divided by log2(rank + 1).
 
     `gain` is "linear" (the grade), "exp2" (2^grade - 1), "binary" (1 from `rel` up) or a mapping from
-    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted.
+    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted. Negative
+    grades gain nothing; `negative="keep"` takes them as they are, as losses.
 
     >>> evaluate({"q": {"a": 3}}, {"q": ["a"]}, "DCG")["DCG"]
     3.0
@@ -112,15 +113,22 @@ def ndcg(
 ) -> np.ndarray:
     """DCG as a share of the best possible, which makes queries comparable.
 
-    Gains and discounts are those of DCG. `ideal="retrieved"` takes the best order of what was retrieved, so
-    that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. Where even the ideal
-    gains nothing, or less than nothing with `negative="keep"`, the value is 0.
+    `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was
+    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. Where even
+    the ideal gains nothing, or less than nothing with `negative="keep"`, the value is 0.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0
     """
     best = ideal_dcg(p, k if cut_ideal else None, rel, gain, discount, negative, ideal)
     return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), np.maximum(best, 0.0))
+
+
+def powers(base: float, exponent: np.ndarray) -> np.ndarray:
+    """Powers by the C library: numpy's own may differ in the last bit on some machines."""
+    distinct, which = np.unique(exponent, return_inverse=True)
+    found: np.ndarray = np.array([float(base) ** n for n in distinct.tolist()], np.float64)[which]
+    return found
 
 
 @measure(
@@ -147,7 +155,7 @@ def rank_biased(placements: Placements, *, k: int | None, rel: float | None = No
         some = np.diff(placements.judged_start) > 0
         highest[some] = placements.judged[placements.judged_start[:-1][some]]
         worth = np.maximum(placements.grade, 0) / np.maximum(highest, 1)[placements.query]
-    value = worth * np.power(p, placements.rank - 1.0) * (1.0 - p)
+    value = worth * powers(p, placements.rank - 1) * (1.0 - p)
     return placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
 
 

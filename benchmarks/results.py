@@ -1,0 +1,224 @@
+"""Measurements -> the text of RESULTS.md. Nothing is measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+EXACT = 1e-9
+"""Means that differ by no more are called equal."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tool doing one job."""
+
+    job: str
+    tool: str
+    wall: float | None = None
+    """Seconds; None if there is nothing to compare, and `note` says why."""
+    cpu: float | None = None
+    anonymous: int | None = None
+    resident: int | None = None
+    rounds: int = 0
+    difference: float | None = None
+    """The largest difference of a mean from goldrank's; None if there is none to compare."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A promise, what was measured, and whether it was kept; None if it could not be measured."""
+
+    promise: str
+    measured: str
+    met: bool | None
+
+
+GOLDRANK = "goldrank"
+FLOOR = "floor, 2 threads"
+
+
+def find(rows: Sequence[Row], job: str, tool: str = GOLDRANK) -> Row | None:
+    """The row of a tool's job, if it was measured."""
+    return next((row for row in rows if row.job == job and row.tool == tool and row.wall is not None), None)
+
+
+def largest_difference(means: Mapping[str, float], others: Mapping[str, float]) -> float | None:
+    """How far two sets of means are apart, over the measures that both have."""
+    shared = means.keys() & others.keys()
+    return max((abs(means[name] - others[name]) for name in shared), default=None)
+
+
+def targets(rows: Sequence[Row], heavy: Sequence[str] | None = None) -> list[Target]:
+    """Each promise against the rows. `heavy` are the modules that importing goldrank loads, if that was measured."""
+    return [
+        _faster(rows, "marco files", "pytrec_eval", 9),
+        _faster(rows, "marco files", "ir_measures", 15),
+        _faster(rows, "marco files", "ranx, cold", 50),
+        _near_floor(rows, 3, less_start=False),
+        _near_floor(rows, 2.5, less_start=True),
+        _memory(rows, "marco files", 450e6),
+        _faster(rows, "marco dicts", "pytrec_eval", 6),
+        _faster(rows, "deep dicts", "pytrec_eval", 1),
+        _within(rows, "wide files", 4),
+        _growth(rows, "wide files", "wide-half files", 2.5),
+        _memory(rows, "huge files", 1e9),
+        _growth(rows, "huge files", "marco files", 9),
+        _growth(rows, "marco files, 100 measures", "marco files, 5 measures", 2),
+        _import(rows, 0.15),
+        _light(heavy),
+        _within(rows, "goldrank eval on deep", 0.7),
+    ]
+
+
+MUST_NOT_LOAD = ("polars", "scipy", "rich", "pandas")
+
+
+def _faster(rows: Sequence[Row], job: str, tool: str, times: float) -> Target:
+    promise = f"{job}: at least {times:g}x as fast as {tool}" if times != 1 else f"{job}: not slower than {tool}"
+    return _ratio(promise, find(rows, job, tool), find(rows, job), lambda ratio: ratio >= times)
+
+
+def _growth(rows: Sequence[Row], job: str, base: str, times: float) -> Target:
+    return _ratio(f"{job}: at most {times:g}x the time of {base}", find(rows, job), find(rows, base), _up_to(times))
+
+
+def _near_floor(rows: Sequence[Row], times: float, *, less_start: bool) -> Target:
+    ours, floor, start = (
+        find(rows, "marco files"),
+        find(rows, "marco files", FLOOR),
+        find(rows, "start-up"),
+    )
+    promise = f"marco files: at most {times:g}x the floor, {'without' if less_start else 'with'} start-up"
+    if ours is None or floor is None or (less_start and start is None):
+        return Target(promise, "not measured", None)
+    spent = ours.wall - (start.wall if less_start else 0)
+    ratio = spent / floor.wall
+    return Target(promise, f"{ratio:.2f}x ({spent:.3f} s, floor {floor.wall:.3f} s)", ratio <= times)
+
+
+def _memory(rows: Sequence[Row], job: str, most: float) -> Target:
+    row = find(rows, job)
+    promise = f"{job}: RssAnon below {size(most)}"
+    if row is None or row.anonymous is None:
+        return Target(promise, "not measured", None)
+    return Target(promise, size(row.anonymous), row.anonymous < most)
+
+
+def _within(rows: Sequence[Row], job: str, most: float) -> Target:
+    row = find(rows, job)
+    promise = f"{job}: below {most:g} s"
+    return Target(promise, "not measured", None) if row is None else Target(promise, seconds(row.wall), row.wall < most)
+
+
+def _import(rows: Sequence[Row], most: float) -> Target:
+    """The bare import loads next to nothing; what the first use adds is said beside it."""
+    target, first_use = _within(rows, "import goldrank", most), find(rows, "from goldrank import evaluate")
+    more = "" if first_use is None else f"; with evaluate {seconds(first_use.wall)}"
+    return replace(target, measured=target.measured + more)
+
+
+def _light(heavy: Sequence[str] | None) -> Target:
+    promise = f"import goldrank: without {', '.join(MUST_NOT_LOAD)}"
+    if heavy is None:
+        return Target(promise, "not measured", None)
+    return Target(promise, f"loads {', '.join(heavy) or 'none of them'}", not set(heavy) & set(MUST_NOT_LOAD))
+
+
+def _ratio(promise: str, numerator: Row | None, denominator: Row | None, kept: Callable[[float], bool]) -> Target:
+    if numerator is None or denominator is None:
+        return Target(promise, "not measured", None)
+    ratio = numerator.wall / denominator.wall
+    measured = f"{ratio:.2f}x ({seconds(numerator.wall)} to {seconds(denominator.wall)})"
+    if numerator.cpu and denominator.cpu:
+        # On a busy machine the wall clock also counts waiting; where the two ratios part, it did.
+        measured += f"; by CPU {numerator.cpu / denominator.cpu:.2f}x"
+    return Target(promise, measured, kept(ratio))
+
+
+def _up_to(times: float) -> Callable[[float], bool]:
+    return lambda ratio: ratio <= times
+
+
+def render(facts: Mapping[str, str], rows: Sequence[Row], promises: Sequence[Target], notes: Sequence[str]) -> str:
+    """The whole page, as Markdown."""
+    parts = [
+        "# How fast goldrank is, and beside whom",
+        "Written by `make bench` (`benchmarks/run.py`); do not edit.",
+        "\n".join(f"- {name}: {value}" for name, value in facts.items()),
+        "## Targets",
+        _table(
+            ("target", "measured", "met"),
+            [(t.promise, t.measured, "" if t.met is None else "yes" if t.met else "**no**") for t in promises],
+        ),
+        "## Measurements",
+        "Every measurement is a process of its own, one at a time. Time is the median, memory the highest of the "
+        "rounds. For files it is the whole process, start-up included. For dicts it is the call alone, after the "
+        "dicts were built; their memory is the whole process's. RssAnon is a process's own memory, sampled every "
+        "10 ms; the resident set also counts the pages of mapped files. The ratio is the tool's time to goldrank's for "
+        "the same job. Agreement compares the means of all measures that both report.",
+        _table(
+            (
+                "job",
+                "tool",
+                "time",
+                "CPU",
+                "RssAnon",
+                "resident",
+                "time / goldrank",
+                "CPU / goldrank",
+                "agreement",
+                "rounds",
+                "note",
+            ),
+            [_cells(row, find(rows, row.job)) for row in rows],
+            right=(2, 3, 4, 5, 6, 7, 9),
+        ),
+    ]
+    if notes:
+        parts += ["## Notes", "\n".join(f"- {note}" for note in notes)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cells(row: Row, base: Row | None) -> tuple[str, ...]:
+    ratio = "" if row.wall is None or base is None else f"{row.wall / base.wall:.2f}"
+    return (
+        row.job,
+        row.tool,
+        "" if row.wall is None else seconds(row.wall),
+        "" if row.cpu is None else seconds(row.cpu),
+        "" if row.anonymous is None else size(row.anonymous),
+        "" if row.resident is None else size(row.resident),
+        ratio,
+        "" if not row.cpu or base is None or not base.cpu else f"{row.cpu / base.cpu:.2f}",
+        _agreement(row.difference),
+        str(row.rounds or ""),
+        row.note,
+    )
+
+
+def _agreement(difference: float | None) -> str:
+    if difference is None:
+        return ""
+    return "equal" if difference <= EXACT else f"**differs by {difference:.1e}**"
+
+
+def seconds(time: float) -> str:
+    """A time for people, with three digits or so."""
+    if time >= 1:
+        return f"{time:.2f} s"
+    return f"{time * 1000:.0f} ms" if time >= 0.1 else f"{time * 1000:.1f} ms"
+
+
+def size(count: float) -> str:
+    """Bytes for people."""
+    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+def _table(head: Sequence[str], body: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    rule = "|" + "|".join("---:" if i in right else "---" for i in range(len(head))) + "|"
+    return "\n".join([line(head), rule, *(line(cells) for cells in body)])

@@ -1,0 +1,91 @@
+"""The `goldrank` command. Each subcommand is one thin file here, imported only when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from goldrank import __version__
+from goldrank.errors import GoldrankError, did_you_mean
+
+COMMANDS = {
+    "eval": "Score runs against judgements.",
+    "measures": "List the measures, or explain one.",
+    "choose": "Recommend measures and cut-offs.",
+    "convert": "Write a run or qrels in another format.",
+    "demo": "Evaluate two small retrievers and say what the numbers mean.",
+}
+"""The subcommands in the order of the help page; `name-with-dash` lives in name_with_dash.py."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], COMMANDS) or f"Commands are: {', '.join(COMMANDS)}."
+            raise click.UsageError(f"there is no command {args[0]!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="goldrank")
+def group() -> None:
+    """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command and exit: 0 fine, 1 findings of a gate, 2 bad usage or input."""
+    sys.exit(run(args))
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run the command; whatever happens, people get a sentence and never a traceback."""
+    try:
+        group.main(args, prog_name="goldrank", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except GoldrankError as error:
+        _say(f"goldrank: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except SystemExit:
+        # click's way of saying that whoever read our output has gone, as `head` does.
+        return 0
+    except MemoryError:
+        _say("goldrank: out of memory")
+        return 2
+    except Exception as error:
+        if os.environ.get("GOLDRANK_TRACEBACK"):
+            raise
+        _say(f"goldrank: internal error: {type(error).__name__}: {error}")
+        _say("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.")
+        return 2
+    return 0
+
+
+def _say(text: str) -> None:
+    click.echo(text.encode("utf-8", "backslashreplace"), err=True)

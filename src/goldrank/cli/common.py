@@ -1,0 +1,71 @@
+"""What several commands share: options for policies, and the progress bar."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
+from goldrank.data.run import Run
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PATIENCE = 1.0
+"""Seconds before a progress bar appears."""
+
+
+def policy_options(function: Function) -> Function:
+    """Options for the convention and for each policy."""
+    for policy, words in reversed(POLICIES.items()):
+        listed = "; ".join(f"{word}: {meaning}" for word, meaning in words.items())
+        option = click.option(f"--{policy.replace('_', '-')}", policy, type=click.Choice(list(words)), help=listed)
+        function = option(function)
+    return click.option(
+        "--convention",
+        type=click.Choice(list(CONVENTIONS)),
+        default=DEFAULT.name,
+        show_default=True,
+        help="Whose rules to follow.",
+    )(function)
+
+
+@contextmanager
+def progress(runs: Sequence[Run]) -> Iterator[None]:
+    """A bar on the terminal for large files once they have taken a while; nothing in a pipe."""
+    sources = [source for run in runs if (source := getattr(run.blocks, "source", None)) is not None]
+    total = sum(source.size or 0 for source in sources)
+    if not sys.stderr.isatty() or not total:
+        yield
+        return
+    began = time.monotonic()
+    bar: Any = None
+    task: Any = None
+    done = dict.fromkeys(range(len(sources)), 0)
+
+    def watch(which: int, offset: int) -> None:
+        nonlocal bar, task
+        done[which] = offset
+        if bar is None and time.monotonic() - began > PATIENCE:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = Progress(console=Console(stderr=True), transient=True)
+            bar.start()
+            task = bar.add_task("reading", total=total)
+        if bar is not None:
+            bar.update(task, completed=sum(done.values()))
+
+    for i, source in enumerate(sources):
+        source.watch = lambda offset, i=i: watch(i, offset)
+    try:
+        yield
+    finally:
+        for source in sources:
+            source.watch = None
+        if bar is not None:
+            bar.stop()

@@ -1,0 +1,230 @@
+"""The rules of the house: who may import whom, what a light start loads, what never occurs in the source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import goldrank
+
+SOURCE = Path(goldrank.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+
+LAYERS = {
+    "__init__": (),
+    "errors": (),
+    "conventions": ("errors",),
+    "data": ("errors", "conventions"),
+    "io": ("errors", "conventions", "data"),
+    "engine": ("errors", "conventions", "data"),
+    "match": ("errors", "conventions", "data"),
+    "measures": ("errors", "conventions", "data"),
+    "advice": ("errors", "measures"),
+    "pitfalls": ("data", "measures"),
+    "overlap": ("errors", "conventions", "data", "engine"),
+    "evaluation": ("__init__", "errors", "conventions", "data", "io", "engine", "match", "measures", "overlap"),
+}
+"""What each part may import at the head of its modules, from the ground up."""
+_BELOW = (*LAYERS["evaluation"], "evaluation")
+LAYERS |= {
+    "compare": _BELOW,
+    "history": _BELOW,
+    "report": (*_BELOW, "compare", "history"),
+}
+LAYERS |= dict.fromkeys(("cli", "web", "compat"), (*_BELOW, "advice", "demo", "compare", "history", "report"))
+LAYERS |= {"demo": (), "__main__": ("cli",)}
+
+LAZILY = {
+    # public names, when first used
+    "__init__": {"advice", "conventions", "data", "errors", "evaluation", "io", "measures", "pitfalls"},
+    "data": {"measures"},  # Scores understands every spelling of a measure
+}
+"""What a part may import inside functions, or for type checkers alone, beyond its layer."""
+
+
+def part_of(path: Path) -> str:
+    """The part of the house that a file belongs to."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """The parts of goldrank that a file imports, and whether it does so only when needed."""
+    tree = ast.parse(path.read_text())
+    lazy = {
+        id(inner)
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) or _is_for_type_checkers(outer)
+        for inner in ast.walk(outer)
+    }
+    found = []
+    for node in ast.walk(tree):
+        for name in _imported(node, path):
+            parts = name.split(".")
+            if parts[0] == "goldrank":
+                found.append((parts[1] if len(parts) > 1 else "__init__", id(node) in lazy))
+    return found
+
+
+def _is_for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _imported(node: ast.AST, path: Path) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+    if node.module != "goldrank":
+        return [node.module or ""]
+    modules = {part_of(file) for file in FILES}
+    return [f"goldrank.{alias.name}" if alias.name in modules else "goldrank" for alias in node.names]
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(SOURCE)) for path in FILES])
+def test_imports_point_one_way(path):
+    part = part_of(path)
+    assert part in LAYERS, f"{part} has no place in the table of layers"
+    for imported, lazy in imports(path):
+        allowed = {part, *LAYERS[part]} | (LAZILY.get(part, set()) if lazy else set())
+        assert imported in allowed, f"{part} must not import {imported}"
+
+
+def test_the_table_sees_violations(tmp_path):
+    """Imports at the head, inside functions and for type checkers are told apart."""
+    file = tmp_path / "sample.py"
+    file.write_text(
+        "import goldrank.io\n"
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from goldrank.engine import place\n"
+        "from goldrank import evaluation, __version__\n"
+        "def f():\n    from goldrank.measures import parse\n"
+    )
+    assert sorted(imports(file)) == [
+        ("__init__", False),
+        ("engine", True),
+        ("evaluation", False),
+        ("io", False),
+        ("measures", True),
+    ]
+
+
+# What is loaded when.
+
+
+def loaded(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has after some code."""
+    program = f"{code}\nimport sys\nprint(*sorted({{name.split('.')[0] for name in sys.modules}}))"
+    path = [str(SOURCE.parent), *filter(None, sys.path)]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{program}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+HEAVY = {"numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "click", "rapidfuzz", "pyspark"}
+DICTS = "import goldrank; goldrank.evaluate({'q': {'a': 1}}, {'q': {'a': 0.5, 'b': 0.7}}"
+
+
+def test_import_loads_nothing_heavy():
+    assert not loaded("import goldrank") & HEAVY
+
+
+def test_dicts_need_numpy_alone():
+    found = loaded(f"{DICTS}, ['nDCG@10', 'AP'])") & HEAVY
+    assert found == {"numpy"}
+
+
+def test_printing_scores_needs_numpy_alone():
+    code = f"{DICTS}); repr(s), s._repr_html_(), s.to_json()".replace("goldrank.evaluate", "s = goldrank.evaluate")
+    assert loaded(code) & HEAVY == {"numpy"}
+
+
+def test_trec_files_need_numpy_alone(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "run").write_text("q Q0 a 1 0.5 tag\nq Q0 b 2 0.25 tag\n")
+    call = f"goldrank.evaluate({str(tmp_path / 'qrels')!r}, {str(tmp_path / 'run')!r}, 'RR')['RR']"
+    assert loaded(f"import goldrank; assert {call} == 1.0") & HEAVY == {"numpy"}
+
+
+def test_frames_bring_polars():
+    """The probe of the tests above sees a library that is loaded."""
+    frame = "import polars; polars.DataFrame({'qid': ['q'], 'doc': ['a'], 'score': [1.0]})"
+    assert "polars" in loaded(frame)
+
+
+# Documentation and bans.
+
+
+@pytest.mark.parametrize("name", [name for name in goldrank.__all__ if name != "__version__"])
+def test_public_names_are_documented(name):
+    found = getattr(goldrank, name)
+    doc = inspect.getdoc(found) or ""
+    assert len(doc.split()) >= 4
+    if inspect.isclass(found):
+        inherited = {inspect.getdoc(base) for base in found.__mro__[1:]}
+        assert doc not in inherited, "the docstring is its own, not a parent's"
+
+
+def test_all_public_names_resolve():
+    assert set(goldrank._HOME) | {"__version__"} == set(goldrank.__all__)
+    assert set(dir(goldrank)) == set(goldrank.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = goldrank.no_such_name
+
+
+BANNED_MODULES = {"pickle", "dill", "cloudpickle", "shelve", "marshal"}
+BANNED_CALLS = {"eval", "exec", "compile", "__import__", "yaml.load", "os.system", "os.popen", "tempfile.mktemp"}
+
+
+def offences(text: str) -> list[str]:
+    """What in a source text must not be there."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = node.module if isinstance(node, ast.ImportFrom) else None
+            names = {(module or alias.name).split(".")[0] for alias in node.names}
+            found += sorted(names & BANNED_MODULES)
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name in BANNED_CALLS:
+                found.append(name)
+            for keyword in node.keywords:
+                if keyword.arg == "shell" and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value):
+                    found.append("shell=True")
+                if keyword.arg == "allow_pickle":
+                    found.append("allow_pickle")
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(SOURCE)) for path in FILES])
+def test_nothing_banned(path):
+    assert offences(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import pickle", "from pickle import loads", "eval('1')", "exec(x)", "yaml.load(f)", "run(x, shell=True)",
+     "run(x, shell=flag)", "tempfile.mktemp()", "np.load(f, allow_pickle=True)"],
+)  # fmt: skip
+def test_bans_are_seen(text):
+    assert len(offences(text)) == 1
+
+
+def test_bans_let_the_harmless_through():
+    assert offences("ast.literal_eval(x); re.compile(y); run(x, shell=False); json.load(f)") == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(SOURCE)) for path in FILES])
+def test_no_machine_paths(path):
+    """Nothing in the source points to a folder of somebody's machine."""
+    assert not re.search(r"[\"'\s](/home/|/Users/|/tmp/|/root/|[A-Z]:\\\\)", path.read_text())

@@ -1,0 +1,144 @@
+"""`Scores`: shapes, saving and loading, what it says of itself."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import goldrank
+from goldrank.data.scores import Scores
+from goldrank.errors import InputError, MeasureError
+
+QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}, "q3": {"d9": 1}}
+RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}, "q7": {"d1": 1.0}}
+# RR: q1 1, q2 1, q3 (not in the run) 0. P@2: q1 1/2, q2 1/2, q3 0.
+
+
+@pytest.fixture
+def scores() -> Scores:
+    found = goldrank.evaluate(QRELS, RUN, ["RR", "P@2", "NumRet"])
+    assert isinstance(found, Scores)
+    return found
+
+
+def test_values(scores: Scores) -> None:
+    assert scores.queries == ("q1", "q2", "q3")
+    assert scores.mean == {"RR": 2 / 3, "P@2": 1 / 3, "NumRet": 5.0}
+    assert scores["MRR"] == scores["RR"] == 2 / 3
+    assert scores.per_query["P@2"] == {"q1": 0.5, "q2": 0.5, "q3": 0.0}
+    assert scores.n == {"RR": 3, "P@2": 3, "NumRet": 3}
+    # RR is 1, 1, 0: squared distances from 2/3 are 1/9 + 1/9 + 4/9, over n - 1 = 2.
+    assert scores.std["RR"] == pytest.approx(math.sqrt(1 / 3), abs=1e-15)
+
+
+def test_counts_and_notes(scores: Scores) -> None:
+    assert scores.counts["missing"] == 1
+    assert scores.counts["unjudged_queries"] == 1
+    assert scores.counts["judged_retrieved"] == 4
+    text = repr(scores)
+    assert "1 of 3 judged queries are not in the run, counted as 0: 'q3'" in text
+    assert "1 query of the run is not judged and was left out: 'q7'" in text
+    assert "80.0% of the returned documents are judged" in text
+
+
+def test_unmeasured(scores: Scores) -> None:
+    with pytest.raises(MeasureError, match="P@3 was not measured; there are: RR, P@2, NumRet"):
+        scores["P@3"]
+
+
+def test_save_and_load(scores: Scores, tmp_path: Path) -> None:
+    scores.save(tmp_path / "s.json")
+    back = Scores.load(tmp_path / "s.json")
+    assert back.to_dict() == scores.to_dict()
+    assert back.mean == scores.mean
+    data = json.loads((tmp_path / "s.json").read_text())
+    assert data["provenance"]["policies"]["ties"] == "docid"
+    assert len(data["provenance"]["qrels"]["sha256"]) == 64
+
+
+def test_nan_survives_saving(tmp_path: Path) -> None:
+    scores = goldrank.evaluate(
+        {"q1": {"a": 1}, "q2": {"b": 0}}, {"q1": {"a": 1.0}, "q2": {"b": 1.0}}, "AP", empty="nan"
+    )
+    assert math.isnan(scores["AP"])
+    scores.save(tmp_path / "s.json")
+    assert "NaN" not in (tmp_path / "s.json").read_text()
+    back = Scores.load(tmp_path / "s.json")
+    assert back.per_query["AP"]["q1"] == 1.0
+    assert math.isnan(back.per_query["AP"]["q2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not JSON"),
+        ("{}", "is not saved goldrank scores"),
+        ('{"format": "goldrank-scores", "version": 99}', "version 99"),
+        ('{"format": "goldrank-scores", "version": 1}', "damaged"),
+        ("[" * 100_000, "is not JSON"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "s.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        Scores.load(tmp_path / "s.json")
+
+
+def test_frames(scores: Scores) -> None:
+    polars, pandas, arrow = scores.to_polars(), scores.to_pandas(), scores.to_arrow()
+    assert polars.columns == list(pandas.columns) == arrow.column_names == ["query", "RR", "P@2", "NumRet"]
+    assert polars["RR"].to_list() == pandas["RR"].tolist() == arrow["RR"].to_pylist() == [1.0, 1.0, 0.0]
+
+
+def test_several_runs() -> None:
+    both = goldrank.evaluate(QRELS, {"a": RUN, "b": {"q1": ["d3"]}}, "RR")
+    assert list(both) == ["a", "b"]
+    assert both.mean == {"a": {"RR": 2 / 3}, "b": {"RR": 1 / 3}}
+    assert both.to_polars().columns == ["run", "query", "RR"]
+    with pytest.raises(KeyError, match="there are: a, b"):
+        both["c"]
+
+
+def test_html_is_escaped() -> None:
+    page = goldrank.evaluate({"q": {"d": 1}}, {"<script>": {"q": {"d": 1.0}}}, "RR")._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_empty_policies() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"b": 0}}
+    run = {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
+    assert goldrank.evaluate(qrels, run, "AP")["AP"] == 0.5
+    assert goldrank.evaluate(qrels, run, "AP", empty="one")["AP"] == 1.0
+    skipped = goldrank.evaluate(qrels, run, ["AP", "NumRet"], empty="skip")
+    assert skipped["AP"] == 1.0
+    assert skipped.n == {"AP": 1, "NumRet": 2}
+    with pytest.raises(goldrank.GoldrankError, match="1 queries have no relevant document for AP: 'q2'"):
+        goldrank.evaluate(qrels, run, "AP", empty="error")
+
+
+def test_own_measure_vectorised_and_per_query() -> None:
+    from goldrank.measures.declare import REGISTRY
+
+    about = {"formula": "f", "use": "u", "avoid": "a", "cite": "c", "cutoff": "none"}
+    try:
+
+        @goldrank.measure("Early", **about)
+        def early(p, *, rel: float = 1):  # type: ignore[no-untyped-def]
+            """The share of relevant documents among the first three."""
+            return p.count((p.grade >= rel) & (p.rank <= 3)) / 3
+
+        @goldrank.measure("EarlyToo", **about, per_query=True)
+        def early_too(ranked, judged, *, rel: float = 1):  # type: ignore[no-untyped-def]
+            """The same, query by query."""
+            return sum(grade is not None and grade >= rel for grade in ranked[:3]) / 3
+
+        found = goldrank.evaluate(QRELS, RUN, ["Early", "EarlyToo", "Early(rel=2)"])
+        assert found.per_query["Early"] == found.per_query["EarlyToo"] == {"q1": 2 / 3, "q2": 1 / 3, "q3": 0.0}
+        assert found.per_query["Early(rel=2)"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
+    finally:
+        for name in ("Early", "EarlyToo"):
+            REGISTRY.pop(name, None)
