@@ -100,6 +100,8 @@ class Placements:
     @cached_property
     def judged_query(self) -> np.ndarray:
         """The query of each entry of `judged`."""
+        if len(self) == 1:
+            return np.zeros(len(self.judged), np.int64)
         return np.repeat(np.arange(len(self)), np.diff(self.judged_start))
 
     @cached_property
