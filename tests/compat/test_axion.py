@@ -24,7 +24,7 @@ from goldrank.compat.axion import (
     RecallAtK,
     registry,
 )
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import GoldrankError, InputError, OptionError
 
 ALL = (HitRateAtK, MeanReciprocalRank, NDCGAtK, PrecisionAtK, RecallAtK)
 GOOD = DatasetItem(id="good", actual_ranking=["x", "a"], expected_reference=["a", "b"])
@@ -298,6 +298,26 @@ def test_contextual_metrics_in_a_runner() -> None:
     assert found[0].score == 1.0
     assert found[1].explanation == "Error executing metric: no answer"
     assert "`retrieved_content` field is missing" in found[2].explanation
+
+
+def test_waiting_inside_an_event_loop_says_what_to_write() -> None:
+    async def notebook() -> float:
+        metric = ContextualPrecision(judge=lambda item, text: True)
+        one = DatasetItem(retrieved_content=["a"])
+        with pytest.raises(GoldrankError, match=r"await metric\.execute\(item\)"):
+            metric.score(one)
+        with pytest.raises(GoldrankError, match=r"await runner\.run\(items\)"):
+            MetricRunner(metrics=[metric]).score([one])
+        return (await metric.execute(one)).score + HitRateAtK().score(GOOD).score
+
+    assert asyncio.run(notebook()) == 2.0
+
+
+def test_progress_can_be_left_out() -> None:
+    told: list[tuple[int, int]] = []
+    runner = MetricRunner(metrics=[HitRateAtK()], progress=lambda *step: told.append(step))
+    asyncio.run(runner.execute_batch([GOOD], show_progress=False))
+    assert told == []
 
 
 def test_public_names() -> None:

@@ -20,9 +20,9 @@ import math
 import statistics
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from goldrank.compat._common import measure, values
 from goldrank.conventions import ABOVE_ZERO, AXION
 from goldrank.data.placements import Placements
 from goldrank.engine.lists import place
-from goldrank.errors import InputError, OptionError, did_you_mean
+from goldrank.errors import GoldrankError, InputError, OptionError, did_you_mean
 from goldrank.match.units import sentences
 from goldrank.measures.gain import ideal_dcg
 
@@ -53,6 +53,9 @@ __all__ = [
     "TestResult",
     "registry",
 ]
+
+
+Result = TypeVar("Result")
 
 
 class ItemTypeError(InputError, TypeError):
@@ -529,7 +532,7 @@ class _Judged(_Metric):
         return (*super().parameters, self.judge)
 
     def score(self, item: DatasetItem) -> MetricEvaluationResult:
-        return asyncio.run(self.execute(item))
+        return _run_now(self.execute(item))
 
     def score_all(self, items: Sequence[Any]) -> list[MetricEvaluationResult]:
         return [self.score(item) for item in items]
@@ -703,10 +706,10 @@ class MetricRunner:
 
     def score(self, items: Any) -> list[MetricScore]:
         """`run` without await."""
-        return asyncio.run(self.run(items))
+        return _run_now(self.run(items))
 
-    async def execute_batch(self, items: Any) -> list[TestResult]:
-        """All scores, by item."""
+    async def execute_batch(self, items: Any, *, show_progress: bool = True) -> list[TestResult]:
+        """All scores, by item; `show_progress=False` leaves `progress` alone."""
         began = time.perf_counter()
         cases = _as_items(items)
         total, done = len(cases) * len(self.metrics), 0
@@ -723,7 +726,7 @@ class MetricRunner:
                 found = list(await asyncio.gather(*(self._guarded(metric, case, gate) for case in cases)))
             columns.append([self._scored(metric, case, one) for case, one in zip(cases, found, strict=True)])
             done += len(cases)
-            if self.progress:
+            if self.progress and show_progress:
                 self.progress(done, total)
         self.elapsed_time = time.perf_counter() - began
         self.summary = {_name(metric): _summary(column) for metric, column in zip(self.metrics, columns, strict=True)}
@@ -763,6 +766,19 @@ class MetricRunner:
             if name is not None and name in (self.thresholds or {}):
                 return (self.thresholds or {})[name]
         return getattr(metric, "threshold", None)
+
+
+def _run_now(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of asynchronous work for code that is not; in code that is, an error that says what to write."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise GoldrankError(
+        "score() waits for asynchronous work and cannot do so inside an event loop (a notebook has one)",
+        hint="Write `await metric.execute(item)` or `await runner.run(items)` here.",
+    )
 
 
 def _name(metric: Any) -> str:

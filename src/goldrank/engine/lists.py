@@ -97,9 +97,8 @@ def _found(docs: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if not len(wanted):
         return np.zeros(0, np.int64), None, wanted
     at = wanted.searchsorted(docs)
-    # What lies past the last wanted id is compared with the first one, which is smaller.
-    at[at == len(wanted)] = 0
-    rows = (wanted[at] == docs).nonzero()[0]
+    # What lies past the last wanted id is compared with that one, which is smaller.
+    rows = (wanted.take(at, mode="clip") == docs).nonzero()[0]
     at = at[rows]
     return rows, at if len(at) > 1 and np.bincount(at).max() > 1 else None, wanted
 
