@@ -33,16 +33,25 @@ LAYERS = {
 """What each part may import at the head of its modules, from the ground up."""
 _BELOW = (*LAYERS["evaluation"], "evaluation")
 LAYERS |= {
-    "compare": _BELOW,
+    "comparison": _BELOW,
     "history": _BELOW,
-    "report": (*_BELOW, "compare", "history"),
+    "report": (*_BELOW, "comparison", "history"),
 }
-LAYERS |= dict.fromkeys(("cli", "web", "compat"), (*_BELOW, "advice", "demo", "compare", "history", "report"))
+LAYERS |= dict.fromkeys(("cli", "web", "compat"), (*_BELOW, "advice", "demo", "comparison", "history", "report"))
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 
 LAZILY = {
-    # public names, when first used
-    "__init__": {"advice", "conventions", "data", "errors", "evaluation", "io", "measures", "pitfalls"},
+    "__init__": {
+        "advice",
+        "comparison",
+        "conventions",
+        "data",
+        "errors",
+        "evaluation",
+        "io",
+        "measures",
+        "pitfalls",
+    },  # public names, when first used
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""

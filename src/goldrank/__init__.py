@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from goldrank.advice import choose
+    from goldrank.comparison import Comparison, compare, compare_scores
+    from goldrank.comparison.agreement import agreement
+    from goldrank.comparison.fusion import fuse, tune
+    from goldrank.comparison.movement import diff
     from goldrank.conventions import Convention
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Comparison": "goldrank.comparison",
     "Convention": "goldrank.conventions",
     "GoldrankError": "goldrank.errors",
     "Measure": "goldrank.measures",
@@ -33,12 +38,18 @@ _HOME = {
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
     "choose": "goldrank.advice",
+    "agreement": "goldrank.comparison.agreement",
+    "compare": "goldrank.comparison",
+    "compare_scores": "goldrank.comparison",
+    "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
+    "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
     "pitfalls_of": "goldrank.pitfalls",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
+    "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
     "write_run": "goldrank.io",
 }
@@ -47,6 +58,12 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
     "choose",
     "pitfalls_of",
+    "compare",
+    "compare_scores",
+    "diff",
+    "fuse",
+    "tune",
+    "agreement",
     "read_qrels",
     "read_run",
     "write_qrels",
@@ -54,6 +71,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Qrels",
     "Run",
     "Scores",
+    "Comparison",
     "Measure",
     "measure",
     "parse",

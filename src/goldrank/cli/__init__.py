@@ -13,6 +13,10 @@ from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
     "eval": "Score runs against judgements.",
+    "compare": "Say whether one system is better than another, and how sure that is.",
+    "diff": "Show what moved between two runs.",
+    "fuse": "Combine runs, and say whether that helps.",
+    "report": "Compare systems from saved scores.",
     "measures": "List the measures, or explain one.",
     "choose": "Recommend measures and cut-offs.",
     "convert": "Write a run or qrels in another format.",

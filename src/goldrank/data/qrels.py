@@ -70,7 +70,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 where = f"{name}: query {query!r}, document {doc!r}"
                 row[ids.as_text(doc, "document id")] = check_grade(grade, where, real_grades)
         kind = ids.kind(query_types, doc_types, name)
-        notes = _notes_on_grades(text)
+        notes = _notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
         self._set(name=name, text=text, raw=None, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
@@ -132,7 +132,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(f"{repeated:,} repeated judgement{'s' if repeated > 1 else ''}")
-        told += _notes_on_grades(table)
+        told += _notes_on_grades(max(grades, default=0))
         qrels = cls.__new__(cls)
         is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
@@ -250,8 +250,7 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False) ->
     return value
 
 
-def _notes_on_grades(table: Mapping[Id, Mapping[Id, Grade]]) -> tuple[str, ...]:
-    highest = max((max(judged.values()) for judged in table.values() if judged), default=0)
+def _notes_on_grades(highest: Grade) -> tuple[str, ...]:
     return (f"the highest grade is {highest:,}: is the grade column right?",) if highest > HIGH_GRADE else ()
 
 

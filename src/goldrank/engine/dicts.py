@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Qrels
+from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.run import Run, check_score
 from goldrank.engine.counts import RunCounts, assemble
 
@@ -62,30 +62,22 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
         judged = judgements[query]
         if len(judged) > 4 * size:
             judged = {doc: judged[doc] for doc in row if doc in judged}
-        scored = list(map(row.get, judged))
-        hits = [score for score in scored if score is not None]
-        many = len(hits)
-        if not many:
-            continue
-        found_in[code] = many
-        known_grades = [grade for grade, score in zip(judged.values(), scored, strict=True) if score is not None]
-        grade = np.frombuffer(struct.pack(f"{many}{grade_code}", *known_grades), sheet.grade.dtype)
-        values = _in_precision(np.frombuffer(struct.pack(f"{many}d", *hits)), convention)
-        order = np.arange(1) if many == 1 else np.argsort(-values)
-        values = values[order]
-        first, last = _tie_groups(scores, values)
-        grades += grade[order].tobytes()
-        rank = first
-        if (first < last).any():
-            rank = first.copy()
-            tied = np.flatnonzero(first < last).tolist()
-            found = [doc for doc, score in zip(judged, scored, strict=True) if score is not None]
-            orders = {value: _tie_order(row, scores, value, convention.ties) for value in {values[i] for i in tied}}
-            for i in tied:
-                rank[i] += orders[values[i]][found[order[i]]]
-        ranks += rank.tobytes()
-        firsts += first.tobytes()
-        lasts += last.tobytes()
+        if len(judged) <= COUNT_AT_MOST:
+            placed = _count(row, scores, judged, convention)
+            if placed:
+                whole = f"{len(placed)}q"
+                for column, values in zip((ranks, firsts, lasts), zip(*placed, strict=True), strict=False):
+                    column += struct.pack(whole, *values)
+                grades += struct.pack(f"{len(placed)}{grade_code}", *(one[3] for one in placed))
+                found_in[code] = len(placed)
+        else:
+            hits, rank, first, last = _sort(row, scores, judged, convention)
+            grade = np.frombuffer(struct.pack(f"{len(judged)}{grade_code}", *judged.values()), sheet.grade.dtype)
+            grades += grade[hits].tobytes()
+            ranks += rank.tobytes()
+            firsts += first.tobytes()
+            lasts += last.tobytes()
+            found_in[code] = len(hits)
 
     counts.lines = int(retrieved.sum())
     known = set(sheet.queries)
@@ -127,16 +119,47 @@ def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
     return np.array(checked, np.float64)
 
 
-def _tie_groups(scores: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and last rank of the group of equal scores that each value belongs to."""
-    if len(values) <= COUNT_AT_MOST:
-        first = [np.count_nonzero(scores > value) + 1 for value in values]
-        return np.array(first), np.array([np.count_nonzero(scores >= value) for value in values])
+def _count(
+    row: Mapping[str, float], scores: np.ndarray, judged: Mapping[str, Grade], convention: Convention
+) -> list[tuple[int, int, int, Grade]]:
+    """Rank, first and last rank of its tie group, and grade of each judged document in a ranking, by rank."""
+    placed = []
+    for doc, grade in judged.items():
+        score: Any = row.get(doc)
+        if score is None:
+            continue
+        if convention.score_type == "float32":
+            score = _in_precision(np.array([score], np.float64), convention)[0]
+        first = int(np.count_nonzero(scores > score)) + 1
+        last = int(np.count_nonzero(scores >= score))
+        before = _tie_order(row, scores, score, convention.ties)[doc] if first < last else 0
+        placed.append((first + before, first, last, grade))
+    placed.sort()
+    return placed
+
+
+def _sort(
+    row: Mapping[str, float], scores: np.ndarray, judged: Mapping[str, Grade], convention: Convention
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Which judged documents are in a ranking, by rank; their ranks, and the first and last of their tie groups."""
+    scored = np.fromiter(map(row.get, judged, repeat(math.nan)), np.float64, len(judged))
+    hits = np.flatnonzero(scored == scored)
+    values = _in_precision(scored[hits], convention)
+    order = np.argsort(-values)
+    hits, values = hits[order], values[order]
     ascending = np.sort(scores)
     last = len(scores) - np.searchsorted(ascending, values)
-    if (ascending[1:] > ascending[:-1]).all():
-        return last, last
-    return len(scores) - np.searchsorted(ascending, values, "right") + 1, last
+    first = len(scores) - np.searchsorted(ascending, values, "right") + 1
+    rank = first.copy()
+    tied = np.flatnonzero(first < last)
+    if len(tied):
+        docs = list(judged)
+        orders = {value: _tie_order(row, scores, value, convention.ties) for value in set(values[tied].tolist())}
+        for i in tied.tolist():
+            rank[i] += orders[values[i]][docs[hits[i]]]
+        order = np.argsort(rank)
+        hits, rank, first, last = hits[order], rank[order], first[order], last[order]
+    return hits, rank, first, last
 
 
 def _tie_order(row: Mapping[str, float], scores: np.ndarray, score: Any, ties: str) -> dict[str, int]:

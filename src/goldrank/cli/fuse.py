@@ -1,0 +1,89 @@
+"""`goldrank fuse`: combine runs, and say whether that helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goldrank.cli import comparing
+from goldrank.cli.common import policy_options
+from goldrank.comparison.fusion import METHODS, NORMALISATIONS
+
+
+@click.command()
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
+@click.option("-m", "--measure", "measures", multiple=True, default=("nDCG@10",), help="A measure; may be repeated.")
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="rrf",
+    show_default=True,
+    help="; ".join(f"{name}: {text}" for name, text in METHODS.items()),
+)
+@click.option(
+    "--normalise",
+    type=click.Choice(list(NORMALISATIONS)),
+    default="min-max",
+    show_default=True,
+    help="How scores are made comparable; not for rrf.",
+)
+@click.option("--weights", help="One number per run, with commas; for rrf and wsum.")
+@click.option("--tune", is_flag=True, help="Find the weights by cross-validation over queries, by the first measure.")
+@click.option("--folds", type=int, default=5, show_default=True, help="Folds of the cross-validation.")
+@click.option("-k", type=float, default=60, show_default=True, help="The constant of rrf.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the fused run to this file.")
+@click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
+@policy_options  # fmt: skip
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    method: str,
+    normalise: str,
+    weights: str | None,
+    tune: bool,
+    folds: int,
+    k: float,
+    seed: int,
+    output: str | None,
+    run_format: str | None,
+    **policies: Any,
+) -> None:
+    """Combine runs into one, and compare all of them with the best single run."""
+    from goldrank.comparison import compare, fusion
+    from goldrank.evaluation import evaluate
+    from goldrank.io import read_qrels, write_run
+
+    judged = read_qrels(qrels, judgements=policies["judgements"] or "error")
+    opened = comparing.open_runs(runs, run_format, policies["duplicates"] or "error")
+    if tune:
+        if weights:
+            raise click.UsageError("--tune finds the weights; leave --weights out")
+        tuned = fusion.tune(
+            judged, opened, measures[0], method, normalise=normalise, k=k, folds=folds, seed=seed, **policies
+        )
+        fused = tuned.run
+        chosen = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(opened, tuned.weights, strict=True))
+        click.echo(f"Weights by all queries: {chosen}. Each query below was fused with weights from the other folds.\n")
+    else:
+        fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k)
+    name = "fused" if "fused" not in opened else "fused run"
+    alone = evaluate(judged, opened, measures[0], **policies)
+    best = max(alone, key=lambda run: next(iter(alone[run].mean.values())))
+    everything = {**opened, name: fused.renamed(name)}
+    result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
+    if output:
+        write_run(fused, output)
+    comparing.show(result, {}, None, None)
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--weights {text!r} are not numbers with commas between them") from None

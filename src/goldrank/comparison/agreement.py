@@ -1,0 +1,141 @@
+"""How alike are two rankings? And do measures order the systems alike?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank import io
+from goldrank.comparison.result import Comparison
+from goldrank.errors import MismatchError, OptionError
+
+STATISTICS = {
+    "rbo": "rank-biased overlap, extrapolated (Webber, Moffat and Zobel 2010): 1 for equal rankings, 0 for disjoint",
+    "tau": "Kendall's tau of the documents that both returned",
+    "tau_ap": "tau-AP (Yilmaz, Aslam and Robertson 2008) of the documents that both returned: the top counts more",
+    "jaccard": "shared documents among the first k: intersection over union",
+}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How alike two runs are: per query and on average over the queries for which each is defined."""
+
+    queries: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean of each statistic; NaN if it is defined for no query."""
+        return {
+            name: float(np.nanmean(values)) if not np.isnan(values).all() else math.nan
+            for name, values in self.values.items()
+        }
+
+
+def agreement(a: Any, b: Any, *, k: int = 10, p: float = 0.9, depth: int = 1000) -> Agreement:
+    """RBO, Kendall's tau, tau-AP and Jaccard@k of two runs, on the queries that both have.
+
+    >>> agreement({"q": ["x", "y"]}, {"q": ["y", "x"]}, k=1).mean["jaccard"]
+    0.0
+    """
+    first, second = io.as_run(a, name="a"), io.as_run(b, name="b")
+    queries = tuple(query for query in first if query in second.results)
+    if not queries:
+        raise MismatchError("the two runs have no query in common", where=f"{first.name}, {second.name}")
+    values: dict[str, list[float]] = {name: [] for name in STATISTICS}
+    for query in queries:
+        one, other = first.ranking(query)[:depth], second.ranking(query)[:depth]
+        values["rbo"].append(rbo(one, other, p))
+        values["tau"].append(kendall_tau(*_shared(one, other)))
+        values["tau_ap"].append(tau_ap(*_shared(one, other)))
+        values["jaccard"].append(jaccard(one, other, k))
+    return Agreement(queries, {name: np.array(found) for name, found in values.items()})
+
+
+def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
+    """Extrapolated rank-biased overlap of two rankings without repetitions; they may differ in length.
+
+    Equation 32 of Webber, Moffat and Zobel. `p` is how patient the reader is: the chance to look one further.
+    """
+    if not 0 < p < 1:
+        raise OptionError(f"p is {p!r}; it must be between 0 and 1", hint="0.9 is usual.")
+    if not a or not b:
+        return 1.0 if not a and not b else 0.0
+    short, long = sorted((a, b), key=len)
+    s, n = len(short), len(long)
+    seen_short: set[str] = set()
+    seen_long: set[str] = set()
+    overlap = 0
+    total = 0.0
+    at_short = 0
+    for d in range(1, n + 1):
+        item = long[d - 1]
+        other = short[d - 1] if d <= s else None
+        seen_long.add(item)
+        if other is not None:
+            seen_short.add(other)
+            overlap += int(other == item) if other == item else int(item in seen_short) + int(other in seen_long)
+        else:
+            overlap += int(item in seen_short)
+        if d == s:
+            at_short = overlap
+        share = overlap / d
+        if d > s:
+            share += at_short * (d - s) / (s * d)
+        total += share * p**d
+    final = (overlap - at_short) / n + at_short / s
+    return (1 - p) / p * total + final * p**n
+
+
+def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float:
+    """Kendall's tau of two orders of the same things; NaN for fewer than two."""
+    if len(a) < 2:
+        return math.nan
+    from scipy.stats import kendalltau
+
+    at = {item: i for i, item in enumerate(b)}
+    return float(kendalltau(range(len(a)), [at[item] for item in a]).statistic)
+
+
+def tau_ap(a: Sequence[str], b: Sequence[str]) -> float:
+    """tau-AP of two orders of the same things, averaged over which of them is the true one; NaN below two."""
+    if len(a) < 2:
+        return math.nan
+    return (_tau_ap(a, b) + _tau_ap(b, a)) / 2
+
+
+def _tau_ap(ranked: Sequence[str], truth: Sequence[str]) -> float:
+    at = {item: i for i, item in enumerate(truth)}
+    places = np.array([at[item] for item in ranked])
+    right = sum(float((places[:i] < places[i]).sum()) / i for i in range(1, len(places)))
+    return 2 * right / (len(places) - 1) - 1
+
+
+def jaccard(a: Sequence[str], b: Sequence[str], k: int = 10) -> float:
+    """Shared documents among the first k, over all documents among them; 1 if both are empty."""
+    one, other = set(a[:k]), set(b[:k])
+    union = one | other
+    return len(one & other) / len(union) if union else 1.0
+
+
+def _shared(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
+    both = set(a) & set(b)
+    return [item for item in a if item in both], [item for item in b if item in both]
+
+
+def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
+    """Kendall's tau-b between the orders in which each two measures put the systems."""
+    from scipy.stats import kendalltau
+
+    found = {}
+    for i, one in enumerate(comparison.measures):
+        for other in comparison.measures[i + 1 :]:
+            means = [[comparison.summaries[m, run].mean for run in comparison.runs] for m in (one, other)]
+            constant = any(len(set(row)) == 1 for row in means)
+            found[one, other] = math.nan if constant else float(kendalltau(*means).statistic)
+    return found

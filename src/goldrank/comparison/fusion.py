@@ -1,0 +1,244 @@
+"""Would combining them help? Fused runs, with weights tuned by cross-validation over queries."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank import conventions, evaluation, io
+from goldrank.conventions import Convention
+from goldrank.data import ids
+from goldrank.data.run import Run
+from goldrank.errors import InputError, OptionError, one_of
+
+METHODS = {
+    "rrf": "reciprocal rank fusion: the sum of weight / (k + rank) (Cormack, Clarke and Buettcher 2009)",
+    "combsum": "the sum of normalised scores (Fox and Shaw 1994)",
+    "combmnz": "that sum times the number of runs that returned the document",
+    "wsum": "the weighted sum of normalised scores",
+}
+
+NORMALISATIONS = {
+    "min-max": "lowest score of the query 0, highest 1",
+    "z-score": "mean 0, standard deviation 1",
+    "rank": "first 1, last 1 / length",
+}
+
+Weights = tuple[float, ...]
+
+
+def fuse(
+    runs: Any,
+    method: str = "rrf",
+    *,
+    weights: Sequence[float] | None = None,
+    normalise: str = "min-max",
+    k: float = 60,
+    name: str | None = None,
+) -> Run:
+    """One run from several.
+
+    `weights` are one per run, for 'rrf' and 'wsum'; `k` is RRF's constant; `normalise` is for the others. A
+    document that a run did not return gets nothing from it in 'rrf', 'combmnz' and 'combsum', and in 'wsum'
+    what the run's last document of the query gets ('min-max', 'z-score') or 0 ('rank').
+
+    >>> fused = fuse({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}})
+    >>> fused.ranking("q")
+    ['y', 'x', 'z']
+    """
+    given = _runs(runs)
+    return _fuse(_prepare(given, method, normalise), method, _weights(weights, len(given), method), k, name)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A fused run whose weights were tuned; each query's by the other queries only."""
+
+    run: Run
+    weights: Weights
+    """What all queries together would choose."""
+    by_fold: tuple[Weights, ...]
+    """What was chosen without each fold: if these differ much, so would the next data set."""
+    measure: str
+    value: float
+    """The measure on held-out queries: what to expect from new ones."""
+    optimistic: float
+    """The measure with the weights that all queries chose, on the same queries: too good to expect."""
+
+
+def tune(
+    qrels: Any,
+    runs: Any,
+    measure: str = "nDCG@10",
+    method: str = "wsum",
+    *,
+    normalise: str = "min-max",
+    k: float = 60,
+    folds: int = 5,
+    steps: int = 10,
+    seed: int = 0,
+    name: str | None = None,
+    convention: str | Convention = conventions.DEFAULT,
+    **policies: Any,
+) -> Tuned:
+    """Weights for 'rrf' or 'wsum' by cross-validation over queries.
+
+    Weights are tried in steps of 1 / `steps` that sum to 1 (or 200 random ones if that would be more).
+    """
+    one_of(method, ("rrf", "wsum"), "method")
+    rules = conventions.get(convention).having(**policies)
+    given = _runs(runs)
+    judgements = io.as_qrels(qrels, judgements=rules.judgements)
+    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(judgements):
+        raise OptionError(f"folds is {folds!r}; it must be from 2 to the number of queries, {len(judgements):,}")
+    rng = np.random.default_rng(seed)
+    candidates = _candidates(len(given), steps, rng)
+    prepared = _prepare(given, method, normalise, set(judgements))
+    table = []
+    fused = []
+    for weights in candidates:
+        run = _fuse(prepared, method, weights, k, None)
+        scores = evaluation.evaluate(judgements, run, measure, convention=rules)
+        fused.append(run)
+        table.append(next(iter(scores.columns.values())).values)
+    values = np.array(table)
+    queries, spelled = scores.queries, scores.measures[0]
+    fold = rng.permutation(len(queries)) % folds
+    chosen = [int(np.nanmean(values[:, fold != i], axis=1).argmax()) for i in range(folds)]
+    best = int(np.nanmean(values, axis=1).argmax())
+    results = {query: fused[chosen[fold[i]]][query] for i, query in enumerate(queries) if query in fused[best].results}
+    held_out = values[np.array(chosen)[fold], np.arange(len(queries))]
+    return Tuned(
+        run=Run(results, name=name or f"{method} tuned"),
+        weights=candidates[best],
+        by_fold=tuple(candidates[i] for i in chosen),
+        measure=spelled,
+        value=float(np.nanmean(held_out)),
+        optimistic=float(np.nanmean(values[best])),
+    )
+
+
+def _runs(runs: Any) -> list[Run]:
+    given = io.as_runs(runs)
+    if given is None or len(given) < 2:
+        raise InputError("fusion needs two or more runs", hint='Give {"name": run, "other": run} or a list of paths.')
+    return given
+
+
+def _weights(weights: Sequence[float] | None, count: int, method: str) -> Weights:
+    one_of(method, METHODS, "method")
+    if weights is None:
+        return (1.0,) * count
+    if method in ("combsum", "combmnz"):
+        raise OptionError(f"{method} takes no weights", hint="Use method='wsum' for weighted sums.")
+    found = tuple(float(weight) for weight in weights)
+    if len(found) != count or not all(math.isfinite(w) and w >= 0 for w in found) or not any(found):
+        raise OptionError(f"weights are {list(weights)!r}; give {count} numbers, 0 or more and not all 0")
+    return found
+
+
+def _candidates(count: int, steps: int, rng: np.random.Generator) -> list[Weights]:
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 100:
+        raise OptionError(f"steps is {steps!r}; it must be a whole number from 1 to 100")
+    even = (1 / count,) * count
+    if math.comb(steps + count - 1, count - 1) > 200:
+        drawn = rng.dirichlet(np.ones(count), 200 - count)
+        corners = [tuple(float(i == j) for j in range(count)) for i in range(count)]
+        return [even, *corners, *(tuple(row) for row in drawn.tolist())]
+    grid = [
+        tuple(part / steps for part in parts)
+        for parts in itertools.product(range(steps + 1), repeat=count)
+        if sum(parts) == steps
+    ]
+    return list(dict.fromkeys([even, *grid]))
+
+
+# Per query the documents of each run with their normalised scores, and what an absent document gets.
+_Prepared = dict[str, list[tuple[Mapping[str, float], float]]]
+
+
+def _prepare(runs: Sequence[Run], method: str, normalise: str, only: set[str] | None = None) -> _Prepared:
+    one_of(method, METHODS, "method")
+    one_of(normalise, NORMALISATIONS, "normalise")
+    queries = dict.fromkeys(query for run in runs for query in run if only is None or query in only)
+    found: _Prepared = {}
+    for query in queries:
+        found[query] = []
+        for run in runs:
+            row = run.results.get(query)
+            if not row:
+                found[query].append(({}, 0.0))
+            elif method == "rrf":
+                found[query].append(({doc: float(i) for i, doc in enumerate(run.ranking(query), 1)}, math.inf))
+            else:
+                found[query].append(_NORMALISE[normalise](run, query, row))
+    return found
+
+
+def _min_max(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:
+    scores = _finite(run, query, row)
+    low, high = scores.min(), scores.max()
+    scaled = (scores - low) / (high - low) if high > low else np.ones(len(scores))
+    return dict(zip(row, scaled.tolist(), strict=True)), 0.0
+
+
+def _z_score(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:
+    scores = _finite(run, query, row)
+    spread = scores.std()
+    scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
+    return dict(zip(row, scaled.tolist(), strict=True)), float(scaled.min())
+
+
+def _by_rank(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:
+    ranking = run.ranking(query)
+    return {doc: 1 - i / len(ranking) for i, doc in enumerate(ranking)}, 0.0
+
+
+def _finite(run: Run, query: str, row: Mapping[str, float]) -> np.ndarray:
+    scores = np.fromiter(row.values(), np.float64, len(row))
+    if not np.isfinite(scores).all():
+        raise InputError(
+            f"query '{ids.show(query)}' has scores that are not finite, which cannot be normalised",
+            where=run.name,
+            hint="Use method='rrf' or normalise='rank', which need ranks only.",
+        )
+    return scores
+
+
+_NORMALISE: dict[str, Callable[[Run, str, Mapping[str, float]], tuple[Mapping[str, float], float]]] = {
+    "min-max": _min_max,
+    "z-score": _z_score,
+    "rank": _by_rank,
+}
+
+
+def _fuse(prepared: _Prepared, method: str, weights: Weights, k: float, name: str | None) -> Run:
+    if not (isinstance(k, int | float) and math.isfinite(k) and k >= 0):
+        raise OptionError(f"k is {k!r}; it must be a number, 0 or more", hint="60 is usual.")
+    results: dict[str, dict[str, float]] = {}
+    for query, lists in prepared.items():
+        total: dict[str, float] = {}
+        if method == "rrf":
+            for (ranks, _), weight in zip(lists, weights, strict=True):
+                for doc, rank in ranks.items():
+                    total[doc] = total.get(doc, 0.0) + weight / (k + rank)
+        elif method == "wsum":
+            docs = dict.fromkeys(doc for scores, _ in lists for doc in scores)
+            for (scores, absent), weight in zip(lists, weights, strict=True):
+                for doc in docs:
+                    total[doc] = total.get(doc, 0.0) + weight * scores.get(doc, absent)
+        else:
+            times: dict[str, int] = {}
+            for scores, _ in lists:
+                for doc, score in scores.items():
+                    total[doc] = total.get(doc, 0.0) + score
+                    times[doc] = times.get(doc, 0) + 1
+            if method == "combmnz":
+                total = {doc: score * times[doc] for doc, score in total.items()}
+        results[query] = total
+    return Run(results, name=name or method)

@@ -1,0 +1,405 @@
+"""Difference between systems: `Comparison`, and what it says in plain words."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldrank.comparison.correction import CORRECTIONS
+from goldrank.comparison.paired import TESTS, Interval, effect_word
+from goldrank.conventions import Convention
+from goldrank.data import ids
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
+from goldrank.data.scores import Scores
+from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
+
+if TYPE_CHECKING:
+    from goldrank.comparison.slices import SliceTable
+
+INTERVALS = {
+    "percentile": "percentile bootstrap over queries",
+    "bca": "bias-corrected and accelerated bootstrap over queries",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a comparison was made: everything that its numbers depend on besides the values."""
+
+    test: str = "randomization"
+    correct: str = "holm"
+    interval: str = "percentile"
+    alpha: float = 0.05
+    power: float = 0.8
+    margin: float | None = None
+    """Differences smaller than this do not matter; None if nobody said so."""
+    samples: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        one_of(self.test, TESTS, "test")
+        one_of(self.correct, CORRECTIONS, "correct")
+        one_of(self.interval, INTERVALS, "interval")
+        if not 0 < self.alpha < 0.5:
+            raise OptionError(f"alpha is {self.alpha!r}; it must be between 0 and 0.5", hint="0.05 is usual.")
+        if not 0 < self.power < 1:
+            raise OptionError(f"power is {self.power!r}; it must be between 0 and 1", hint="0.8 is usual.")
+        if self.margin is not None and not self.margin > 0:
+            raise OptionError(f"margin is {self.margin!r}; it must be greater than 0")
+        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or not 100 <= self.samples <= 10_000_000:
+            raise OptionError(f"samples is {self.samples!r}; it must be a whole number from 100 to 10,000,000")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise OptionError(f"seed is {self.seed!r}; it must be a whole number, 0 or more")
+
+    @property
+    def level(self) -> float:
+        """The confidence of intervals."""
+        return 1 - self.alpha
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One measure of two systems on the same queries. Differences are `b` minus `a`."""
+
+    measure: str
+    a: str
+    b: str
+    n: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    percentile: Interval
+    bca: Interval
+    effect: float
+    """Cohen's d of the paired differences; NaN if they are all the same."""
+    wins: int
+    """Queries on which b is better."""
+    ties: int
+    losses: int
+    p: Mapping[str, float]
+    """The p-value of each test, before correction."""
+    exact: bool
+    """Whether the randomisation test looked at all flips of signs."""
+    adjusted: float
+    """The p-value of the chosen test, corrected for the number of comparisons."""
+    detectable: float
+    """The smallest difference that so many queries would have found."""
+    needed: int | None
+    """How many queries would find a difference of this size."""
+    equivalence: float | None
+    """The p-value for the difference being within the margin; None without a margin."""
+    higher_is_better: bool = True
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the difference, by the method that the comparison asked for."""
+        return self.bca if self.settings.interval == "bca" else self.percentile
+
+    @property
+    def verdict(self) -> str:
+        """'better' or 'worse' (b than a), 'same', 'equivalent' or 'unclear'."""
+        if self.wins + self.losses == 0:
+            return "same"
+        if self.adjusted <= self.settings.alpha and self.difference != 0:
+            return "better" if (self.difference > 0) == self.higher_is_better else "worse"
+        if self.equivalence is not None and self.equivalence <= self.settings.alpha:
+            return "equivalent"
+        return "unclear"
+
+    @property
+    def words(self) -> str:
+        """The verdict as a sentence: how much, how sure, on how many queries."""
+        s, a, b = self.settings, ids.show(self.a), ids.show(self.b)
+        if self.verdict == "same":
+            return f"{b} and {a} have the same {self.measure} on all {self.n:,} queries."
+        size = f"{self.difference:+.4f} {self.measure}"
+        if not math.isnan(self.interval.low):
+            size += f" ({s.level:.0%} interval {self.interval.low:+.4f} to {self.interval.high:+.4f})"
+        counts = f"better on {self.wins:,}, worse on {self.losses:,}, equal on {self.ties:,} of {self.n:,} queries"
+        p = format_p(self.adjusted)
+        if self.verdict in ("better", "worse"):
+            word = (
+                f"a {effect_word(self.effect)} effect, d = {self.effect:.2f}; " if not math.isnan(self.effect) else ""
+            )
+            within = ""
+            if self.equivalence is not None and self.equivalence <= s.alpha:
+                within = f" The difference is real but within the margin of {s.margin:g}."
+            return (
+                f"{b} is {self.verdict} than {a}: {size}; {word}{counts}. "
+                f"Chance alone would rarely do this (p {p}).{within}"
+            )
+        if self.verdict == "equivalent":
+            return f"{b} and {a} are equivalent within {s.margin:g}: {size}; {counts}."
+        enough = ""
+        if not math.isnan(self.detectable):
+            enough = (
+                f" With {self.n:,} queries a difference of {self.detectable:.4f} would be found "
+                f"{s.power:.0%} of the time"
+            )
+            enough += (
+                f"; one of {abs(self.difference):.4f} needs about {self.needed:,} queries." if self.needed else "."
+            )
+        elif self.n == 1:
+            enough = " One query cannot show a difference between systems."
+        return f"No clear difference between {b} and {a}: {size}; {counts} (p {p}).{enough}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        return {
+            "measure": self.measure,
+            "a": self.a,
+            "b": self.b,
+            "queries": self.n,
+            "mean_a": self.mean_a,
+            "mean_b": self.mean_b,
+            "difference": self.difference,
+            "interval": {
+                "level": self.settings.level,
+                "percentile": [self.percentile.low, self.percentile.high],
+                "bca": [self.bca.low, self.bca.high],
+            },
+            "effect": self.effect,
+            "wins": self.wins,
+            "ties": self.ties,
+            "losses": self.losses,
+            "p": dict(self.p),
+            "exact": self.exact,
+            "p_adjusted": self.adjusted,
+            "detectable": self.detectable,
+            "queries_needed": self.needed,
+            "p_equivalence": self.equivalence,
+            "verdict": self.verdict,
+            "words": self.words,
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One measure of one system."""
+
+    mean: float
+    interval: Interval
+    shown: float
+    """The measure's own summary: the mean, or a sum or geometric mean where that is what the measure reports."""
+    average: str = "mean"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the values came from; needed to say which documents moved."""
+
+    qrels: Qrels
+    runs: Mapping[str, Run]
+    rules: Convention
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several systems on the same queries: means with intervals, and each pair's difference.
+
+    >>> from goldrank import compare
+    >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
+    >>> first, second = {q: ["d"] for q in qrels}, {q: ["x", "d"] for q in qrels}
+    >>> pair = compare(qrels, {"new": first, "old": second}, "RR", baseline="old")["RR", "old", "new"]
+    >>> pair.difference, pair.p["randomization"] == 2 / 2**8, pair.verdict
+    (0.5, True, 'better')
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    queries: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
+    """Per measure one row per system and one column per query; NaN where a query does not count."""
+    summaries: Mapping[tuple[str, str], Summary]
+    """By measure and system."""
+    pairs: tuple[Pair, ...]
+    baseline: str | None
+    settings: Settings
+    notes: tuple[str, ...] = ()
+    scores: tuple[Scores, ...] = ()
+    curves: Mapping[str, Mapping[str, tuple[tuple[float, float], ...]]] = field(default_factory=dict)
+    """Values over cut-offs ('nDCG') or recall levels ('IPrec'), by system."""
+    slices: SliceTable | None = None
+    evidence: Evidence | None = None
+
+    def __getitem__(self, key: tuple[str, str, str]) -> Pair:
+        """The pair (measure, a, b), whose difference is b minus a."""
+        measure, a, b = key
+        name = self.measure(measure)
+        for pair in self.pairs:
+            if (pair.measure, pair.a, pair.b) == (name, a, b):
+                return pair
+        for run in (a, b):
+            if run not in self.runs:
+                raise KeyError(f"no system {run!r}; there are: {', '.join(self.runs)}")
+        raise KeyError(f"{a!r} and {b!r} were not compared in this order; differences are the second minus the first")
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def measure(self, given: object) -> str:
+        """A measure's full name, from any of its spellings."""
+        name = str(given)
+        if name in self.measures:
+            return name
+        from goldrank.measures import parse
+
+        name = str(parse(name))
+        if name not in self.measures:
+            hint = did_you_mean(name, self.measures)
+            raise MeasureError(f"{name} was not compared; there are: {', '.join(self.measures)}", hint=hint)
+        return name
+
+    def of(self, measure: str) -> list[Pair]:
+        """The pairs of one measure."""
+        return [pair for pair in self.pairs if pair.measure == measure]
+
+    def best(self, measure: str) -> set[str]:
+        """The systems with the best mean; more than one if they are equal to four decimals, as shown."""
+        higher = self.higher_is_better(measure)
+        means = {run: round(self.summaries[measure, run].mean, 4) for run in self.runs}
+        there = [mean for mean in means.values() if not math.isnan(mean)]
+        if not there or len(set(there)) == 1:
+            return set()
+        top = max(there) if higher else min(there)
+        return {run for run, mean in means.items() if mean == top}
+
+    def higher_is_better(self, measure: str) -> bool:
+        """Whether more of this measure is better."""
+        return all(one.columns[measure].higher_is_better for one in self.scores if measure in one.columns)
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """A short mark for each system: a to z, then aa, ab and so on."""
+        return {run: _letter(i) for i, run in enumerate(self.runs)}
+
+    def beats(self, measure: str, run: str) -> list[str]:
+        """The systems that this one is clearly better than, by their letters."""
+        letters = self.letters
+        beaten = []
+        for pair in self.of(measure):
+            if pair.b == run and pair.verdict == "better":
+                beaten.append(letters[pair.a])
+            if pair.a == run and pair.verdict == "worse":
+                beaten.append(letters[pair.b])
+        return sorted(beaten, key=lambda letter: (len(letter), letter))
+
+    @property
+    def method(self) -> str:
+        """How the comparison was made, in a sentence."""
+        s = self.settings
+        count = len(self.pairs)
+        exact = " (exact where at most 13 queries differ)" if s.test == "randomization" else ""
+        tests = f"{count:,} comparison{'s' if count != 1 else ''}"
+        how = {"none": f"not corrected for {tests}"}.get(s.correct, f"corrected over {tests} by {s.correct}")
+        if s.correct == "tukey":
+            how = "corrected over all pairs of systems, measure by measure, by randomised Tukey HSD"
+        return (
+            f"{TESTS[s.test].split(':')[0]}{exact}, {how}, alpha {s.alpha:g}; "
+            f"{s.level:.0%} intervals by {INTERVALS[s.interval]}; {s.samples:,} samples, seed {s.seed}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the single queries' values, as plain Python values."""
+        return {
+            "format": "goldrank-comparison",
+            "version": 1,
+            "runs": list(self.runs),
+            "measures": list(self.measures),
+            "baseline": self.baseline,
+            "queries": len(self.queries),
+            "method": self.method,
+            "settings": dict(vars(self.settings)),
+            "systems": [
+                {
+                    "measure": measure,
+                    "run": run,
+                    "mean": summary.mean,
+                    "summary": summary.shown,
+                    "interval": [summary.interval.low, summary.interval.high],
+                }
+                for (measure, run), summary in self.summaries.items()
+            ],
+            "pairs": [pair.to_dict() for pair in self.pairs],
+            "slices": self.slices.to_dict() if self.slices else None,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """Everything but the single queries' values, as JSON; NaN becomes null."""
+        return json.dumps(_finite(self.to_dict()), ensure_ascii=True, indent=1)
+
+    def save_scores(self, folder: str | Path) -> list[Path]:
+        """Each system's scores as a file of the folder, from which `saved_scores` makes the comparison again."""
+        target = Path(folder)
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror}", where=str(target)) from None
+        paths = []
+        for i, scores in enumerate(self.scores, 1):
+            word = "".join(c if c.isalnum() or c in "-_." else "_" for c in scores.run)[:80].strip(".")
+            paths.append(target / f"{i:02d}-{word or 'run'}.json")
+            facts = {**scores.provenance, _COMPARED: list(self.measures)}
+            replace(scores, origin=partial(dict, facts)).save(paths[-1])
+        return paths
+
+    def __repr__(self) -> str:
+        n, systems = len(self.queries), len(self.runs)
+        lines = [f"<Comparison of {systems} systems on {n:,} queries: {', '.join(self.measures)}>"]
+        first = self.of(self.measures[0])
+        lines += [f"  {pair.words}" for pair in first[:10]]
+        if len(first) > 10:
+            lines.append(f"  and {len(first) - 10:,} more pairs")
+        return "\n".join(lines)
+
+
+_COMPARED = "compared"
+"""In the provenance of saved scores: the measures that were compared; others are there for the curves."""
+
+
+def saved_scores(paths: Iterable[str | Path]) -> tuple[list[Scores], list[str] | None]:
+    """Saved scores, and the measures to compare; None if the scores do not say."""
+    scores = [Scores.load(path) for path in paths]
+    named = [one.provenance.get(_COMPARED) for one in scores]
+    if not named or not all(isinstance(names, list) for names in named):
+        return scores, None
+    return scores, [name for name in named[0] or [] if all(name in (names or []) for names in named)]
+
+
+def format_p(value: float) -> str:
+    """A p-value for people, with its sign: '= 0.012' or '< 0.001'."""
+    if math.isnan(value):
+        return "is not defined"
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def _letter(index: int) -> str:
+    text = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        text = chr(97 + rest) + text
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,155 @@
+"use strict";
+(() => {
+  // Tables that are in the page: sort by a column, filter by what a row is.
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
+    table.querySelectorAll("thead th button").forEach((button) => {
+      button.addEventListener("click", () => {
+        const head = button.closest("th"), column = head.cellIndex, body = table.tBodies[0];
+        const down = head.getAttribute("aria-sort") !== "descending";
+        for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const key = (row) => {
+          const cell = row.cells[column], raw = cell.dataset.value;
+          return raw === undefined ? cell.textContent.trim() : raw === "" ? -Infinity : Number(raw);
+        };
+        const compare = (x, y) => (typeof x === "number" && typeof y === "number" ? x - y || 0 : String(x).localeCompare(String(y)));
+        const rows = [...body.rows].sort((a, b) => compare(key(a), key(b)) * (down ? -1 : 1));
+        body.append(...rows);
+      });
+    });
+  }
+  for (const select of document.querySelectorAll("select[data-filters]")) {
+    const rows = document.getElementById(select.dataset.filters).tBodies[0].rows;
+    const both = document.querySelectorAll(`select[data-filters="${select.dataset.filters}"]`);
+    const apply = () => {
+      for (const row of rows) row.hidden = ![...both].every((s) => !s.value || row.dataset[s.dataset.field] === s.value);
+    };
+    select.addEventListener("change", apply);
+    apply();
+  }
+
+  // The explorer of queries.
+  const holder = document.getElementById("data");
+  if (!holder) return;
+  const data = JSON.parse(holder.textContent);
+  const at = (id) => document.getElementById(id);
+  const body = at("query-rows"), count = at("query-count"), more = at("query-more");
+  const PAGE = 100, SCALE = data.scale;
+  let shown = PAGE, sortBy = "size", sortDown = true, rows = [];
+  const make = (tag, text, name) => {
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text;
+    if (name) node.className = name;
+    return node;
+  };
+  const fill = (select, names, chosen) => {
+    names.forEach((name, i) => {
+      const option = make("option", name);
+      option.value = i;
+      option.selected = i === chosen;
+      select.append(option);
+    });
+  };
+  fill(at("pick-a"), data.runs, data.a);
+  fill(at("pick-b"), data.runs, data.b);
+  fill(at("pick-measure"), data.measures, 0);
+  const format = (v) => (v === null ? "–" : (v / SCALE).toFixed(4));
+  const sign = (v) => (v > 0 ? "+" : v < 0 ? "−" : "") + (Math.abs(v) / SCALE).toFixed(4);
+  const why = (old, now, oldHoles, nowHoles) => {
+    if (!old && !now) return "absent";
+    if (!now) return "lost";
+    if (!old) return "found";
+    if (now > old && 2 * (nowHoles - oldHoles) > now - old) return "intruder";
+    if (now > old) return old <= data.k && now > data.k ? "pushed out" : "moved down";
+    if (now < old) return old > data.k && now <= data.k ? "pulled in" : "moved up";
+    return "unchanged";
+  };
+  const detail = (row) => {
+    const a = Number(at("pick-a").value), b = Number(at("pick-b").value);
+    const tr = make("tr", undefined, "detail"), cell = make("td");
+    cell.colSpan = 5;
+    const docs = data.docs[row.i];
+    if (!docs) {
+      cell.textContent = data.docs_note;
+    } else if (!docs.length) {
+      cell.textContent = "No relevant document is judged for this query.";
+    } else {
+      const table = make("table"), head = table.createTHead().insertRow(), tbody = table.createTBody();
+      for (const [name, left] of [["judged document", 1], ["grade"], [data.runs[a]], [data.runs[b]], ["what happened"]]) {
+        head.append(make("th", name, left ? "name" : ""));
+      }
+      for (const [doc, grade, ranks, holes] of docs) {
+        const line = tbody.insertRow(), cause = why(ranks[a], ranks[b], holes[a], holes[b]);
+        line.append(make("td", doc, "name"), make("td", grade));
+        line.append(make("td", ranks[a] || "–"), make("td", ranks[b] || "–"));
+        const worse = ["lost", "pushed out", "intruder", "moved down"].includes(cause);
+        const better = ["found", "pulled in", "moved up"].includes(cause);
+        line.append(make("td", cause, grade < 1 ? "dim" : worse ? "down-text" : better ? "up-text" : "dim"));
+      }
+      cell.append(table);
+    }
+    tr.append(cell);
+    return tr;
+  };
+  const bar = (delta, most) => {
+    const outer = document.createElement("meter-bar"), inner = make("i", undefined, delta > 0 ? "up" : "down");
+    const width = most ? (50 * Math.abs(delta)) / most : 0;
+    inner.style.left = `${delta > 0 ? 50 : 50 - width}%`;
+    inner.style.width = `${width}%`;
+    outer.append(inner);
+    outer.setAttribute("aria-hidden", "true");
+    return outer;
+  };
+  const draw = () => {
+    const most = rows.most;
+    body.replaceChildren(...rows.slice(0, shown).map((row) => {
+      const tr = document.createElement("tr"), name = make("td", undefined, "name"), button = make("button", data.queries[row.i], "open");
+      button.type = "button";
+      button.setAttribute("aria-expanded", "false");
+      button.addEventListener("click", () => {
+        const open = button.getAttribute("aria-expanded") === "true";
+        button.setAttribute("aria-expanded", String(!open));
+        if (open) tr.nextSibling.remove(); else tr.after(detail(row));
+      });
+      name.append(button);
+      tr.append(name, make("td", format(row.a)), make("td", format(row.b)), make("td", sign(row.delta), row.delta > 0 ? "up-text" : row.delta < 0 ? "down-text" : "dim"));
+      const drawn = make("td");
+      drawn.append(bar(row.delta, most));
+      tr.append(drawn);
+      return tr;
+    }));
+    count.textContent = `${rows.length.toLocaleString("en")} of ${data.queries.length.toLocaleString("en")} queries listed`;
+    more.hidden = rows.length <= shown;
+  };
+  const update = () => {
+    const a = Number(at("pick-a").value), b = Number(at("pick-b").value), m = Number(at("pick-measure").value);
+    const wanted = at("pick-text").value.toLocaleLowerCase(), way = at("pick-way").value;
+    const va = data.values[m][a], vb = data.values[m][b];
+    at("head-a").textContent = data.runs[a];
+    at("head-b").textContent = data.runs[b];
+    rows = data.queries.map((name, i) => ({ i, name, a: va[i], b: vb[i], delta: va[i] === null || vb[i] === null ? 0 : vb[i] - va[i] }));
+    const most = Math.max(0, ...rows.map((row) => Math.abs(row.delta)));
+    rows = rows.filter((row) => (!wanted || row.name.toLocaleLowerCase().includes(wanted)) &&
+      (way === "all" || (way === "up" && row.delta > 0) || (way === "down" && row.delta < 0) || (way === "even" && row.delta === 0)));
+    const keys = { size: (row) => Math.abs(row.delta), delta: (row) => row.delta, a: (row) => row.a, b: (row) => row.b };
+    if (sortBy === "name") rows.sort((x, y) => (x.name < y.name ? -1 : x.name > y.name ? 1 : 0) * (sortDown ? -1 : 1));
+    else rows.sort((x, y) => (keys[sortBy](x) - keys[sortBy](y)) * (sortDown ? -1 : 1) || x.i - y.i);
+    rows.most = most;
+    shown = PAGE;
+    draw();
+  };
+  for (const button of document.querySelectorAll("#queries thead button")) {
+    button.addEventListener("click", () => {
+      const key = button.dataset.key;
+      sortDown = sortBy === key ? !sortDown : key !== "name";
+      sortBy = key;
+      for (const head of document.querySelectorAll("#queries thead th")) head.removeAttribute("aria-sort");
+      button.closest("th").setAttribute("aria-sort", sortDown ? "descending" : "ascending");
+      update();
+    });
+  }
+  for (const id of ["pick-a", "pick-b", "pick-measure", "pick-way"]) at(id).addEventListener("change", update);
+  at("pick-text").addEventListener("input", update);
+  more.addEventListener("click", () => { shown += 5 * PAGE; draw(); });
+  update();
+})();

@@ -1,0 +1,314 @@
+"""Charts as SVG, drawn in Python: inline in the HTML report, or alone for a paper.
+
+Colours are classes, so that a page can show them light or dark; a chart that stands alone brings its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape as escape_xml
+
+import numpy as np
+
+from goldrank.comparison.movement import Ranks
+from goldrank.comparison.result import Comparison, Pair
+from goldrank.data import ids
+
+WIDTH = 420
+COLOURS = 8
+LIGHT = ("#0b6fb8", "#c8500a", "#12805c", "#a8458b", "#9a7000", "#3b8fb5", "#6b55b5", "#6f6f6f")
+MOST_BARS = 300
+MOST_ROWS = 40
+
+STYLE = (
+    "text{font:12px system-ui,sans-serif;fill:#222}.dim{fill:#666}.end{text-anchor:end}.mid{text-anchor:middle}"
+    ".axis{stroke:#999;fill:none}.grid{stroke:#ddd;fill:none}.zero{stroke:#444;stroke-dasharray:3 3;fill:none}"
+    ".up{fill:#12805c;stroke:#12805c}.down{fill:#b3261e;stroke:#b3261e}.even{fill:#777;stroke:#777}"
+    ".line{fill:none;stroke-width:2}.dots{fill:none;stroke-linecap:round;stroke:#0b6fb8;stroke-opacity:.55}"
+    ".lab{paint-order:stroke;stroke:#fff;stroke-width:4px}.flow{fill:none;stroke-opacity:.55}.bars{stroke:none}"
+) + "".join(f".s{i}{{stroke:{colour};fill:{colour}}}.line.s{i}{{fill:none}}" for i, colour in enumerate(LIGHT))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing with a name and a description for those who cannot see it."""
+
+    title: str
+    description: str
+    height: float
+    body: str
+    width: float = WIDTH
+
+    def inline(self) -> str:
+        """For a page that has the styles."""
+        return self._svg("")
+
+    def alone(self) -> str:
+        """A file of its own."""
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + self._svg(f"<style>{STYLE}</style>")
+
+    def _svg(self, style: str) -> str:
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img">'
+            f"<title>{text(self.title, 300)}</title><desc>{text(self.description, 1000)}</desc>{style}{self.body}</svg>"
+        )
+
+
+def text(value: str, limit: int = 60) -> str:
+    """Text for XML: escaped, control characters shown."""
+    return escape_xml(ids.show(value, limit))
+
+
+def short(value: str, limit: int) -> str:
+    """A name that fits, with the middle left out if need be, for XML."""
+    shown = ids.show(value, 400)
+    if len(shown) > limit:
+        keep = limit - 1
+        shown = shown[: keep - keep // 2] + "…" + shown[len(shown) - keep // 2 :]
+    return escape_xml(shown)
+
+
+def forest(comparison: Comparison, measure: str) -> Chart:
+    """Each pair's difference with its interval: right of the dashed line B is higher."""
+    pairs = comparison.of(measure)
+    shown = pairs[:MOST_ROWS]
+    ends = [v for p in shown for v in (p.difference, p.interval.low, p.interval.high) if not math.isnan(v)]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    low, high = (low - 0.05 * (high - low), high + 0.05 * (high - low)) if high > low else (-1.0, 1.0)
+    left, right, top, step = 8.0, WIDTH - 64.0, 8.0, 38.0
+    height = top + step * len(shown) + 26
+
+    def x(value: float) -> float:
+        return left + (value - low) / (high - low) * (right - left)
+
+    parts = [_x_axis(x, low, high, height - 24, top, signed=True)]
+    parts.append(f'<path class="zero" d="M{x(0):.1f} {top}V{height - 24:.1f}"/>')
+    for i, pair in enumerate(shown):
+        y = top + step * i + 26
+        name = f"{short(pair.b, 26)} − {short(pair.a, 26)}"
+        parts.append(f'<g class="{_sign(pair)}"><title>{text(pair.words, 1000)}</title>')
+        parts.append(f'<text class="lab" x="{left:g}" y="{y - 10:.1f}">{name}</text>')
+        if not math.isnan(pair.interval.low):
+            a, b = x(pair.interval.low), x(pair.interval.high)
+            parts.append(
+                f'<path stroke-width="2" fill="none" d="M{a:.1f} {y}H{b:.1f}M{a:.1f} {y - 4}v8M{b:.1f} {y - 4}v8"/>'
+            )
+        parts.append(f'<circle cx="{x(pair.difference):.1f}" cy="{y}" r="4.5"/></g>')
+        parts.append(f'<text class="end" x="{WIDTH - 4}" y="{y + 4}">{pair.difference:+.4f}</text>')
+    left_out = f" (the first {MOST_ROWS} of {len(pairs)})" if len(pairs) > MOST_ROWS else ""
+    level = f"{comparison.settings.level:.0%}"
+    return Chart(
+        f"{measure}: differences with {level} intervals{left_out}",
+        " ".join(pair.words for pair in shown[:5]),
+        height,
+        "".join(parts),
+    )
+
+
+def curves(name: str, points: Mapping[str, Sequence[tuple[float, float]]]) -> Chart:
+    """One line per system over cut-offs, or over recall levels for interpolated precision."""
+    recall = name.startswith("IPrec")
+    xs = [k for line in points.values() for k, _ in line]
+    ys = [v for line in points.values() for _, v in line if not math.isnan(v)]
+    top_value = _nice_top(max(ys, default=1.0))
+    left, right, top, bottom = 40.0, WIDTH - 12.0, 10.0, 210.0
+    lowest, highest = min(xs), max(xs)
+
+    def x(k: float) -> float:
+        if recall:
+            return left + k * (right - left)
+        span = math.log(highest / lowest) or 1.0
+        return left + math.log(k / lowest) / span * (right - left)
+
+    def y(value: float) -> float:
+        return bottom - value / top_value * (bottom - top)
+
+    parts = [_y_axis(y, top_value, left, right)]
+    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs))
+    for tick in ticks:
+        parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16}">{tick:g}</text>')
+    label = "recall" if recall else "first k documents"
+    parts.append(f'<text class="mid dim" x="{(left + right) / 2:.1f}" y="{bottom + 32}">{label}</text>')
+    row = bottom + 52
+    for i, (run, line) in enumerate(points.items()):
+        drawn = [(x(k), y(v)) for k, v in line if not math.isnan(v)]
+        path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in drawn)
+        dash = _dash(i)
+        parts.append(f'<g><title>{text(run)}</title><path class="line s{i % COLOURS}"{dash} d="{path}"/>')
+        parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in drawn]
+        at = left + (i % 2) * (right - left) / 2
+        parts.append(f'<path class="line s{i % COLOURS}"{dash} d="M{at:.1f} {row - 4}h22"/>')
+        parts.append(f'<text x="{at + 28:.1f}" y="{row}">{short(run, 22)}</text></g>')
+        row += 18 if i % 2 or i == len(points) - 1 else 0
+    title = "Precision over recall" if recall else f"{name} over cut-offs"
+    ends = "; ".join(f"{run}: {line[-1][1]:.4f} at {line[-1][0]:g}" for run, line in list(points.items())[:10])
+    return Chart(title, ends, row, "".join(parts))
+
+
+def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
+    """One bar per query, from the largest gain to the largest loss."""
+    values = np.sort(deltas[~np.isnan(deltas)])[::-1]
+    drawn = values
+    if len(values) > MOST_BARS:
+        drawn = np.array([part.mean() for part in np.array_split(values, MOST_BARS)])
+    most = float(np.abs(drawn).max(initial=0)) or 1.0
+    left, right, top, bottom = 44.0, WIDTH - 8.0, 10.0, 190.0
+    middle = (top + bottom) / 2
+    step = (right - left) / len(drawn)
+    ups: list[str] = []
+    downs: list[str] = []
+    for i, value in enumerate(drawn.tolist()):
+        size = value / most * (bottom - top) / 2
+        if abs(size) >= 0.05:
+            box = f"M{left + i * step:.1f} {middle:g}v{-size:.1f}h{max(step * 0.9, 0.6):.1f}v{size:.1f}z"
+            (ups if size > 0 else downs).append(box)
+    parts = [_labels([(top + 4, f"+{most:.2f}"), (middle + 4, "0"), (bottom + 4, f"−{most:.2f}")], left - 6)]
+    parts.append(f'<path class="axis" d="M{left:g} {middle:g}H{right:g}M{left:g} {top:g}V{bottom:g}"/>')
+    parts.append(f'<path class="bars up" d="{"".join(ups)}"/><path class="bars down" d="{"".join(downs)}"/>')
+    what = f"{pair.wins:,} better, {pair.ties:,} equal, {pair.losses:,} worse"
+    parts.append(f'<text class="mid dim" x="{(left + right) / 2:g}" y="{bottom + 18:g}">{what}</text>')
+    return Chart(
+        f"{pair.measure} of {pair.b} minus {pair.a}, query by query",
+        f"{what} of {pair.n:,} queries; largest gain {values[0]:+.4f}, largest loss {values[-1]:+.4f}",
+        bottom + 26,
+        "".join(parts),
+    )
+
+
+def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
+    """A dot per query: above the diagonal B is higher. Queries at the same place make a larger dot."""
+    there = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[there], b[there]
+    low = float(min(a.min(), b.min(), 0.0))
+    high = _nice_top(float(max(a.max(), b.max())))
+    side, left, top = 190.0, 60.0, 8.0
+    cells = 48
+
+    def place(values: np.ndarray) -> np.ndarray:
+        scaled: np.ndarray = (values - low) / ((high - low) or 1.0)
+        return np.round(scaled * cells) / cells
+
+    spots, counts = np.unique(np.stack([place(a), place(b)], axis=1), axis=0, return_counts=True)
+    parts = [f'<path class="grid" d="M{left:g} {top + side:g}L{left + side:g} {top:g}"/>']
+    parts.append(f'<rect class="axis" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>')
+    for least, most, size in ((1, 1, 5), (2, 5, 8), (6, math.inf, 12)):
+        group = spots[(counts >= least) & (counts <= most)]
+        dots = "".join(f"M{left + px * side:.1f} {top + side - py * side:.1f}h0" for px, py in group.tolist())
+        if dots:
+            parts.append(f'<path class="dots" stroke-width="{size}" d="{dots}"/>')
+    parts.append(_labels([(top + 10, f"{high:g}"), (top + side, f"{low:g}")], left - 6))
+    parts.append(f'<text class="dim" x="{left:g}" y="{top + side + 14:g}">{low:g}</text>')
+    parts.append(f'<text class="end dim" x="{left + side:g}" y="{top + side + 14:g}">{high:g}</text>')
+    parts.append(f'<text class="mid" x="{left + side / 2:g}" y="{top + side + 28:g}">{short(pair.a, 24)}</text>')
+    beside = left + side + 14
+    for y, row, kind in (
+        (top + 14, f"↑ {short(pair.b, 20)}", ""),
+        (top + 34, "above the line:", ' class="dim"'),
+        (top + 50, f"{short(pair.b, 13)} higher", ' class="dim"'),
+        (top + side - 20, "below the line:", ' class="dim"'),
+        (top + side - 4, f"{short(pair.a, 13)} higher", ' class="dim"'),
+    ):
+        parts.append(f'<text{kind} x="{beside:g}" y="{y:g}">{row}</text>')
+    return Chart(
+        f"{pair.measure}: {pair.a} against {pair.b}",
+        f"One dot per query; {pair.b} is better on {pair.wins:,} and worse on {pair.losses:,} of {pair.n:,}",
+        top + side + 36,
+        "".join(parts),
+    )
+
+
+BUCKETS = ((1, 1, "1"), (2, 3, "2–3"), (4, 10, "4–10"), (11, 100, "11–100"), (101, math.inf, "> 100"), (0, 0, "absent"))
+
+
+def rank_shift(
+    names: tuple[str, str], ranks: Ranks, before: int, after: int, only: Collection[str] | None = None
+) -> Chart:
+    """Where relevant documents went: a band from their rank before to their rank after, as wide as they are many.
+
+    `only` draws the documents of some queries; the chart says of how many.
+    """
+    drawn = np.array([only is None or query in only for query in ranks.queries], bool)
+    relevant = (ranks.grade >= 1) & np.repeat(drawn, np.diff(ranks.start))
+    old, new = ranks.rank[before][relevant], ranks.rank[after][relevant]
+    flows: dict[tuple[int, int], int] = {}
+    for i, (low, high, _) in enumerate(BUCKETS):
+        inside = (old >= low) & (old <= high)
+        for j, (least, most, _) in enumerate(BUCKETS):
+            count = int((inside & (new >= least) & (new <= most)).sum())
+            if count:
+                flows[i, j] = count
+    most = max(flows.values(), default=1)
+    left, right, top, step = 66.0, WIDTH - 66.0, 34.0, 30.0
+    parts = [
+        f'<text x="8" y="14">{short(names[0], 28)}</text>',
+        f'<text class="end" x="{WIDTH - 8:g}" y="14">{short(names[1], 28)}</text>',
+    ]
+    for i, (_, _, label) in enumerate(BUCKETS):
+        y = top + i * step + 4
+        parts.append(f'<text class="end dim" x="{left - 8:g}" y="{y:g}">{label}</text>')
+        parts.append(f'<text class="dim" x="{right + 8:g}" y="{y:g}">{label}</text>')
+    for (i, j), count in sorted(flows.items(), key=lambda item: -item[1]):
+        start, end, middle = top + i * step, top + j * step, (left + right) / 2
+        sign = "even" if i == j else "up" if j < i else "down"
+        width = 1 + 17 * count / most
+        what = f"{count:,} documents from {BUCKETS[i][2]} to {BUCKETS[j][2]}"
+        parts.append(
+            f'<path class="flow {sign}" stroke-width="{width:.1f}" '
+            f'd="M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}">'
+            f"<title>{what}</title></path>"
+        )
+    ups = sum(count for (i, j), count in flows.items() if j < i)
+    downs = sum(count for (i, j), count in flows.items() if j > i)
+    said = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
+    said += "" if only is None else f" ({int(drawn.sum()):,} queries)"
+    bottom = top + len(BUCKETS) * step
+    parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{said}</text>')
+    return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", said, bottom + 10, "".join(parts))
+
+
+def _sign(pair: Pair) -> str:
+    return {"better": "up", "worse": "down"}.get(pair.verdict, "even")
+
+
+def _dash(index: int) -> str:
+    pattern = ("", "6 3", "2 3", "8 3 2 3")[index // COLOURS % 4]
+    return f' stroke-dasharray="{pattern}"' if pattern else ""
+
+
+def _labels(rows: Sequence[tuple[float, str]], x: float) -> str:
+    return "".join(f'<text class="end dim" x="{x:g}" y="{y:g}">{label}</text>' for y, label in rows)
+
+
+def _nice_top(value: float) -> float:
+    """A round number not below the value, for the top of an axis."""
+    if not value > 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    raw = (high - low) / 4
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= raw)
+    first = math.ceil(low / step - 1e-9)
+    return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _x_axis(x: Callable[[float], float], low: float, high: float, y: float, top: float, signed: bool = False) -> str:
+    parts = []
+    for tick in _ticks(low, high):
+        label = f"{tick:+g}" if signed and abs(tick) > 1e-12 else f"{tick:g}" if abs(tick) > 1e-12 else "0"
+        parts.append(f'<path class="grid" d="M{x(tick):.1f} {top:g}V{y:g}"/>')
+        parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{y + 16:g}">{label}</text>')
+    return "".join(parts)
+
+
+def _y_axis(y: Callable[[float], float], top_value: float, left: float, right: float) -> str:
+    parts = []
+    for tick in _ticks(0, top_value):
+        parts.append(f'<path class="grid" d="M{left:g} {y(tick):.1f}H{right:g}"/>')
+        parts.append(f'<text class="end dim" x="{left - 6:g}" y="{y(tick) + 4:.1f}">{tick:g}</text>')
+    return "".join(parts)

@@ -1,0 +1,298 @@
+"""`compare` as a whole: alignment, determinism, words, bad input."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import goldrank
+from goldrank import compare, compare_scores, evaluate
+from goldrank.data.scores import Column, Scores
+from goldrank.errors import GoldrankError, InputError, MeasureError, MismatchError, OptionError
+
+
+def scores(run, values, queries=None, measure="AP", average="mean"):
+    values = np.array(values, float)
+    names = tuple(queries or [f"q{i}" for i in range(len(values))])
+    return Scores(run, names, {measure: Column(measure, values, float(values.mean()), average)})
+
+
+def test_differences_and_counts_by_hand():
+    pair = compare_scores([scores("a", [0.1, 0.5, 0.5, 0.2]), scores("b", [0.3, 0.5, 0.4, 0.6])])["AP", "a", "b"]
+    # Differences 0.2, 0, -0.1, 0.4: mean 0.125.
+    assert pair.difference == pytest.approx(0.125)
+    assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
+    # Three differ: of the 8 flips of 0.2, 0.1, 0.4 the sums +-0.7 and +-0.5 are as large as 0.5.
+    assert pair.p["randomization"] == 4 / 8
+    assert pair.exact
+
+
+def test_p_values_are_those_of_scipy(data):
+    qrels, runs = data
+    result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25")
+    for pair in result:
+        a, b = (evaluate(qrels, runs[name], pair.measure).columns[pair.measure].values for name in (pair.a, pair.b))
+        assert pair.p["t"] == pytest.approx(stats.ttest_rel(b, a).pvalue, rel=1e-9)
+        assert pair.difference == pytest.approx((b - a).mean(), abs=1e-14)
+        assert pair.mean_b == pytest.approx(b.mean(), abs=1e-14)
+
+
+def test_aligned_by_query_id_whatever_the_order():
+    first = scores("a", [0.1, 0.2, 0.9], ["x", "y", "z"])
+    second = scores("b", [0.9, 0.1, 0.2], ["z", "x", "y"])
+    pair = compare_scores([first, second])["AP", "a", "b"]
+    assert pair.verdict == "same"
+    assert pair.ties == 3
+
+
+def test_different_query_sets_are_compared_on_what_they_share_and_counted():
+    first = scores("a", [0.1, 0.2, 0.9, 0.9], ["x", "y", "z", "only a"])
+    second = scores("b", [0.3, 0.1], ["z", "x"])
+    result = compare_scores([first, second])
+    assert set(result.queries) == {"x", "z"}
+    assert "compared on the 2 queries that all systems have (a 4, b 2)" in result.notes
+    with pytest.raises(MismatchError, match="a 4, b 2; 2 in common"):
+        compare_scores([first, second], align="error")
+    with pytest.raises(MismatchError, match="no query in common"):
+        compare_scores([first, scores("b", [0.3], ["other"])])
+
+
+def test_simpson_reversal_of_unequal_query_sets_is_told():
+    # On shared queries b wins (0.2 > 0.1), over their own queries a does: (0.1 + 0.9) / 2 > 0.2.
+    result = compare_scores([scores("a", [0.1, 0.9], ["x", "y"]), scores("b", [0.2], ["x"])])
+    assert any("Simpson" in note and "a is ahead of b" in note for note in result.notes)
+
+
+def test_same_seed_same_numbers_other_seed_others(data):
+    qrels, runs = data
+    one, again, other = (compare(qrels, runs, "nDCG@10", seed=seed, samples=1000).to_json() for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_saved_scores_give_the_same_comparison(data, tmp_path):
+    qrels, runs = data
+    result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25")
+    paths = result.save_scores(tmp_path)
+    again = compare_scores([Scores.load(path) for path in paths], ["nDCG@10", "AP"], baseline="bm25")
+    assert again.to_json() == result.to_json()
+
+
+def test_files_and_names(data, tmp_path):
+    qrels, runs = data
+    goldrank.write_qrels(qrels, tmp_path / "qrels.txt")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        goldrank.write_run(runs["dense"], tmp_path / name / "run.txt")
+    result = compare(tmp_path / "qrels.txt", [tmp_path / "one" / "run.txt", tmp_path / "two" / "run.txt"], "AP")
+    assert len(set(result.runs)) == 2
+    assert result.pairs[0].verdict == "same"
+
+
+def test_baseline_compares_only_with_it(data):
+    qrels, runs = data
+    assert [(p.a, p.b) for p in compare(qrels, runs, "AP", baseline="dense")] == [
+        ("dense", "bm25"),
+        ("dense", "hybrid"),
+    ]
+    assert len(compare(qrels, runs, "AP")) == 3
+
+
+@pytest.mark.parametrize("correct", ["holm", "bonferroni", "bh", "tukey", "none"])
+def test_corrections_never_lower_a_p_value_much(data, correct):
+    qrels, runs = data
+    for pair in compare(qrels, runs, ["nDCG@10", "AP"], correct=correct, samples=500):
+        assert pair.adjusted >= pair.p["randomization"] - 0.03
+
+
+def test_verdict_needs_size_and_chance():
+    rng = np.random.default_rng(0)
+    base = rng.random(100) / 2
+    result = compare_scores(
+        [
+            scores("base", base),
+            scores("good", base + 0.1 + rng.normal(0, 0.05, 100)),
+            scores("bad", base - 0.1 + rng.normal(0, 0.05, 100)),
+            scores("close", base + rng.normal(0, 0.004, 100)),
+            scores("noisy", base + rng.normal(0, 0.3, 100)),
+            scores("copy", base),
+        ],
+        baseline="base",
+        margin=0.01,
+    )
+    verdicts = {pair.b: pair.verdict for pair in result}
+    assert verdicts == {"good": "better", "bad": "worse", "close": "equivalent", "noisy": "unclear", "copy": "same"}
+    for pair in result:
+        assert "significant" not in pair.words
+        if pair.verdict != "same":
+            assert f"{pair.difference:+.4f} AP (95% interval {pair.interval.low:+.4f}" in pair.words
+    assert result.best("AP") == {"good"}
+    assert "a" in result.beats("AP", "good")
+
+
+def test_lower_is_better_turns_the_verdict():
+    low, high = (
+        Scores(name, tuple(map(str, range(20))), {"M": Column("M", values, 0.0, "mean", higher_is_better=False)})
+        for name, values in (("low", np.linspace(0, 0.1, 20)), ("high", np.linspace(0.5, 0.7, 20)))
+    )
+    pair = compare_scores([high, low])["M", "high", "low"]
+    assert (pair.verdict, pair.wins, pair.losses) == ("better", 20, 0)
+
+
+def test_one_query_only():
+    pair = compare_scores([scores("a", [0.1]), scores("b", [0.9])])["AP", "a", "b"]
+    assert pair.verdict == "unclear"
+    assert math.isnan(pair.interval.low)
+    assert "One query cannot show a difference" in pair.words
+
+
+def test_constant_differences_and_all_zero_measures():
+    pair = compare_scores([scores("a", [0.1] * 10), scores("b", [0.2] * 10)])["AP", "a", "b"]
+    assert pair.verdict == "better"
+    assert pair.p["randomization"] == 2 / 2**10
+    assert math.isnan(pair.effect)
+    assert "effect" not in pair.words
+    zero = compare_scores([scores("a", [0.0] * 10), scores("b", [0.0] * 10)])
+    assert zero.pairs[0].verdict == "same"
+    assert zero.best("AP") == set()
+    assert "null" in zero.to_json()
+    assert json.loads(zero.to_json())["pairs"][0]["difference"] == 0
+
+
+def test_more_than_26_systems():
+    rng = np.random.default_rng(0)
+    result = compare_scores([scores(f"s{i}", rng.random(20)) for i in range(30)], samples=200)
+    assert len(result) == 30 * 29 // 2
+    letters = list(result.letters.values())
+    assert letters[25:28] == ["z", "aa", "ab"]
+    assert len(set(letters)) == 30
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda: compare_scores([scores("a", [1])]), InputError, "at least two systems, 1 given"),
+        (lambda: compare_scores(scores("a", [1])), InputError, "list or mapping of Scores"),
+        (lambda: compare_scores({"a": {"q": 1}}), InputError, "list or mapping of Scores"),
+        (lambda: compare_scores([scores("a", [1]), scores("a", [0])]), InputError, "two systems are both named 'a'"),
+        (lambda: compare_scores([scores("a", [1]), scores("b", [0])], baseline="c"), InputError, "no system is named"),
+        (lambda: compare_scores([scores("a", [1]), scores("b", [0])], "RR"), InputError, "RR was not measured for a"),
+        (
+            lambda: compare_scores([scores("a", [1]), scores("b", [0], measure="RR")]),
+            InputError,
+            "no measure in common",
+        ),
+        (lambda: compare_scores([scores("a", [1]), scores("b", [np.nan])]), InputError, "no value that counts"),
+        (lambda: compare({"q": {"d": 1}}, {"q": {"d": 1.0}}), InputError, "needs several runs"),
+        (lambda: compare({"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"q": ["d"]}}, []), InputError, "no measures"),
+        (lambda: compare({"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"z": ["d"]}}), MismatchError, "no query id"),
+    ],
+)
+def test_bad_input_is_a_clear_error(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"test": "anova"},
+        {"correct": "hom"},
+        {"interval": "normal"},
+        {"alpha": 0},
+        {"alpha": float("nan")},
+        {"power": 1},
+        {"margin": -0.1},
+        {"samples": 10},
+        {"samples": 1e4},
+        {"seed": -1},
+        {"seed": 1.5},
+        {"align": "outer"},
+    ],
+)
+def test_bad_options_name_themselves(option):
+    with pytest.raises(OptionError, match=next(iter(option))):
+        compare_scores([scores("a", [0.1, 0.2]), scores("b", [0.3, 0.1])], **option)
+
+
+def test_unknown_pairs_and_measures(data):
+    qrels, runs = data
+    result = compare(qrels, runs, "AP", baseline="bm25", samples=200)
+    assert result["map", "bm25", "dense"].measure == "AP"
+    with pytest.raises(KeyError, match="no system 'nope'"):
+        result["AP", "bm25", "nope"]
+    with pytest.raises(KeyError, match="not compared in this order"):
+        result["AP", "dense", "bm25"]
+    with pytest.raises(MeasureError, match="was not compared"):
+        result["RR", "bm25", "dense"]
+
+
+def test_queries_that_do_not_count_are_left_out_of_their_measure(data):
+    qrels, runs = data
+    qrels["q0000"] = dict.fromkeys(qrels["q0000"], 0)
+    result = compare(qrels, runs, ["AP", "Judged@10"], empty="skip", samples=200)
+    assert result["AP", "bm25", "dense"].n == 39
+    assert result["Judged@10", "bm25", "dense"].n == 40
+    assert "AP is compared on 39 of 40 queries" in result.notes
+
+
+def test_geometric_and_summed_measures(data):
+    qrels, runs = data
+    result = compare(qrels, runs, ["GMAP", "NumRet"], samples=200)
+    pair = result["GMAP", "bm25", "dense"]
+    shown = {run: result.summaries["GMAP", run].shown for run in ("bm25", "dense")}
+    assert math.exp(pair.difference) == pytest.approx(shown["dense"] / shown["bm25"], rel=1e-9)
+    assert any("logarithm" in note for note in result.notes)
+    assert any("is a sum" in note for note in result.notes)
+
+
+def test_missing_queries_are_told(data):
+    qrels, runs = data
+    runs["dense"].pop("q0003")
+    result = compare(qrels, runs, "AP", samples=200)
+    assert any(note.startswith("dense: 1 of 40 judged queries are not in the run") for note in result.notes)
+
+
+def test_all_errors_are_goldrank_errors():
+    for error in (InputError, MismatchError, OptionError, MeasureError):
+        assert issubclass(error, GoldrankError)
+
+
+def test_import_stays_light():
+    import subprocess
+    import sys
+
+    code = "import sys, goldrank.comparison; print('scipy' in sys.modules, 'polars' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_many_comparisons_can_still_find_a_difference():
+    # 300 comparisons corrected by Bonferroni: 10,000 flips alone could not get below 300 / 10,001 = 0.03, and
+    # 1,000 not below 0.3.
+    rng = np.random.default_rng(0)
+    base = rng.random(40) / 2
+    systems = [scores(f"s{i}", base + rng.normal(0, 0.01, 40)) for i in range(24)]
+    systems.append(scores("good", base + 0.3 + rng.normal(0, 0.01, 40)))
+    result = compare_scores(systems, correct="bonferroni", samples=1_000)
+    assert len(result) == 300
+    assert result["AP", "s0", "good"].verdict == "better"
+
+
+def test_too_many_comparisons_are_told():
+    from goldrank.comparison.build import _too_coarse
+    from goldrank.comparison.result import Settings
+
+    assert "no sampled p-value" in _too_coarse(6_000, Settings())[0]
+    assert _too_coarse(4_000, Settings()) == []
+    assert _too_coarse(6_000, Settings(test="t")) == []
+
+
+def test_prints_its_verdicts():
+    result = compare_scores([scores(f"s{i}\x1b[1m", [0.1 * i] * 8) for i in range(6)], samples=200)
+    text = repr(result)
+    assert text.startswith("<Comparison of 6 systems on 8 queries: AP>")
+    assert "and 5 more pairs" in text
+    assert "\x1b" not in text

@@ -1,0 +1,113 @@
+"""Fusion by hand, tuning by cross-validation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from goldrank import evaluate, fuse, tune
+from goldrank.errors import InputError, OptionError
+
+RUNS = {"a": {"q": {"x": 3.0, "y": 2.0, "z": 1.0}}, "b": {"q": {"y": 10.0, "w": 0.0}}}
+
+
+def test_rrf_by_hand():
+    fused = fuse(RUNS, "rrf", k=60)["q"]
+    assert fused == pytest.approx({"x": 1 / 61, "y": 1 / 62 + 1 / 61, "z": 1 / 63, "w": 1 / 62})
+
+
+def test_weighted_rrf_by_hand():
+    fused = fuse(RUNS, "rrf", k=0, weights=[2, 1])["q"]
+    assert fused == pytest.approx({"x": 2 / 1, "y": 2 / 2 + 1 / 1, "z": 2 / 3, "w": 1 / 2})
+
+
+def test_combsum_and_combmnz_by_hand():
+    # min-max: a gives x 1, y 0.5, z 0; b gives y 1, w 0.
+    assert fuse(RUNS, "combsum")["q"] == {"x": 1.0, "y": 1.5, "z": 0.0, "w": 0.0}
+    assert fuse(RUNS, "combmnz")["q"] == {"x": 1.0, "y": 3.0, "z": 0.0, "w": 0.0}
+
+
+def test_weighted_sum_by_hand():
+    assert fuse(RUNS, "wsum", weights=[0.25, 0.75])["q"] == {"x": 0.25, "y": 0.875, "z": 0.0, "w": 0.0}
+
+
+def test_z_scores_by_hand():
+    # a: mean 2, deviation sqrt(2/3); b: mean 5, deviation 5. Absent documents get the run's lowest z.
+    low = -1 / math.sqrt(2 / 3)
+    fused = fuse(RUNS, "wsum", normalise="z-score")["q"]
+    assert fused == pytest.approx({"x": -low - 1, "y": 0 + 1, "z": low - 1, "w": low - 1})
+
+
+def test_rank_normalisation_by_hand():
+    assert fuse(RUNS, "combsum", normalise="rank")["q"] == pytest.approx(
+        {"x": 1.0, "y": 2 / 3 + 1, "z": 1 / 3, "w": 0.5}
+    )
+
+
+def test_equal_scores_and_missing_queries():
+    fused = fuse({"a": {"q": {"x": 5.0, "y": 5.0}}, "b": {"other": {"z": 1.0}}}, "combsum")
+    assert fused["q"] == {"x": 1.0, "y": 1.0}
+    assert fused["other"] == {"z": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda: fuse({"a": {"q": ["d"]}}), InputError, "two or more runs"),
+        (lambda: fuse(RUNS, "max"), OptionError, "method"),
+        (lambda: fuse(RUNS, normalise="l2", method="wsum"), OptionError, "normalise"),
+        (lambda: fuse(RUNS, weights=[1]), OptionError, "give 2 numbers"),
+        (lambda: fuse(RUNS, weights=[0, 0]), OptionError, "not all 0"),
+        (lambda: fuse(RUNS, weights=[1, math.nan]), OptionError, "give 2 numbers"),
+        (lambda: fuse(RUNS, "combsum", weights=[1, 2]), OptionError, "takes no weights"),
+        (lambda: fuse(RUNS, k=-1), OptionError, "k is -1"),
+        (lambda: fuse({"a": {"q": {"x": math.inf}}, "b": {"q": {"x": 1.0}}}, "wsum"), InputError, "not finite"),
+        (lambda: tune({"q": {"d": 1}}, RUNS), OptionError, "folds"),
+        (lambda: tune({q: {"d": 1} for q in "abcde"}, RUNS, method="combsum"), OptionError, "method"),
+    ],
+)
+def test_bad_input_is_a_clear_error(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
+
+
+def two_halves(seed, queries=60):
+    """Two systems that each find what the other misses, the first more reliably."""
+    rng = np.random.default_rng(seed)
+    qrels, a, b = {}, {}, {}
+    for i in range(queries):
+        q = f"q{i}"
+        qrels[q] = {"r": 1}
+        docs = ["r", *(f"n{j}" for j in range(15))]
+        signal = np.array([1.0] + [0.0] * 15)
+        a[q] = dict(zip(docs, (rng.normal(0, 0.7, 16) + signal).tolist(), strict=True))
+        b[q] = dict(zip(docs, (rng.normal(0, 1.2, 16) + signal).tolist(), strict=True))
+    return qrels, {"a": a, "b": b}
+
+
+def test_tuning_is_honest_and_repeatable():
+    qrels, runs = two_halves(1)
+    tuned = tune(qrels, runs, "RR", seed=4)
+    assert tuned.value <= tuned.optimistic
+    assert tuned.value == pytest.approx(evaluate(qrels, tuned.run, "RR")["RR"])
+    assert tune(qrels, runs, "RR", seed=4).by_fold == tuned.by_fold
+    assert sum(tuned.weights) == pytest.approx(1.0)
+    alone = max(evaluate(qrels, run, "RR")["RR"] for run in runs.values())
+    assert tuned.optimistic >= alone
+
+
+def test_tuning_never_looks_at_the_held_out_fold():
+    # Left out of its own fold, a query's judgement does not choose its weights: swap its judgement and its
+    # fused ranking stays.
+    qrels, runs = two_halves(2, 20)
+    before = tune(qrels, runs, "RR", folds=20, seed=0)
+    changed = dict(qrels) | {"q3": {"n1": 1}}
+    after = tune(changed, runs, "RR", folds=20, seed=0)
+    assert before.run["q3"] == after.run["q3"]
+
+
+def test_many_runs_are_tuned_by_random_weights():
+    qrels, runs = two_halves(3, 10)
+    six = {f"{name}{i}": run for i in range(3) for name, run in runs.items()}
+    tuned = tune(qrels, six, "RR", folds=2, steps=10)
+    assert len(tuned.weights) == 6

@@ -1,0 +1,127 @@
+"""Slices: means, worst slice, small ones, reversals."""
+
+import json
+import math
+
+import numpy as np
+import polars
+import pytest
+
+from goldrank import compare, compare_scores
+from goldrank.comparison.slices import SMALL
+from goldrank.data.scores import Column, Scores
+from goldrank.errors import InputError
+
+
+def two(delta_by_kind, seed=0):
+    """Two systems whose difference depends on the kind of query: kind -> (number of queries, difference)."""
+    rng = np.random.default_rng(seed)
+    kinds = [kind for kind, (n, _) in delta_by_kind.items() for _ in range(n)]
+    queries = tuple(f"q{i}" for i in range(len(kinds)))
+    base = rng.random(len(kinds)) / 2 + 0.2
+    other = base + np.array([delta_by_kind[kind][1] for kind in kinds]) + rng.normal(0, 0.01, len(kinds))
+    scores = [
+        Scores(name, queries, {"AP": Column("AP", values, float(values.mean()), "mean")})
+        for name, values in (("a", base), ("b", other))
+    ]
+    return scores, dict(zip(queries, kinds, strict=True))
+
+
+def test_means_by_hand():
+    scores, kind = two({"x": (12, 0.1), "y": (15, -0.1)})
+    table = compare_scores(scores, slice_by={"kind": kind}).slices
+    found = {one.value: one for one in table.slices}
+    values = scores[1].columns["AP"].values
+    assert found["x"].means["b"] == pytest.approx(values[:12].mean())
+    assert found["y"].n == 15
+    assert found["y"].intervals["b"].low < found["y"].means["b"] < found["y"].intervals["b"].high
+
+
+def test_worst_slice_and_reversal():
+    scores, kind = two({"long": (60, 0.1), "short": (20, -0.1)})
+    table = compare_scores(scores, slice_by={"kind": kind}).slices
+    worst = table.worst("AP", "a", "b")
+    assert worst.value == "short"
+    assert worst.reversed
+    assert worst.adjusted < 0.05
+    assert any("but not where kind is short" in note for note in table.notes)
+
+
+def test_order_that_turns_round_when_slices_count_the_same():
+    # 100 * 0.05 - 20 * 0.15 > 0 over all queries, but (0.05 - 0.15) / 2 < 0.
+    scores, kind = two({"many": (100, 0.05), "few": (20, -0.15)})
+    table = compare_scores(scores, slice_by={"kind": kind}).slices
+    assert any("if each kind counts the same" in note for note in table.notes)
+
+
+def test_small_slices_are_marked_and_never_worst():
+    scores, kind = two({"big": (30, 0.1), "tiny": (SMALL - 1, -0.4)})
+    table = compare_scores(scores, slice_by={"kind": kind}).slices
+    assert {one.value: one.small for one in table.slices} == {"big": False, "tiny": True}
+    assert table.worst("AP", "a", "b").value == "big"
+    assert math.isnan(next(d for d in table.differences if d.value == "tiny").adjusted)
+
+
+def test_worst_slice_search_keeps_its_error_rate():
+    rng = np.random.default_rng(8)
+    false, rounds = 0, 200
+    for i in range(rounds):
+        scores, _ = two({"x": (100, 0.0)}, seed=i)
+        kind = {q: str(rng.integers(0, 5)) for q in scores[0].queries}
+        table = compare_scores(scores, slice_by={"kind": kind}, samples=100).slices
+        false += any(d.adjusted <= 0.05 for d in table.differences)
+    # Expected 10 of 200 at most; more than 20 happens by chance once in a thousand.
+    assert false <= 20
+
+
+def test_numbers_are_cut_into_thirds():
+    scores, _ = two({"x": (30, 0.1)})
+    size = {q: i for i, q in enumerate(scores[0].queries)}
+    table = compare_scores(scores, slice_by={"size": size}).slices
+    assert [(one.value, one.n) for one in table.slices] == [("0 to 9", 10), ("10 to 19", 10), ("20 to 29", 10)]
+
+
+def test_automatic_slices(data):
+    qrels, runs = data
+    texts = {q: "word " * (1 + i % 2) for i, q in enumerate(qrels)}
+    table = compare(qrels, runs, ["AP", "Judged@10"], queries=texts, samples=200).slices
+    assert {one.attribute for one in table.slices} == {"relevant", "judged", "length"}
+    one_relevant = sum(sum(g >= 1 for g in row.values()) == 1 for row in qrels.values())
+    assert next(s for s in table.slices if (s.attribute, s.value) == ("relevant", "1")).n == one_relevant
+    assert {s.value for s in table.slices if s.attribute == "length"} == {"1", "2"}
+
+
+def test_every_way_to_give_an_attribute(tmp_path):
+    scores, kind = two({"x": (12, 0.1), "y": (15, -0.1)})
+    rows = [{"query_id": q, "kind": value} for q, value in kind.items()]
+    path = tmp_path / "queries.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    frame = polars.DataFrame(rows)
+    given = [kind, kind.get, path, frame, frame.to_pandas(), frame.to_arrow()]
+    tables = [compare_scores(scores, slice_by={"kind": one}, samples=200).slices.to_dict() for one in given]
+    assert all(table == tables[0] for table in tables)
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"other": {"zzz": 1}}, "no query of the comparison has a value"),
+        ({"nothing": None}, "no values were given"),
+        ({"length": None}, "need the queries' texts"),
+        ({"judged": None}, "need Judged@10"),
+        ({"kind": 3}, "holds no values"),
+        ({"kind": str}, "different values"),
+    ],
+)
+def test_bad_attributes(given, match):
+    scores, _ = two({"x": (60, 0.1)})
+    with pytest.raises(InputError, match=match):
+        compare_scores(scores, slice_by=given)
+
+
+def test_damaged_metadata_names_the_line(tmp_path):
+    path = tmp_path / "m.jsonl"
+    path.write_text('{"query": "q0", "kind": 1}\n{oops\n')
+    scores, _ = two({"x": (20, 0.1)})
+    with pytest.raises(InputError, match=r"m\.jsonl:2"):
+        compare_scores(scores, slice_by={"kind": path})

@@ -1,0 +1,254 @@
+"""The HTML report in a real browser: it works, it loads nothing, and no name runs a script."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from goldrank import compare, compare_scores
+from goldrank.data.scores import Column, Scores
+from goldrank.report import html, render
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    "</script><script>window.hacked=1</script>",
+    "<!--<script>",
+    "-->",
+    "<img src=x onerror=window.hacked=1>",
+    "<svg onload=window.hacked=1>",
+    '" onmouseover="window.hacked=1',
+    "' onfocus='window.hacked=1' autofocus='",
+    "javascript:window.hacked=1",
+    "{{ 7*7 }}",
+    "{% raw %}",
+    "${window.hacked=1}",
+    "`-window.hacked=1-`",
+    "]]><script>window.hacked=1</script>",
+    "<![CDATA[<script>window.hacked=1</script>]]>",
+    "&lt;script&gt;window.hacked=1&lt;/script&gt;",
+    "&#60;script&#62;",
+    "\u2028window.hacked=1\u2029",
+    "\\u003cscript\\u003e",
+    "</title><script>window.hacked=1</script>",
+    "</style><script>window.hacked=1</script>",
+    "</textarea><script>window.hacked=1</script>",
+    "</svg><script>window.hacked=1</script>",
+    "<iframe src=https://example.org></iframe>",
+    "<link rel=stylesheet href=https://example.org/x.css>",
+    "<base href=https://example.org/>",
+    "<meta http-equiv=refresh content='0;url=https://example.org'>",
+    "<style>@import 'https://example.org/x.css'</style>",
+    "<a href=https://example.org ping=https://example.org>x</a>",
+    "\x00\x1b[31m\x07\udcff __proto__ constructor",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as play:
+        launched = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """A function that opens a report and returns the page; at the end nothing may have gone wrong on it."""
+    troubles, requests, contexts = [], [], []
+
+    def open_page(text, **options):
+        path = tmp_path / "report.html"
+        path.write_text(text, "utf-8")
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: troubles.append(f"dialog {dialog.message}"))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+    assert all(url.startswith("file://") and url.endswith("report.html") for url in requests)
+
+
+@pytest.fixture
+def report(data):
+    qrels, runs = data
+    kinds = {q: ("short", "long")[i % 2] for i, q in enumerate(qrels)}
+    result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25", slice_by={"kind": kinds}, samples=500)
+    return result, render(result, "html")
+
+
+def test_sort_the_differences(show, report):
+    page = show(report[1])
+    page.click("#pairs thead button:has-text('B − A')")
+    column = "[...document.querySelectorAll('#pairs tbody tr')].map(r => Number(r.cells[2].dataset.value))"
+    down = page.evaluate(column)
+    assert down == sorted(down, reverse=True)
+    assert down == pytest.approx(sorted((p.difference for p in report[0]), reverse=True), abs=1e-5)
+    page.click("#pairs thead button:has-text('B − A')")
+    assert page.evaluate(column) == sorted(down)
+
+
+def test_filter_the_differences(show, report):
+    page = show(report[1])
+    assert page.locator("#pairs tbody tr:visible").count() == 4
+    page.select_option("select[data-field=measure][data-filters=pairs]", "AP")
+    assert page.locator("#pairs tbody tr:visible").count() == 2
+    page.select_option("select[data-field=verdict]", "worse")
+    worse = sum(p.verdict == "worse" and p.measure == "AP" for p in report[0])
+    assert page.locator("#pairs tbody tr:visible").count() == worse
+
+
+def test_explore_queries(show, report, data):
+    qrels, runs = data
+    result, text = report
+    page = show(text)
+    assert page.inner_text("#query-count") == "40 of 40 queries listed"
+    page.fill("#pick-text", "q001")
+    assert page.locator("#query-rows tr").count() == 10
+    page.fill("#pick-text", "")
+    page.select_option("#pick-b", label="hybrid")
+    page.select_option("#pick-measure", label="AP")
+    page.select_option("#pick-way", "up")
+    pair = result["AP", "bm25", "hybrid"]
+    assert page.locator("#query-rows tr").count() == pair.wins
+    page.click("#queries thead button[data-key=name]")
+    names = page.locator("#query-rows .open").all_inner_texts()
+    assert names == sorted(names)
+    button = page.locator("#query-rows .open").first
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    rows = page.locator(".detail table tbody tr").all_inner_texts()
+    relevant = {doc for doc, grade in qrels[names[0]].items() if grade >= 1}
+    found = {row.split("\t")[0]: row.split("\t") for row in rows}
+    assert relevant <= set(found)
+    for doc in relevant:
+        ranking = sorted(runs["hybrid"][names[0]], key=runs["hybrid"][names[0]].get, reverse=True)
+        assert found[doc][3] == (str(ranking.index(doc) + 1) if doc in ranking else "–")
+    page.keyboard.press("Enter")
+    assert page.locator(".detail").count() == 0
+
+
+def test_causes_in_the_page_are_those_of_diff(show, data):
+    from goldrank import diff
+
+    qrels, runs = data
+    two = {name: runs[name] for name in ("bm25", "hybrid")}
+    page = show(render(compare(qrels, two, "nDCG@10", samples=200), "html"))
+    changes = diff(qrels, two["bm25"], two["hybrid"], "nDCG@10")
+    for change in changes.read_first(5):
+        page.fill("#pick-text", change.query)
+        page.locator("#query-rows .open").first.click()
+        rows = [row.split("\t") for row in page.locator(".detail table tbody tr").all_inner_texts()]
+        shown = {row[0]: row[4] for row in rows}
+        for document in change.documents:
+            if document.grade >= 1:
+                assert shown[document.doc] == document.cause
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_narrow_screens_do_not_scroll_sideways(show, report, scheme):
+    page = show(report[1], viewport={"width": 400, "height": 800}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)"
+    )
+
+
+def test_prints_without_controls(show, report):
+    page = show(report[1])
+    page.emulate_media(media="print")
+    assert not page.locator("#pick-text").is_visible()
+    assert page.locator("#systems").is_visible()
+
+
+def test_works_without_javascript_up_to_the_explorer(show, report):
+    page = show(report[1], java_script_enabled=False)
+    assert page.locator("#pairs tbody tr").count() == 4
+    assert page.locator("svg").count() >= 6
+
+
+def test_hostile_names_run_no_script(show):
+    assert len(HOSTILE) == 30
+    rng = np.random.default_rng(0)
+    qrels = {f"{text}#{i}": {text: 1, f"{text}2": 0} for i, text in enumerate(HOSTILE)}
+    runs = {
+        name: {
+            query: {doc: float(rng.random()) for doc in [*judged, "x", "y", name]} for query, judged in qrels.items()
+        }
+        for name in HOSTILE
+    }
+    kinds = dict(zip(qrels, HOSTILE, strict=True))
+    result = compare(
+        qrels, runs, ["RR", "AP"], baseline=HOSTILE[0], slice_by={"<b>kind": kinds}, samples=200, overlap="allow"
+    )
+    page = show(html.render(result))
+    for button in page.locator("#query-rows .open").all():
+        button.click()
+    page.fill("#pick-text", "<script>")
+    page.select_option("#pick-b", index=4)
+    for button in page.locator("#query-rows .open").all():
+        button.click()
+    page.hover("svg >> nth=0")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("script").count() == 2
+    assert page.locator("iframe, img, link, base, object, embed, style ~ style").count() == 0
+    systems = page.locator("main table").first.locator("tbody tr")
+    assert systems.count() == 30
+    assert "<img src=x onerror=window.hacked=1>" in systems.nth(4).inner_text()
+
+
+def test_saved_scores_make_a_page_too(show, data):
+    qrels, runs = data
+    result = compare(qrels, runs, ["AP"], samples=200)
+    page = show(render(compare_scores(result.scores, ["AP"], samples=200), "html"))
+    page.locator("#query-rows .open").first.click()
+    assert "saved scores" in page.locator(".detail").inner_text()
+
+
+def test_size_for_a_thousand_queries(make):
+    qrels, runs = make(1_000, ("one", "two", "three", "four", "five"), depth=12)
+    result = compare(qrels, runs, ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"], samples=200)
+    assert len(html.render(result).encode()) < 300_000
+
+
+def test_queries_beyond_a_thousand_are_counted(show):
+    rng = np.random.default_rng(1)
+    queries = tuple(f"q{i}" for i in range(1_500))
+    systems = [
+        Scores(name, queries, {"AP": Column("AP", values, float(values.mean()), "mean")})
+        for name in ("a", "b")
+        for values in [rng.random(1_500)]
+    ]
+    page = show(render(compare_scores(systems, samples=200), "html"))
+    assert page.inner_text("#query-count") == "1,000 of 1,000 queries listed"
+    assert page.locator("text=Listed are the 1,000 of 1,500 queries").count() == 1
+    assert page.locator("#query-rows tr").count() == 100
+    page.click("#query-more")
+    assert page.locator("#query-rows tr").count() == 600
+
+
+def test_policy_is_strict(report):
+    head = report[1].split("</head>")[0]
+    assert "default-src 'none'; script-src 'sha256-" in head
+    assert "unsafe" not in head
