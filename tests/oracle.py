@@ -245,7 +245,7 @@ def nDCG(found, judged, k, rel=1, gain="linear", discount="log2", ideal="judged"
     pool = judged if ideal == "judged" else [grade for grade in found if grade is not None]
     best = sorted((gain_of(grade, gain, rel, negative) for grade in pool), reverse=True)
     best = dcg_of(best[:k] if cut_ideal else best, discount)
-    return share(DCG(found, judged, k, rel, gain, discount, negative), best)
+    return share(DCG(found, judged, k, rel, gain, discount, negative), max(best, 0))
 
 
 def RBP(found, judged, k, rel=None, p=0.9):

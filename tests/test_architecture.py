@@ -25,6 +25,8 @@ LAYERS = {
     "engine": ("errors", "conventions", "data"),
     "match": ("errors", "conventions", "data"),
     "measures": ("errors", "conventions", "data"),
+    "advice": ("errors", "measures"),
+    "pitfalls": ("data", "measures"),
     "overlap": ("errors", "conventions", "data", "engine"),
     "evaluation": ("__init__", "errors", "conventions", "data", "io", "engine", "match", "measures", "overlap"),
 }
@@ -37,7 +39,7 @@ LAYERS |= {
     "history": _BELOW,
     "report": (*_BELOW, "comparison", "history"),
 }
-_ABOVE = (*_BELOW, "judging", "difference", "demo", "comparison", "history", "report")
+_ABOVE = (*_BELOW, "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report")
 LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 

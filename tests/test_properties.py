@@ -29,7 +29,6 @@ OUT_OF_BOUNDS = {
 }
 NOT_MONOTONE = {
     ("AP", "divisor", "hits"): "a document that moves into the first k raises the divisor too",
-    ("nDCG", "negative", "keep"): "where the best sum is negative, a better ranking has a smaller quotient",
 }
 """Options with which a measure does not keep what its declaration says of it, and why."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goldrank.advice import choose
     from goldrank.comparison import Comparison, compare, compare_scores
     from goldrank.comparison.agreement import agreement
     from goldrank.comparison.fusion import fuse, tune
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
+    from goldrank.pitfalls import pitfalls_of
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,7 @@ _HOME = {
     "Qrels": "goldrank.data.qrels",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
+    "choose": "goldrank.advice",
     "agreement": "goldrank.comparison.agreement",
     "compare": "goldrank.comparison",
     "compare_scores": "goldrank.comparison",
@@ -50,6 +53,7 @@ _HOME = {
     "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
+    "pitfalls_of": "goldrank.pitfalls",
     "read_aspects": "goldrank.io",
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
@@ -62,6 +66,8 @@ _HOME = {
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "choose",
+    "pitfalls_of",
     "compare",
     "compare_scores",
     "diff",

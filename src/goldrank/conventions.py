@@ -118,9 +118,53 @@ TORCHMETRICS = Convention(
 BEIR = replace(TREC_EVAL_9, name="beir")
 """BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
 
-CONVENTIONS = {
-    convention.name: convention for convention in (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
-}
+# The seed systems. They rank by the order of a list and judge by numbers that need not be whole; what only
+# their own calls can show (repeated documents, texts that match) is in goldrank.compat.
+
+ABOVE_ZERO = 5e-324
+"""The lowest `rel` that leaves out 0: the smallest positive number."""
+
+_GRADED = {"rel": ABOVE_ZERO}
+AXION = Convention(
+    "axion",
+    ties="input",
+    duplicates="first",
+    judgements="last",
+    options={
+        "P": _GRADED,
+        "R": _GRADED,
+        "RR": _GRADED,
+        "Success": _GRADED,
+        "DCG": {"negative": "keep"},
+        "nDCG": {"negative": "keep"},
+    },
+)
+LESSON = Convention(
+    "lesson", ties="input", duplicates="first", options={"DCG": {"negative": "keep"}, "nDCG": {"negative": "keep"}}
+)
+REMEM = Convention(
+    "remem",
+    ties="input",
+    duplicates="first",
+    options={"nDCG": {"discount": "log2_from_2", "gain": "binary", "ideal": "retrieved"}},
+)
+CONTINUOUS_EVAL = Convention(
+    "continuous_eval",
+    ties="input",
+    duplicates="first",
+    options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary", "cut_ideal": False}, "P": {"divisor": "retrieved"}},
+)
+IR_EVAL_NUMBA = Convention(
+    "ir_eval_numba",
+    ties="input",
+    duplicates="first",
+    options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary"}},
+)
+
+_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
+_GUESTS = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, IR_EVAL_NUMBA)
+
+CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_GUESTS)}
 DEFAULT = TREC_EVAL_10
 
 

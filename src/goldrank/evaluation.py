@@ -146,7 +146,10 @@ def _score(
         queries=queries,
         columns=columns,
         counts=numbers,
-        notes=_notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
+        notes=(
+            *_notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
+            *_out_of_reach(measures, placements),
+        ),
         convention=rules.name,
         origin=_origin(given, run, rules, depth),
         bounds={str(one): bounds for one, (_, bounds) in found.items() if bounds is not None},
@@ -321,6 +324,20 @@ def _notes(
     notes += [f"run: {text}" for text in run.notes]
     notes += [f"run: {text}" for text in in_words(counts.tolerated)]
     return tuple(notes)
+
+
+def _out_of_reach(measures: Sequence[Measure], placements: Placements) -> list[str]:
+    """Recall that cannot be 1 because the cut-off is smaller than the number of relevant documents."""
+    notes = []
+    for one in measures:
+        if one.name in ("R", "RecallAll") and one.k is not None:
+            beyond = int((placements.relevant(one.option("rel")) > one.k).sum())
+            if beyond:
+                notes.append(
+                    f"{one} cannot be 1 for {beyond:,} of {len(placements):,} queries: "
+                    f"they have more than {one.k:,} relevant documents"
+                )
+    return notes
 
 
 def _means(columns: Mapping[str, Column], counted: np.ndarray, limit: int = 4) -> str:

@@ -20,6 +20,7 @@ COMMANDS = {
     "explain-difference": "Say why two conventions give different numbers.",
     "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
     "measures": "List the measures, or explain one.",
+    "choose": "Recommend measures and cut-offs.",
     "convert": "Write a run or qrels in another format.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }

@@ -61,6 +61,12 @@ class Placements:
     tie_first: np.ndarray
     """The first rank of the placement's group of equal scores; equals `rank` when untied."""
     tie_last: np.ndarray
+    aspect: np.ndarray | None = None
+    """Which judged document, or reference text, each row is about, where rows do not have one of their own.
+
+    A document that a ranking repeats has a row for each time; a text that covers two references has two
+    rows of one rank. Rows of a rank are in the order of the references. None: each row has its own.
+    """
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -111,6 +117,8 @@ class Placements:
     @cached_property
     def judged_query(self) -> np.ndarray:
         """The query of each entry of `judged`."""
+        if len(self) == 1:
+            return np.zeros(len(self.judged), np.int64)
         return np.repeat(np.arange(len(self)), np.diff(self.judged_start))
 
     @cached_property
@@ -121,10 +129,10 @@ class Placements:
 
     # Other views of the same ranking.
 
-    def cut(self, depth: int) -> Placements:
-        """As if the run had returned no more than `depth` documents a query."""
-        keep = self.rank <= depth
-        return replace(self._where(keep), retrieved=np.minimum(self.retrieved, depth))
+    def cut(self, depth: int | np.ndarray) -> Placements:
+        """As if the run had returned no more than `depth` documents a query (one number, or one for each)."""
+        most = np.broadcast_to(np.asarray(depth), len(self))
+        return replace(self._where(self.rank <= most[self.query]), retrieved=np.minimum(self.retrieved, most))
 
     @cached_property
     def condensed(self) -> Placements:
@@ -158,6 +166,53 @@ class Placements:
             rank = np.where(bad, self.tie_last - size + 1 + place, rank)
         return replace(self, rank=rank, grade=self.grade[order])
 
+    @cached_property
+    def novel(self) -> np.ndarray:
+        """Which rows are the first of their query to be about their aspect."""
+        if self.aspect is None:
+            return np.ones(len(self.query), bool)
+        first = np.zeros(len(self.query), bool)
+        order = np.lexsort((self.aspect, self.query))
+        query, aspect = self.query[order], self.aspect[order]
+        first[order] = np.concatenate(([True], (query[1:] != query[:-1]) | (aspect[1:] != aspect[:-1])))[: len(order)]
+        return first
+
+    @cached_property
+    def per_aspect(self) -> Placements:
+        """Each aspect once, where it first appears: what recall of references counts."""
+        return self if self.aspect is None else replace(self._where(self.novel), aspect=None)
+
+    @cached_property
+    def per_rank(self) -> Placements:
+        """Each rank once, with its best grade: a text that covers any reference is relevant."""
+        if self.aspect is None or not len(self.query):
+            return self
+        first = np.concatenate(([True], (np.diff(self.query) != 0) | (np.diff(self.rank) != 0)))
+        best = np.maximum.reduceat(self.grade, np.flatnonzero(first))
+        return replace(self._where(first), grade=best, aspect=None)
+
+    @property
+    def every_row(self) -> Placements:
+        """Each row as a find of its own: pairs of a text and a reference."""
+        return replace(self, aspect=None)
+
+    @cached_property
+    def one_to_one(self) -> Placements:
+        """Each rank gets the first aspect that no rank above it got, and each aspect is given once."""
+        if self.aspect is None:
+            return self
+        keep = np.zeros(len(self.query), bool)
+        ranks: set[tuple[int, int]] = set()
+        given: set[tuple[int, int]] = set()
+        rows = zip(self.query.tolist(), self.rank.tolist(), self.aspect.tolist(), strict=True)
+        for row, (query, rank, aspect) in enumerate(rows):
+            if (query, rank) not in ranks and (query, aspect) not in given:
+                keep[row] = True
+                ranks.add((query, rank))
+                given.add((query, aspect))
+        return replace(self._where(keep), aspect=None)
+
     def _where(self, keep: np.ndarray) -> Placements:
         columns = ("query", "rank", "grade", "tie_first", "tie_last")
-        return replace(self, **{name: getattr(self, name)[keep] for name in columns})
+        kept = {name: getattr(self, name)[keep] for name in columns}
+        return replace(self, **kept, aspect=None if self.aspect is None else self.aspect[keep])

@@ -75,14 +75,14 @@ def ideal_dcg(
     p: Placements, k: int | None, rel: float, gain: str | Mapping[int, float], discount: str, negative: str, ideal: str
 ) -> np.ndarray:
     """The DCG of the best order of the judged documents, or of those that were retrieved."""
-    if ideal == "judged":
-        query, worth = p.judged_query, gains(p.judged, gain, rel, negative)
+    if ideal == "judged" and not isinstance(gain, Mapping):  # grades are in order, and gains rise with them
+        query, worth, rank = p.judged_query, gains(p.judged, gain, rel, negative), p.judged_rank
     else:
-        query, worth = p.query, gains(p.grade, gain, rel, negative)
-    order = np.lexsort((-worth, query))
-    query, worth = query[order], worth[order]
-    start = np.searchsorted(query, np.arange(len(p)))
-    rank = np.arange(1, len(query) + 1) - start[query]
+        query, grade = (p.judged_query, p.judged) if ideal == "judged" else (p.query, p.grade)
+        worth = gains(grade, gain, rel, negative)
+        order = np.lexsort((-worth, query))
+        query, worth = query[order], worth[order]
+        rank = np.arange(1, len(query) + 1) - np.searchsorted(query, np.arange(len(p)))[query]
     value = discounted(worth, rank, discount)
     return np.bincount(query, weights=value if k is None else np.where(rank <= k, value, 0.0), minlength=len(p))
 
@@ -145,13 +145,14 @@ def ndcg(
     """DCG as a share of the best possible, which makes queries comparable.
 
     `gain`, `discount` and `negative` are those of DCG. `ideal="retrieved"` takes the best order of what was
-    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k.
+    retrieved, so that missing documents cost nothing; `cut_ideal=False` does not cut the ideal at k. Where even
+    the ideal gains nothing, or less than nothing with `negative="keep"`, the value is 0.
 
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0
     """
     best = ideal_dcg(p, k if cut_ideal else None, rel, gain, discount, negative, ideal)
-    return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), best)
+    return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), np.maximum(best, 0.0))
 
 
 def powers(base: float, exponent: np.ndarray) -> np.ndarray:

@@ -45,7 +45,8 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     """The mean of precision at each relevant document; its mean over queries is MAP.
 
     `divisor="hits"` divides by the relevant documents found, so that missing ones cost nothing;
-    `divisor="min"` divides by the smaller of k and the number of relevant documents.
+    `divisor="min"` divides by the smaller of k and the number of relevant documents. In a ranking that
+    repeats documents, precision counts each of them once.
 
     >>> evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, "AP")["AP"]
     0.5555555555555555
@@ -53,7 +54,7 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     found = p.grade >= rel
     if k is not None:
         found = found & (p.rank <= k)
-    total = p.sum(np.where(found, p.cumulate(found) / p.rank, 0.0))
+    total = p.sum(np.where(found, p.cumulate(found & p.novel) / p.rank, 0.0))
     if divisor == "hits":
         return ratio(total, p.count(found))
     relevant = p.relevant(rel)

@@ -1,0 +1,192 @@
+"""The functions of ir_eval_numba (`from goldrank.compat.ir_eval_numba import recall`), without numba.
+
+The order of arguments is (actual, predicted, k): the relevant ids come first. Ids are integers of any dtype.
+`k` past the end of `predicted` means all of it, as the docstrings of the original promise; the original reads
+foreign memory there. A query without a relevant id, or without a hit, scores 0, where the original divides by
+zero. nDCG of a ranking that repeats ids stops at 1. `as_released=True` also takes k <= 0 as the original does
+wherever that has a result from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from goldrank.compat._common import mean, positive, sliced, values
+from goldrank.conventions import IR_EVAL_NUMBA
+from goldrank.data.placements import Placements
+from goldrank.engine.lists import place_integers
+from goldrank.errors import InputError, OptionError
+
+__all__ = [
+    "average_precision",
+    "f1_score",
+    "find_relevant_indices",
+    "mean_average_precision",
+    "mean_of_array",
+    "mean_reciprocal_rank",
+    "ndcg",
+    "precision",
+    "recall",
+    "reciprocal_rank",
+]
+
+Array = Any
+"""An array of integer ids of any dtype, or a list of integers."""
+
+
+def recall(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
+    """The share of the relevant items that is among the first k predictions.
+
+    Use it for early retrieval stages, where many candidates are returned and none should be missed.
+
+    >>> recall([1, 3, 5], [1, 2, 3, 4, 5], 3)
+    0.6666666666666666
+    """
+    if as_released and _is_int(k) and k < 1:
+        everything = _placed([actual], [predicted], len(predicted))
+        return float(values("R", None, sliced(everything, k).per_aspect, IR_EVAL_NUMBA)[0])
+    return _one("R", actual, predicted, k)
+
+
+def precision(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
+    """The share of relevant items among the first k predictions; the divisor is always k.
+
+    Use it for later ranking stages, where false positives cost most.
+
+    >>> precision([1, 3, 5], [1, 2, 3, 4, 5], 5)
+    0.6
+    """
+    return _one("P", actual, predicted, k)
+
+
+def f1_score(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
+    """The harmonic mean of precision and recall of the first k predictions.
+
+    >>> f1_score([1, 3, 5], [1, 2, 3, 4, 5], 3)
+    0.6666666666666666
+    """
+    return _one("F", actual, predicted, k)
+
+
+def average_precision(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
+    """The mean of precision at each of the first k ranks that holds a relevant item.
+
+    The divisor is the number of such ranks, so that relevant items that were not found cost nothing. This is
+    not trec_eval's AP, which divides by all relevant items: goldrank's `AP@k`.
+
+    >>> average_precision([1, 3, 5], [1, 2, 3, 4, 5], 5)
+    0.7555555555555555
+    """
+    return _one("AP", actual, predicted, k)
+
+
+def mean_average_precision(
+    actual_list: Sequence[Array], predicted_list: Sequence[Array], k: int, *, as_released: bool = False
+) -> float:
+    """The mean of `average_precision` over queries; 0 for no queries.
+
+    >>> mean_average_precision([[1, 3, 5], [2]], [[1, 2, 3], [9, 2]], 3)
+    0.6666666666666666
+    """
+    return _many("AP", actual_list, predicted_list, k)
+
+
+def ndcg(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
+    """Binary nDCG of the first k predictions: how near the order is to the best one.
+
+    Use it when relevant items should come first; a good overall measure.
+
+    >>> ndcg([1, 3, 5], [1, 2, 3, 4, 5], 5)
+    0.8854598815714874
+    """
+    return _one("nDCG", actual, predicted, k)
+
+
+def reciprocal_rank(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
+    """One over the rank of the first relevant item among the first k predictions, else 0.
+
+    Use it when people are shown one or very few results.
+
+    >>> reciprocal_rank([3], [1, 2, 3], 5)
+    0.3333333333333333
+    """
+    if as_released and _is_int(k) and k < 1:
+        return 0.0
+    return _one("RR", actual, predicted, k)
+
+
+def mean_reciprocal_rank(
+    actual_list: Sequence[Array], predicted_list: Sequence[Array], k: int, *, as_released: bool = False
+) -> float:
+    """The mean of `reciprocal_rank` over queries; 0 for no queries.
+
+    >>> mean_reciprocal_rank([[1], [2]], [[1, 2], [1, 2]], 2)
+    0.75
+    """
+    return _many("RR", actual_list, predicted_list, k)
+
+
+def find_relevant_indices(actual: Array, predicted: Array, k: int) -> np.ndarray:
+    """The places, counted from 0, of the relevant items among the first k predictions.
+
+    >>> find_relevant_indices([1, 3], [3, 2, 1], 3)
+    array([0, 2])
+    """
+    found: np.ndarray = _placed([actual], [predicted], positive(k)).rank - 1
+    return found
+
+
+def mean_of_array(array: Any) -> float:
+    """The mean of some values; 0 for none.
+
+    >>> mean_of_array([0.5, 1.0])
+    0.75
+    """
+    found = np.asarray(array, np.float64)
+    return mean(found) if len(found) else 0.0
+
+
+_DISTINCT = ("P", "R", "F")
+"""What a repeated prediction counts for once."""
+
+
+def _one(name: str, actual: Array, predicted: Array, k: Any) -> float:
+    k = positive(k)
+    placed = _placed([actual], [predicted], k)
+    return float(values(name, k, placed.per_aspect if name in _DISTINCT else placed, IR_EVAL_NUMBA)[0])
+
+
+def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Array], k: Any) -> float:
+    k = positive(k)
+    if len(actual_list) != len(predicted_list):
+        raise InputError(
+            f"actual_list has {len(actual_list):,} queries and predicted_list {len(predicted_list):,}",
+            hint="Give one array of each for every query.",
+        )
+    if not len(actual_list):
+        return 0.0
+    return mean(values(name, k, _placed(actual_list, predicted_list, k), IR_EVAL_NUMBA))
+
+
+def _placed(actual: Sequence[Array], predicted: Sequence[Array], depth: int) -> Placements:
+    return place_integers(_arrays(predicted, "predicted"), _arrays(actual, "actual"), depth)
+
+
+def _arrays(given: Sequence[Array], what: str) -> Sequence[np.ndarray]:
+    return [one if isinstance(one, np.ndarray) else _array(one, what, at) for at, one in enumerate(given)]
+
+
+def _array(one: Any, what: str, at: int) -> np.ndarray:
+    try:
+        return np.asarray(one)
+    except ValueError as error:
+        raise InputError(f"{what} of query {at} is no array of ids: {error}") from None
+
+
+def _is_int(k: Any) -> bool:
+    if isinstance(k, int | np.integer) and not isinstance(k, bool):
+        return True
+    raise OptionError(f"k is {k!r}; it must be a positive integer", hint="For example k=10.")

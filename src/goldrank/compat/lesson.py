@@ -1,0 +1,360 @@
+"""The lesson "Retrieval Quality Metrics": its functions and classes (`from goldrank.compat.lesson import *`).
+
+Arguments are (retrieved, relevant, k): the ranking comes first. The code of the document is its release, so
+`as_released=True` changes one thing only: a negative k is a Python slice instead of an error. nDCG of a
+ranking that repeats documents counts each time, as the document's code does, and stops at 1; where even the
+ideal ranking gains nothing it is 0. k = 0 gives 0 everywhere, and no queries give an error in the classes
+and 0 in the functions, as the functions of the document do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank.compat._common import mean, positive, sliced, values
+from goldrank.conventions import LESSON
+from goldrank.data.placements import Placements, log2
+from goldrank.engine.lists import place_each
+from goldrank.errors import InputError
+
+__all__ = [
+    "EvalResult",
+    "RetrievalEvaluator",
+    "RetrievalMetrics",
+    "RetrieverComparison",
+    "dcg_at_k",
+    "dcg_table",
+    "format_dcg_table",
+    "hit_rate_at_k",
+    "mean_hit_rate",
+    "mean_reciprocal_rank",
+    "ndcg_at_k",
+    "precision_at_k",
+    "recall_at_k",
+    "reciprocal_rank",
+    "relevant_from_grades",
+]
+
+Ids = Sequence[Hashable]
+Grades = Mapping[Any, float]
+DEFAULT_K = (1, 3, 5, 10)
+
+
+def relevant_from_grades(judgements: Grades, rel: float = 1) -> set[Hashable]:
+    """The relevant ids of judgements: those with a grade of at least `rel`. Works for binary and graded ones.
+
+    >>> sorted(relevant_from_grades({"doc_1": 3, "doc_2": 1, "doc_3": 2, "doc_4": 0}, rel=2))
+    ['doc_1', 'doc_3']
+    """
+    return {doc for doc, grade in judgements.items() if grade >= rel}
+
+
+def recall_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int, *, as_released: bool = False) -> float:
+    """The share of all relevant documents that is among the first k.
+
+    It cannot reach 1 if k is smaller than the number of relevant documents.
+
+    >>> recall_at_k(["doc_3", "doc_1", "doc_7"], {"doc_1", "doc_2"}, 3)
+    0.5
+    """
+    return _at_k("R", retrieved_ids, relevant_ids, k, as_released)
+
+
+def precision_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int, *, as_released: bool = False) -> float:
+    """The share of relevant documents among the first k; the divisor is always k.
+
+    >>> precision_at_k(["doc_1", "doc_3"], {"doc_1", "doc_2"}, 5)
+    0.2
+    """
+    return _at_k("P", retrieved_ids, relevant_ids, k, as_released)
+
+
+def reciprocal_rank(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], *, as_released: bool = False) -> float:
+    """One over the rank of the first relevant document, 0 if there is none.
+
+    >>> reciprocal_rank(["doc_a", "doc_b"], {"doc_b"})
+    0.5
+    """
+    return float(values("RR", None, _placed([retrieved_ids], [relevant_ids])[0], LESSON)[0])
+
+
+def mean_reciprocal_rank(
+    queries_results: Sequence[tuple[Ids, Iterable[Hashable]]], *, as_released: bool = False
+) -> float:
+    """The mean of `reciprocal_rank` over pairs of (retrieved, relevant); 0 for no queries.
+
+    >>> mean_reciprocal_rank([(["a", "b"], {"b"}), (["x"], {"x"})])
+    0.75
+    """
+    if not queries_results:
+        return 0.0
+    return mean(values("RR", None, _pairs(queries_results), LESSON))
+
+
+def dcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_released: bool = False) -> float:
+    """The grades of the first k documents, each divided by log2(rank + 1), summed.
+
+    >>> dcg_at_k(["a"], {"a": 3}, 5)
+    3.0
+    """
+    return _at_k("DCG", retrieved_ids, relevance_scores, k, as_released)
+
+
+def ndcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_released: bool = False) -> float:
+    """DCG as a share of that of the ideal order of all judged documents.
+
+    >>> round(ndcg_at_k(["x", "a"], {"a": 3}, 5), 4)
+    0.6309
+    """
+    return _at_k("nDCG", retrieved_ids, relevance_scores, k, as_released)
+
+
+def hit_rate_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int, *, as_released: bool = False) -> int:
+    """1 if any of the first k documents is relevant, else 0 (also called Success@k).
+
+    >>> hit_rate_at_k(["x", "a"], {"a"}, 2)
+    1
+    """
+    return int(_at_k("Success", retrieved_ids, relevant_ids, k, as_released))
+
+
+def mean_hit_rate(
+    queries_results: Sequence[tuple[Ids, Iterable[Hashable]]], k: int, *, as_released: bool = False
+) -> float:
+    """The mean of `hit_rate_at_k` over pairs of (retrieved, relevant); 0 for no queries.
+
+    >>> mean_hit_rate([(["a"], {"a"}), (["x"], {"a"})], 1)
+    0.5
+    """
+    if not queries_results:
+        return 0.0
+    return mean(_cut_values("Success", _pairs(queries_results), k, as_released))
+
+
+def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict[str, Any]]:
+    """How a DCG comes about, rank by rank: position, doc, relevance, discount, contribution.
+
+    >>> dcg_table(["x", "a"], {"a": 3}, 2)[1]["discount"]
+    1.584962500721156
+    """
+    k = positive(k)
+    shown = list(retrieved_ids[:k])
+    grades = [relevance_scores.get(doc, 0) for doc in shown]
+    # Each document as a ranking of its own, cut behind it, is its contribution.
+    so_far = [dcg_at_k(shown, relevance_scores, at) for at in range(1, len(shown) + 1)]
+    discounts = log2(np.arange(2, len(shown) + 2)).tolist()
+    alone = [
+        dcg_at_k([None] * at + [doc], {doc: grade}, at + 1)
+        for at, (doc, grade) in enumerate(zip(shown, grades, strict=True))
+    ]
+    return [
+        {
+            "position": at + 1,
+            "doc": shown[at],
+            "relevance": grades[at],
+            "discount": discounts[at],
+            "contribution": alone[at],
+            "dcg": so_far[at],
+        }
+        for at in range(len(shown))
+    ]
+
+
+def format_dcg_table(table: Sequence[Mapping[str, Any]]) -> str:
+    """A `dcg_table` in the layout of the document."""
+    lines = ["Position | Doc   | Relevance | Discount | Contribution", "-" * 55]
+    lines += [
+        f"    {row['position']}    | {row['doc']} |     {row['relevance']}     |  {row['discount']:.2f}   |"
+        f"    {row['contribution']:.2f}"
+        for row in table
+    ]
+    return "\n".join(lines)
+
+
+@dataclass
+class RetrievalMetrics:
+    """All measures of a query, or their means over a dataset, by k."""
+
+    recall_at_k: dict[int, float]
+    precision_at_k: dict[int, float]
+    mrr: float
+    ndcg_at_k: dict[int, float]
+    hit_rate_at_k: dict[int, float]
+
+
+class RetrievalEvaluator:
+    """All measures of the lesson at several k.
+
+    >>> evaluator = RetrievalEvaluator(k_values=[1, 3])
+    >>> evaluator.evaluate_single_query(["d3", "d1"], {"d1"}).recall_at_k
+    {1: 0.0, 3: 1.0}
+    """
+
+    def __init__(self, k_values: Sequence[int] = DEFAULT_K, *, as_released: bool = False) -> None:
+        self.k_values = list(k_values)
+        self.as_released = as_released
+
+    def evaluate_single_query(
+        self, retrieved_ids: Ids, relevant_ids: Iterable[Hashable], relevance_scores: Grades | None = None
+    ) -> RetrievalMetrics:
+        """The measures of one query; without `relevance_scores`, nDCG is binary."""
+        return self.evaluate_dataset(
+            [{"retrieved": retrieved_ids, "relevant": relevant_ids, "relevance_scores": relevance_scores}]
+        )
+
+    def evaluate_dataset(self, results: Sequence[Mapping[str, Any]]) -> RetrievalMetrics:
+        """The means over queries given as {"retrieved": ..., "relevant": ..., "relevance_scores": ...}."""
+        return RetrievalMetrics(**_measured(results, "relevance_scores", self.k_values, self.as_released))
+
+    def print_report(self, metrics: RetrievalMetrics) -> None:
+        """Print the report of the document."""
+        print(self.report(metrics))  # noqa: T201 - that is what it is for
+
+    def report(self, metrics: RetrievalMetrics) -> str:
+        """The text that `print_report` prints."""
+        lines = ["=" * 50, "RETRIEVAL EVALUATION REPORT", "=" * 50, "", f"MRR: {metrics.mrr:.4f}", ""]
+        lines.append(f"{'k':>4} | {'Recall':>8} | {'Precision':>10} | {'NDCG':>8} | {'Hit Rate':>8}")
+        lines.append("-" * 50)
+        lines += [
+            f"{k:>4} | {metrics.recall_at_k[k]:>8.4f} | {metrics.precision_at_k[k]:>10.4f} | "
+            f"{metrics.ndcg_at_k[k]:>8.4f} | {metrics.hit_rate_at_k[k]:>8.4f}"
+            for k in self.k_values
+        ]
+        return "\n".join(lines)
+
+
+@dataclass
+class EvalResult:
+    """The means of one retriever, by k."""
+
+    retriever_name: str
+    recall: dict[int, float]
+    precision: dict[int, float]
+    mrr: float
+    ndcg: dict[int, float]
+    hit_rate: dict[int, float]
+
+
+class RetrieverComparison:
+    """Retrievers side by side.
+
+    >>> comparison = RetrieverComparison(k_values=[1])
+    >>> one = comparison.evaluate_retriever("A", [{"retrieved": ["d1"], "relevant": ["d1"]}])
+    >>> one.precision
+    {1: 1.0}
+    """
+
+    def __init__(self, k_values: Sequence[int] = DEFAULT_K, *, as_released: bool = False) -> None:
+        self.k_values = list(k_values)
+        self.as_released = as_released
+
+    def evaluate_retriever(self, name: str, queries: Sequence[Mapping[str, Any]]) -> EvalResult:
+        """The means over queries given as {"retrieved": ..., "relevant": ..., "scores": ...}."""
+        found = _measured(queries, "scores", self.k_values, self.as_released)
+        return EvalResult(
+            retriever_name=name,
+            recall=found["recall_at_k"],
+            precision=found["precision_at_k"],
+            mrr=found["mrr"],
+            ndcg=found["ndcg_at_k"],
+            hit_rate=found["hit_rate_at_k"],
+        )
+
+    def compare(self, results: Sequence[EvalResult], *, hit_rate: bool = False) -> str:
+        """The table of the document; `hit_rate=True` adds the rows that its exercise asks for and it leaves out."""
+        for one in results:
+            for k in self.k_values:
+                if k not in one.recall:
+                    known = ", ".join(map(str, one.recall))
+                    raise InputError(
+                        f"retriever {one.retriever_name!r} was evaluated at k = {known}, not at {k}",
+                        hint="Only values at the same k can be compared: evaluate both with one RetrieverComparison.",
+                    )
+        lines = ["=" * 70, "RETRIEVER COMPARISON", "=" * 70, ""]
+        lines.append(f"{'Metric':<20} | " + " | ".join(f"{one.retriever_name:>10}" for one in results))
+        lines.append("-" * 70)
+
+        def row(title: str, cells: Iterable[float]) -> None:
+            lines.append(f"{title:<20} | " + " | ".join(f"{cell:>10.4f}" for cell in cells))
+
+        row("MRR", (one.mrr for one in results))
+        for k in self.k_values:
+            row(f"Recall@{k}", (one.recall[k] for one in results))
+            row(f"Precision@{k}", (one.precision[k] for one in results))
+            row(f"NDCG@{k}", (one.ndcg[k] for one in results))
+            if hit_rate:
+                row(f"Hit Rate@{k}", (one.hit_rate[k] for one in results))
+        return "\n".join(lines)
+
+
+_PER_ASPECT = ("P", "R")
+"""What a repeated document counts for once."""
+
+
+def _measured(
+    queries: Sequence[Mapping[str, Any]], grades_key: str, k_values: Sequence[int], as_released: bool
+) -> dict[str, Any]:
+    if not len(queries):
+        raise InputError("there are no queries, so there is no mean")
+    rankings, relevant = _field(queries, "retrieved"), _field(queries, "relevant")
+    given = [query.get(grades_key) for query in queries]
+    judged = [relevant]
+    if any(one is not None for one in given):
+        judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
+    placed = _placed(rankings, *judged)
+    binary, graded = placed[0], placed[-1]
+    binary_names = {"recall_at_k": "R", "precision_at_k": "P", "hit_rate_at_k": "Success"}
+    found: dict[str, Any] = {
+        key: {k: mean(_cut_values(name, binary, k, as_released)) for k in k_values}
+        for key, name in binary_names.items()
+    }
+    found["ndcg_at_k"] = {k: mean(_cut_values("nDCG", graded, k, as_released)) for k in k_values}
+    found["mrr"] = mean(values("RR", None, binary, LESSON))
+    return found
+
+
+def _field(queries: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
+    try:
+        return [query[key] for query in queries]
+    except KeyError:
+        at = next(i for i, query in enumerate(queries) if key not in query)
+        known = ", ".join(map(repr, queries[at]))
+        raise InputError(
+            f"query {at} has no {key!r}; it has: {known}",
+            hint='A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.',
+        ) from None
+
+
+def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placements]:
+    try:
+        return place_each(rankings, *judgements)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"these are no rankings and judgements: {error}",
+            hint="A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers.",
+        ) from None
+
+
+def _pairs(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> Placements:
+    rankings, relevant = zip(*queries_results, strict=True)
+    return _placed(rankings, relevant)[0]
+
+
+def _at_k(name: str, ranking: Ids, judged: Any, k: Any, as_released: bool) -> float:
+    return float(_cut_values(name, _placed([ranking], [judged])[0], k, as_released)[0])
+
+
+def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.ndarray:
+    """One value per query at k, which may be 0 and, as in the released code, negative."""
+    if name in _PER_ASPECT:
+        placed = placed.per_aspect
+    if k == 0 and not isinstance(k, bool):
+        return np.zeros(len(placed))
+    if as_released and isinstance(k, int) and k < 0 and name in ("R", "Success", "DCG"):
+        depth = int(placed.retrieved.max(initial=1)) or 1
+        return values(name, depth, sliced(placed, k), LESSON)
+    return values(name, positive(k), placed, LESSON)

@@ -1,0 +1,9 @@
+"""Texts -> Placements: which retrieved texts hold which reference texts.
+
+A rule is a function of two texts, `rule(retrieved, reference) -> bool`, in a file of its own; `place` asks it
+for every pair and makes the one table that measures read.
+"""
+
+from goldrank.match.place import Rule, place
+
+__all__ = ["Rule", "place"]

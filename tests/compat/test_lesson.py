@@ -1,0 +1,146 @@
+"""The lesson's facade beyond the golden cases; values by plain loops over the definition."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+
+from goldrank.compat import lesson
+from goldrank.errors import InputError, OptionError
+
+
+def loops(retrieved: list[str], relevant: set[str], grades: dict[str, float], k: int) -> dict[str, float]:
+    """The definitions, one after the other."""
+    top = retrieved[:k]
+    found = {doc for doc in top if doc in relevant}
+    first = next((1 / rank for rank, doc in enumerate(retrieved, 1) if doc in relevant), 0.0)
+
+    def dcg(values: list[float]) -> float:
+        return sum(value / math.log2(rank + 1) for rank, value in enumerate(values, 1))
+
+    ideal = dcg(sorted(grades.values(), reverse=True)[:k])
+    gained = dcg([grades.get(doc, 0) for doc in top])
+    return {
+        "recall": len(found) / len(relevant) if relevant else 0.0,
+        "precision": len(found) / k,
+        "hit": float(bool(found)),
+        "rr": first,
+        "ndcg": min(gained / ideal, 1.0) if ideal > 0 else 0.0,
+        "dcg": gained,
+    }
+
+
+def random_query(rng: random.Random) -> tuple[list[str], set[str], dict[str, float]]:
+    docs = [f"d{i}" for i in range(12)]
+    retrieved = [rng.choice(docs) for _ in range(rng.randint(0, 12))]  # with repeats
+    relevant = {doc for doc in docs if rng.random() < 0.3}
+    grades = {doc: rng.choice([0, 1, 2, 3, 0.5]) for doc in docs if rng.random() < 0.4}
+    return retrieved, relevant, grades
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_functions_are_the_definitions(seed: int) -> None:
+    retrieved, relevant, grades = random_query(random.Random(seed))
+    for k in (1, 3, 5, 20):
+        expected = loops(retrieved, relevant, grades, k)
+        assert lesson.recall_at_k(retrieved, relevant, k) == pytest.approx(expected["recall"])
+        assert lesson.precision_at_k(retrieved, relevant, k) == pytest.approx(expected["precision"])
+        assert lesson.hit_rate_at_k(retrieved, relevant, k) == expected["hit"]
+        assert lesson.reciprocal_rank(retrieved, relevant) == pytest.approx(expected["rr"])
+        assert lesson.dcg_at_k(retrieved, grades, k) == pytest.approx(expected["dcg"])
+        assert lesson.ndcg_at_k(retrieved, grades, k) == pytest.approx(expected["ndcg"])
+
+
+def test_dataset_means_are_the_definitions() -> None:
+    rng = random.Random(5)
+    queries = [random_query(rng) for _ in range(60)]
+    data = [
+        {"retrieved": r, "relevant": rel, **({"relevance_scores": g} if i % 2 else {})}
+        for i, (r, rel, g) in enumerate(queries)
+    ]
+    found = lesson.RetrievalEvaluator().evaluate_dataset(data)
+    for k in (1, 3, 5, 10):
+        each = [loops(r, rel, g if i % 2 else dict.fromkeys(rel, 1), k) for i, (r, rel, g) in enumerate(queries)]
+        mean = {name: sum(one[name] for one in each) / len(each) for name in each[0]}
+        assert found.recall_at_k[k] == pytest.approx(mean["recall"])
+        assert found.precision_at_k[k] == pytest.approx(mean["precision"])
+        assert found.hit_rate_at_k[k] == pytest.approx(mean["hit"])
+        assert found.ndcg_at_k[k] == pytest.approx(mean["ndcg"])
+        assert found.mrr == pytest.approx(mean["rr"])
+
+
+def test_relevant_may_be_any_collection() -> None:
+    for relevant in ({"a"}, ["a", "a"], ("a",), frozenset("a")):
+        assert lesson.recall_at_k(["x", "a"], relevant, 2) == 1.0
+
+
+def test_empty_cases() -> None:
+    assert lesson.recall_at_k([], {"a"}, 5) == 0.0
+    assert lesson.recall_at_k(["a"], set(), 5) == 0.0
+    assert lesson.ndcg_at_k([], {}, 5) == 0.0
+    assert lesson.mean_hit_rate([], 5) == 0.0
+    assert lesson.mean_reciprocal_rank([]) == 0.0
+    for k in (1, 3):
+        found = lesson.RetrievalEvaluator([k]).evaluate_single_query([], set())
+        assert (found.recall_at_k[k], found.precision_at_k[k], found.mrr) == (0.0, 0.0, 0.0)
+
+
+def test_k_zero_is_zero_and_negative_is_refused() -> None:
+    assert lesson.precision_at_k(["a"], {"a"}, 0) == 0.0
+    for function in (lesson.recall_at_k, lesson.precision_at_k, lesson.hit_rate_at_k):
+        for k in (-1, 1.5, "3", None, True):
+            with pytest.raises(OptionError, match=r"k is .*positive integer"):
+                function(["a"], {"a"}, k)
+    # As in the released code, a slice from the end: all but the last.
+    assert lesson.recall_at_k(["a", "b", "c"], {"a", "c"}, -1, as_released=True) == 0.5
+    assert lesson.hit_rate_at_k(["x", "c"], {"c"}, -1, as_released=True) == 0
+    assert lesson.dcg_at_k(["a", "c"], {"a": 2, "c": 3}, -1, as_released=True) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ({"relevant": {"a"}}, "query 1 has no 'retrieved'"),
+        ({"retrieved": ["a"]}, "query 1 has no 'relevant'"),
+    ],
+)
+def test_missing_keys_are_named(query: dict[str, Any], told: str) -> None:
+    good = {"retrieved": ["a"], "relevant": {"a"}}
+    with pytest.raises(InputError, match=told):
+        lesson.RetrievalEvaluator().evaluate_dataset([good, query])
+    with pytest.raises(InputError, match=told):
+        lesson.RetrieverComparison().evaluate_retriever("A", [good, query])
+
+
+def test_no_queries_are_an_error_in_the_classes() -> None:
+    with pytest.raises(InputError, match="no queries"):
+        lesson.RetrievalEvaluator().evaluate_dataset([])
+
+
+def test_unusable_judgements_are_an_error() -> None:
+    with pytest.raises(InputError, match="no rankings and judgements"):
+        lesson.ndcg_at_k(["a"], {"a": "high"}, 3)
+
+
+def test_comparison_refuses_different_k() -> None:
+    data = [{"retrieved": ["a"], "relevant": ["a"]}]
+    one = lesson.RetrieverComparison([1]).evaluate_retriever("A", data)
+    other = lesson.RetrieverComparison([1, 3])
+    with pytest.raises(InputError, match="retriever 'A' was evaluated at k = 1, not at 3"):
+        other.compare([one, other.evaluate_retriever("B", data)])
+
+
+def test_graded_comparison_uses_scores() -> None:
+    data = [{"retrieved": ["b", "a"], "relevant": ["a", "b"], "scores": {"a": 3, "b": 1}}]
+    found = lesson.RetrieverComparison([2]).evaluate_retriever("A", data)
+    # (1 + 3 / 1.585) / (3 + 1 / 1.585)
+    assert found.ndcg[2] == pytest.approx(2.8927892607143724 / 3.6309297535714573)
+
+
+def test_evaluators_do_not_share_their_k() -> None:
+    first, second = lesson.RetrievalEvaluator(), lesson.RetrievalEvaluator()
+    first.k_values.append(99)
+    assert second.k_values == [1, 3, 5, 10]

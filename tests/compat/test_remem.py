@@ -1,0 +1,176 @@
+"""REMem's facade beyond the golden cases."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goldrank.compat import remem
+from goldrank.compat.remem import (
+    BaseMetric,
+    RetrievalNDCGAny,
+    RetrievalRecall,
+    RetrievalRecallAll,
+    RetrievalRecallAny,
+    is_chunk_from_original,
+)
+from goldrank.data.placements import Placements
+from goldrank.errors import InputError, OptionError
+
+
+def per_example(metric: BaseMetric, gold: list[str], retrieved: list[str], k: int) -> float:
+    _, each = metric.calculate_metric_scores([gold], [retrieved], [k])
+    (value,) = each[0].values()
+    return value
+
+
+def test_both_spellings_of_the_second_argument() -> None:
+    gold, retrieved = [["a"]], [["x", "a"]]
+    plain = RetrievalRecall().calculate_metric_scores(gold, retrieved, [1, 2])
+    assert plain == RetrievalRecall().calculate_metric_scores(gold, retrieved_docs=retrieved, k_list=[1, 2])
+    assert plain == RetrievalRecall().calculate_metric_scores(gold, retrieved_chunks=retrieved, k_list=[1, 2])
+    assert plain[0] == {"Recall@1": 0.0, "Recall@2": 1.0}
+
+
+def test_default_k_list() -> None:
+    pooled, _ = RetrievalRecall().calculate_metric_scores([["a"]], [["a"]])
+    assert list(pooled) == ["Recall@1", "Recall@5", "Recall@10", "Recall@20"]
+
+
+def test_pooled_values_are_rounded_and_examples_are_not() -> None:
+    pooled, each = RetrievalRecall().calculate_metric_scores([["a", "b", "c"]], [["a"]], [1])
+    assert pooled == {"Recall@1": 0.3333}
+    assert each == [{"Recall@1": 1 / 3}]
+
+
+def test_all_metrics_match_chunks_unless_released() -> None:
+    gold, retrieved = ["The sky is blue. Grass is green."], ["sky is blue"]
+    assert per_example(RetrievalRecall(), gold, retrieved, 1) == 1.0
+    assert per_example(RetrievalRecall(as_released=True), gold, retrieved, 1) == 0.0
+    assert per_example(RetrievalRecallAll(as_released=True), gold, retrieved, 1) == 1.0
+
+
+def test_gold_may_be_ids_or_content() -> None:
+    assert per_example(RetrievalRecall(), ["doc1"], ["doc1"], 1) == 1.0
+    assert per_example(RetrievalRecall(), ["user: hello there"], ["hello there"], 1) == 1.0
+
+
+def test_gold_listed_twice() -> None:
+    gold, retrieved = ["a", "a", "b"], ["a", "b"]
+    assert per_example(RetrievalRecallAll(), gold, retrieved, 2) == 1.0
+    assert per_example(RetrievalRecallAll(as_released=True), gold, retrieved, 2) == 0.0
+
+
+def test_ndcg_any_is_the_documents_formula() -> None:
+    # gains 0 1 1: DCG@3 = 0 + 1/log2(2) + 1/log2(3); ideal 1 + 1
+    value = per_example(RetrievalNDCGAny(), ["a", "b", "c"], ["x", "a", "b"], 3)
+    assert value == pytest.approx((1 + 0.6309297535714575) / 2)
+    assert per_example(RetrievalNDCGAny(), ["a"], ["a", "x"], 2) == 1.0
+    assert per_example(RetrievalNDCGAny(), ["a"], ["x", "a"], 2) == 1.0  # ranks 1 and 2 weigh the same
+    assert per_example(RetrievalNDCGAny(), ["a", "b", "c"], ["a"], 5) == 1.0  # what is missing costs nothing
+    # several chunks of one gold document each gain: 1 0 1 of an ideal 1 1
+    assert per_example(RetrievalNDCGAny(), ["one two"], ["one", "x", "two"], 3) == pytest.approx(1.6309297535714575 / 2)
+
+
+def test_recall_any() -> None:
+    assert per_example(RetrievalRecallAny(), ["a", "b"], ["x", "b"], 1) == 0.0
+    assert per_example(RetrievalRecallAny(), ["a", "b"], ["x", "b"], 2) == 1.0
+    assert per_example(RetrievalRecallAny(as_released=True), ["a"], ["a", "x"], -1) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("chunk", "original", "expected"),
+    [
+        ("hello", "say hello world", True),
+        ("hello", "say Hello world", False),
+        ("Date: 2023-01-02\nhello", "say hello", True),
+        ("Date: 2023-01-02\nassistant: hello", "say hello", True),
+        ("user: a: b", "only a here", False),
+        ("user: a: b", "so a: b it is", True),
+        ('say "hi"', '{"content": "say \\"hi\\" now"}', True),
+        ("", "anything", False),
+        ("Date: 2023-01-02", "anything", False),
+        ("user: ", "anything", False),
+        ("system: hi", "hi", False),
+    ],
+)
+def test_is_chunk_from_original(chunk: str, original: str, expected: bool) -> None:
+    assert is_chunk_from_original(chunk, original) is expected
+
+
+def test_short_lists_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        RetrievalNDCGAny().calculate_metric_scores([["a"], ["a"]], [["a"], ["a", "b", "c"]], [1, 3])
+    assert caplog.messages == ["Length of retrieved docs (1) is smaller than largest topk for ndcg score (3)"]
+
+
+def test_unequal_numbers_of_queries() -> None:
+    gold, retrieved = [["a"], ["b"], ["c"]], [["a"], ["b"]]
+    with pytest.raises(InputError, match="gold_docs has 3 queries and retrieved_docs 2"):
+        RetrievalRecall().calculate_metric_scores(gold, retrieved, [1])
+    assert RetrievalRecall(as_released=True).calculate_metric_scores(gold, retrieved, [1])[0] == {"Recall@1": 0.6667}
+
+
+@pytest.mark.parametrize("k_list", [[0], [-1], [1.5], [True]])
+def test_k_is_refused(k_list: list[Any]) -> None:
+    with pytest.raises(OptionError, match="positive integer"):
+        RetrievalRecall().calculate_metric_scores([["a"]], [["a"]], k_list)
+
+
+def test_released_negative_k_is_a_slice() -> None:
+    found, _ = RetrievalRecall(as_released=True).calculate_metric_scores([["a", "c"]], [["a", "b", "c"]], [-1])
+    assert found == {"Recall@-1": 0.5}
+
+
+@pytest.mark.parametrize("bad", ["text", [1]])
+def test_bad_lists_are_named(bad: Any) -> None:
+    with pytest.raises(InputError, match="retrieved_docs of query 1"):
+        RetrievalRecall().calculate_metric_scores([["a"], ["a"]], [["a"], bad], [1])
+    with pytest.raises(InputError, match="no retrieved documents"):
+        RetrievalRecall().calculate_metric_scores([["a"]])
+
+
+class HitsAtK(BaseMetric):
+    """A metric of one's own."""
+
+    metric_name = "hits"
+    label = "Hits"
+
+    def measured(self, placed: Placements, k: int) -> np.ndarray:
+        return placed.per_rank.cut(k).count(placed.per_rank.cut(k).grade > 0).astype(float)
+
+
+def test_own_metric() -> None:
+    pooled, _ = HitsAtK().calculate_metric_scores([["a", "b"]], [["a", "x", "b"]], [1, 3])
+    assert pooled == {"Hits@1": 1.0, "Hits@3": 2.0}
+    assert HitsAtK.metric_name == "hits"
+
+
+def test_per_example_analysis() -> None:
+    _, each = RetrievalRecall().calculate_metric_scores([["a"], ["b"], ["c", "d"]], [["a"], ["x"], ["c"]], [1])
+    assert remem.problem_queries(each, "Recall@1") == [(1, 0.0), (2, 0.5)]
+    assert remem.problem_queries(each, "Recall@1", below=0.5) == [(1, 0.0)]
+    # quartiles of 0, 0.5, 1
+    assert remem.score_distribution(each, "Recall@1") == {
+        "min": 0.0,
+        "lower quartile": 0.25,
+        "median": 0.5,
+        "upper quartile": 0.75,
+        "max": 1.0,
+    }
+    with pytest.raises(InputError, match="query 0 has no 'Recall@9'"):
+        remem.problem_queries(each, "Recall@9")
+
+
+def test_interpretation_of_each_metric() -> None:
+    for metric in (RetrievalRecall, RetrievalRecallAll, RetrievalNDCGAny):
+        assert metric.score_range == (0.0, 1.0)
+        assert metric.higher_is_better
+        assert metric.label.casefold().split("_")[0] in metric.formula.casefold()
+        assert metric.best_for
+        assert metric.use_when
+    assert RetrievalNDCGAny.considers_ranking
+    assert not RetrievalRecall.considers_ranking
