@@ -287,15 +287,13 @@ def _statistics(
             rows = matrix[m * len(names) : (m + 1) * len(names)]
             for name, i in at.items():
                 column = scores[i].columns[measure]
-                spread = paired.percentile_interval(np.sort(means[:, m * len(names) + i]), settings.level)
+                spread = paired.percentile_interval(np.sort(means[m * len(names) + i]), settings.level)
                 if rows.shape[1] < 2:
                     spread = paired.UNKNOWN
                 summaries[measure, name] = Summary(float(rows[i].mean()), spread, column.summary, column.average)
             for a, b in pairs:
                 i, j = m * len(names) + at[a], m * len(names) + at[b]
-                raw[measure, a, b] = _pair(
-                    rows[at[a]], rows[at[b]], means[:, j] - means[:, i], flips[:, j] - flips[:, i], settings
-                )
+                raw[measure, a, b] = _pair(rows[at[a]], rows[at[b]], means[j] - means[i], flips[j] - flips[i], settings)
         if settings.correct == "tukey":
             by_measure = matrix.reshape(len(group), len(names), -1)
             together = correction.randomized_tukey(by_measure, settings.samples, tukey_rng)
