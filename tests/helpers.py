@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from goldrank import GoldrankError, Scores, evaluate
+from goldrank.io import sources
 
 DATA = Path(__file__).parent / "data"
 
@@ -89,3 +90,8 @@ def only_ours(action: Callable[[], object], about: Iterable[object] = ()) -> obj
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         pytest.fail(f"{type(error).__name__}: {error} from {list(about)!r:.300}")
+
+
+def zstd(data: bytes) -> bytes:
+    """Compressed data."""
+    return bytes(sources.zstd().compress(data))

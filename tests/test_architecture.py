@@ -31,23 +31,18 @@ LAYERS = {
 """What each part may import at the head of its modules, from the ground up."""
 _BELOW = (*LAYERS["evaluation"], "evaluation")
 LAYERS |= {
+    "judging": _BELOW,
+    "difference": _BELOW,
     "comparison": _BELOW,
     "history": _BELOW,
     "report": (*_BELOW, "comparison", "history"),
 }
-LAYERS |= dict.fromkeys(("cli", "web", "compat"), (*_BELOW, "demo", "comparison", "history", "report"))
+_ABOVE = (*_BELOW, "judging", "difference", "demo", "comparison", "history", "report")
+LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 
 LAZILY = {
-    "__init__": {
-        "comparison",
-        "conventions",
-        "data",
-        "errors",
-        "evaluation",
-        "io",
-        "measures",
-    },  # public names, when first used
+    "__init__": set(_ABOVE),  # public names, when first used
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""

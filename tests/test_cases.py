@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+
 import oracle
 import pytest
 from cases import CASES, close, tables
+from cases_more import ASPECTS, MORE, PREFERENCES
 
-from goldrank import evaluate, parse
+from goldrank import AspectQrels, Preferences, evaluate, parse
 from goldrank.measures import REGISTRY
 
+CASES = [*CASES, *MORE]
 NAMES = [f"{case.measure} of {case.ranking}" for case in CASES]
 
 
@@ -21,7 +25,8 @@ def test_value(case):
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_the_oracle_agrees(case):
     measure = parse(case.measure)
-    if measure.name not in oracle.MEASURES:
+    known = inspect.signature(oracle.MEASURES.get(measure.name, print)).parameters
+    if measure.name not in oracle.MEASURES or not {key for key, _ in measure.options} <= {*known, "judged_only"}:
         pytest.skip("the oracle restates trec_eval's measures only")
     options = {key: dict(value) if isinstance(value, tuple) else value for key, value in measure.options}
     qrels, run = tables(case)
@@ -33,12 +38,32 @@ def test_the_oracle_agrees(case):
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_every_measure_and_option_has_a_case(name):
-    found = [parse(case.measure) for case in CASES if parse(case.measure).name == name]
+    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES)]
+    found = [parse(measure) for measure in everything if parse(measure).name == name]
     assert found, f"{name} has no case in cases.py"
     options = {key for measure in found for key, _ in measure.options}
     assert REGISTRY[name].options.keys() - {"judged_only"} <= options
     if REGISTRY[name].cutoff == "optional":
         assert {measure.k is None for measure in found} == {True, False}
+
+
+@pytest.mark.parametrize("case", ASPECTS, ids=[f"{case.measure} of {case.aspects}" for case in ASPECTS])
+def test_value_by_aspect(case):
+    size = max(len(grades.split()) for grades in case.aspects)
+    qrels = {
+        "q": {
+            f"aspect{i}": {f"d{rank}": int(grade) for rank, grade in enumerate(grades.split()) if grade != "."}
+            for i, grades in enumerate(case.aspects)
+        }
+    }
+    run = {"q": [f"d{rank}" for rank in range(size)]}
+    assert evaluate(AspectQrels(qrels), run, case.measure)[case.measure] == close(case.value), case.why
+
+
+@pytest.mark.parametrize("case", PREFERENCES, ids=[f"{case.measure} of {case.ranking}" for case in PREFERENCES])
+def test_value_of_preferences(case):
+    preferences = Preferences({"q": case.judges})
+    assert evaluate(preferences, {"q": case.ranking}, case.measure)[case.measure] == close(case.value), case.why
 
 
 def test_no_case_stands_twice():

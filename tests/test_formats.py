@@ -24,11 +24,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from helpers import QRELS, RUN, SOUND, usual
+from helpers import QRELS, RUN, SOUND, usual, zstd
 
 from goldrank import GoldrankError, evaluate, read_qrels, read_run, write_qrels, write_run
 from goldrank.io import as_qrels, as_run
-from goldrank.io.sources import ZstdFile
 
 WANT_QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
 WANT_RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}}
@@ -49,13 +48,6 @@ def qrels_of(given: Any, **options: Any) -> dict[str, dict[str, float]]:
 
 def stream(data: bytes | str) -> io.BytesIO:
     return io.BytesIO(data if isinstance(data, bytes) else data.encode())
-
-
-def zstd(data: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with ZstdFile(buffer, "w") as file:
-        file.write(data)
-    return buffer.getvalue()
 
 
 # TREC text and its relatives.

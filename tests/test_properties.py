@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from goldrank import evaluate, parse
+from goldrank import AspectQrels, Preferences, evaluate, parse
 from goldrank.measures import REGISTRY, Measure
-from goldrank.measures.declare import MAX_CUTOFF, Choice, Declaration, Flag, Number, make
+from goldrank.measures.declare import MAX_CUTOFF, Choice, Declaration, Flag, Number, Numbers, make
 
 NAMES = sorted(REGISTRY)
+PLAIN = [name for name in NAMES if REGISTRY[name].over == "placements"]
 EXAMPLES = 40
 """Random rankings for each measure and each property."""
 
@@ -47,11 +49,15 @@ def random_option(rng: random.Random, name: str, option: object) -> Any:
         if option.mapping and rng.random() < 0.3:
             return dict(zip((1, 2, 3, 4), sorted(rng.sample(range(1, 40), 4)), strict=True))
         return rng.choice(option.words)
+    if isinstance(option, Numbers):
+        return sorted(round(rng.uniform(option.low, option.high), 2) for _ in range(rng.randint(1, 4)))
     assert isinstance(option, Number)
     if option.optional and rng.random() < 0.3:
         return None
     if name == "rel":
         return rng.choice((1, 2, 3))
+    if name in ("min_rel", "max_rel"):
+        return rng.choice((0, 0.5) if name == "min_rel" else (1, 2, 4))
     if option.whole:
         return rng.randint(int(max(option.low, 4)), int(min(option.high, 9)))
     low, high = max(option.low, 0.0), min(option.high, 3.0)
@@ -64,6 +70,8 @@ def random_measure(rng: random.Random, declaration: Declaration, *, k: Any = Non
     }
     if declaration.cutoff == "recall":
         k = rng.choice((0.0, 0.1, 0.25, 0.5, 1.0))
+    elif declaration.cutoff == "multiple":
+        k = rng.choice((0.2, 0.5, 1.0, 2.0))
     elif declaration.cutoff == "none":
         k = None
     elif k is None and (declaration.cutoff == "needed" or rng.random() < 0.5):
@@ -88,8 +96,20 @@ def random_data(rng: random.Random, *, unjudged: bool = True, ties: bool = True,
 
 
 def values(qrels: Qrels, run: Any, measure: Measure, **rules: Any) -> dict[str, float]:
-    scores = evaluate(qrels, run, measure, overlap="allow", **rules)
-    return {**scores.per_query[str(measure)], "over all": scores[measure]}
+    scores = evaluate(judgements(qrels, measure), run, measure, overlap="allow", **rules)
+    found = {**scores.per_query[str(measure)], "over all": scores[measure]}
+    return {key: value for key, value in found.items() if not math.isnan(value)}
+
+
+def judgements(qrels: Qrels, measure: Measure) -> Any:
+    """The same judgements in the shape that the measure takes."""
+    if measure.declaration.over == "aspects":
+        return AspectQrels(
+            {q: {"all": docs, "odd": {doc: g for doc, g in docs.items() if g % 2}} for q, docs in qrels.items()}
+        )
+    if measure.declaration.over == "preferences":
+        return Preferences({q: {"judge": [{d: max(g, 0) for d, g in docs.items()}]} for q, docs in qrels.items()})
+    return qrels
 
 
 def examples(name: str, **data: Any) -> Iterator[tuple[random.Random, Measure, Qrels, Run]]:
@@ -114,12 +134,13 @@ def ordered(run: Run, query: str) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_is_documented(name):
     declaration = REGISTRY[name]
-    assert ">>> evaluate(" in declaration.doc, "no example"
+    assert re.search(r">>> (round\()?evaluate\(", declaration.doc), "no example"
     assert len(declaration.summary.split()) >= 4
     for text in (declaration.formula, declaration.use, declaration.avoid):
         assert len(text.split()) >= 2
     assert any(letter.isdigit() for letter in declaration.cite), "a citation has a year or a version"
-    assert declaration.cutoff in ("none", "optional", "needed", "recall")
+    assert declaration.cutoff in ("none", "optional", "needed", "recall", "multiple")
+    assert declaration.over in ("placements", "aspects", "preferences", "heads")
     assert declaration.average in ("mean", "sum", "geometric")
     assert declaration.low < declaration.high
     for key in declaration.defaults.keys() - {"judged_only", "rel"}:
@@ -155,7 +176,7 @@ def test_spelling_comes_back(name):
                 if isinstance(option, Choice) and option.mapping and rng.random() < 0.5:
                     options[key] = {rng.randint(-9, 9): rng.choice((rng.random(), -rng.random() * 1e30, 3))}
         k = random_measure(rng, declaration).k
-        if declaration.cutoff == "recall":
+        if declaration.cutoff in ("recall", "multiple"):
             k = rng.choice((k, rng.random(), rng.random() * 1e-9))
         elif k is not None:
             k = rng.choice((k, rng.randint(1, MAX_CUTOFF), MAX_CUTOFF, np.int64(7)))
@@ -168,7 +189,7 @@ def test_spelling_comes_back(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_aliases_mean_it(name):
     for alias in REGISTRY[name].aliases:
-        cut = {"none": "", "recall": "@0.5"}.get(REGISTRY[name].cutoff, "@5")
+        cut = {"none": "", "recall": "@0.5", "multiple": "@0.5"}.get(REGISTRY[name].cutoff, "@5")
         spelled = f"{alias}{cut}" if alias.isidentifier() else f"{alias}{cut}".replace("@", "_")
         assert parse(spelled).name == name
         assert parse(spelled.swapcase()).name == name
@@ -224,7 +245,7 @@ def test_documents_after_k(name):
     assert changed > EXAMPLES / 2
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PLAIN)
 def test_judged_only(name):
     """The option does what leaving out unjudged documents does."""
     for _, measure, qrels, run in examples(name):
@@ -246,7 +267,7 @@ def test_depth(name):
         assert values(qrels, run, measure, depth=depth) == values(qrels, cut, measure)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].over != "heads"])
 def test_shards(name):
     """Parts of the queries, evaluated apart and joined, are the whole."""
     for rng, measure, qrels, run in examples(name):
@@ -257,7 +278,7 @@ def test_shards(name):
                 shard = {query: docs for query, docs in qrels.items() if query in part}
                 joined |= values(shard, run, measure)
         whole = values(qrels, run, measure)
-        assert {query: joined[query] for query in qrels} == {query: whole[query] for query in qrels}
+        assert {query: joined.get(query) for query in qrels} == {query: whole.get(query) for query in qrels}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -266,14 +287,17 @@ def test_company_does_not_matter(name):
     rng = random.Random(name)
     qrels, run = random_data(rng)
     measure = random_measure(rng, REGISTRY[name])
-    others = [random_measure(rng, REGISTRY[other]) for other in rng.sample(NAMES, 8)]
+    alike = [other for other in NAMES if REGISTRY[other].over in ("placements", REGISTRY[name].over)]
+    others = [random_measure(rng, REGISTRY[other]) for other in rng.sample(alike, 8)]
+    qrels = judgements(qrels, measure)
     together = evaluate(qrels, run, [*others, measure], overlap="allow")
-    assert together.per_query[str(measure)] == evaluate(qrels, run, measure, overlap="allow").per_query[str(measure)]
+    alone = evaluate(qrels, run, measure, overlap="allow")
+    assert np.array_equal(together.column(measure).values, alone.column(measure).values, equal_nan=True)
 
 
 # What must matter.
 
-MONOTONE = [name for name in NAMES if REGISTRY[name].monotone]
+MONOTONE = [name for name in PLAIN if REGISTRY[name].monotone]
 
 
 def worth(qrels: Qrels, query: str, doc: str) -> int:

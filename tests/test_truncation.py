@@ -15,22 +15,13 @@ from collections.abc import Callable
 
 import polars as pl
 import pytest
-from helpers import QRELS, RUN, only_ours
+from helpers import QRELS, RUN, only_ours, zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import goldrank
 from goldrank import GoldrankError, Qrels, Run, evaluate, read_qrels, read_run
 from goldrank.data.blocks import NO_LINE_END
-from goldrank.io.sources import ZstdFile
-
-
-def zstd(data: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with ZstdFile(buffer, "w") as file:
-        file.write(data)
-    return buffer.getvalue()
-
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": lambda data: gzip.compress(data, mtime=0),

@@ -17,21 +17,27 @@ if TYPE_CHECKING:
     from goldrank.comparison.fusion import fuse, tune
     from goldrank.comparison.movement import diff
     from goldrank.conventions import Convention
+    from goldrank.data.aspects import AspectQrels
+    from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
+    from goldrank.difference import explain_difference
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
-    from goldrank.io import read_qrels, read_run, write_qrels, write_run
+    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
+    from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "AspectQrels": "goldrank.data.aspects",
     "Comparison": "goldrank.comparison",
     "Convention": "goldrank.conventions",
     "GoldrankError": "goldrank.errors",
     "Measure": "goldrank.measures",
+    "Preferences": "goldrank.data.preferences",
     "Qrels": "goldrank.data.qrels",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
@@ -40,13 +46,17 @@ _HOME = {
     "compare_scores": "goldrank.comparison",
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
+    "explain_difference": "goldrank.difference",
     "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
+    "read_aspects": "goldrank.io",
+    "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
     "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
+    "worth_judging": "goldrank.judging",
     "write_run": "goldrank.io",
 }
 
@@ -58,11 +68,17 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "fuse",
     "tune",
     "agreement",
+    "explain_difference",
+    "worth_judging",
     "read_qrels",
     "read_run",
+    "read_aspects",
+    "read_preferences",
     "write_qrels",
     "write_run",
     "Qrels",
+    "AspectQrels",
+    "Preferences",
     "Run",
     "Scores",
     "Comparison",

@@ -15,7 +15,10 @@ from goldrank.errors import OptionError, did_you_mean, one_of
 POLICIES: dict[str, dict[str, str]] = {
     "ties": {
         "docid": "equal scores are ordered by document id, descending by bytes (trec_eval)",
+        "docid-ascending": "equal scores are ordered by document id, ascending by bytes",
         "input": "equal scores keep the order of the input",
+        "expected": "values are means over all orders of equal scores, where that has a closed form",
+        "bounds": "as docid, with the least and greatest value over all orders of equal scores",
     },
     "score_type": {
         "float64": "scores are compared as doubles",
@@ -43,6 +46,10 @@ POLICIES: dict[str, dict[str, str]] = {
         "nan": "it scores NaN",
         "error": "it is an error",
     },
+    "bounds": {
+        "none": "unjudged documents count as not relevant",
+        "unjudged": "as none, with the least and greatest value over all ways to judge them right or wrong",
+    },
     "overlap": {
         "error": "run and qrels that share no query or no document id are an error",
         "allow": "they are scored, and the footer says so",
@@ -61,6 +68,7 @@ class Convention:
     judgements: str = "error"
     missing: str = "zero"
     empty: str = "zero"
+    bounds: str = "none"
     overlap: str = "error"
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     """Options that a measure gets unless it is spelled with its own: {"IPrec": {"rounding": "up"}}."""
@@ -83,9 +91,36 @@ class Convention:
 
 
 TREC_EVAL_10 = Convention("trec_eval-10")
-TREC_EVAL_9 = Convention("trec_eval-9", score_type="float32", missing="skip", options={"IPrec": {"rounding": "up"}})
+TREC_EVAL_9 = Convention(
+    "trec_eval-9",
+    score_type="float32",
+    missing="skip",
+    options={"IPrec": {"rounding": "up"}, "IPrecAvg": {"rounding": "up"}},
+)
 
-CONVENTIONS = {convention.name: convention for convention in (TREC_EVAL_10, TREC_EVAL_9)}
+RANX = Convention("ranx", ties="input", missing="error")
+"""ranx 0.3: scores as doubles, every judged query must be in the run, equal scores in the order of the input."""
+
+SKLEARN = Convention(
+    "sklearn",
+    ties="expected",
+    options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}, "R": {"divisor": "returned"}},
+)
+"""scikit-learn: only the documents in the array exist, and nDCG is a mean over the orders of equal scores."""
+
+TORCHMETRICS = Convention(
+    "torchmetrics",
+    ties="input",
+    options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}, "R": {"divisor": "returned"}},
+)
+"""torchmetrics: only the documents in the tensor exist, and AP divides by the relevant ones found."""
+
+BEIR = replace(TREC_EVAL_9, name="beir")
+"""BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
+
+CONVENTIONS = {
+    convention.name: convention for convention in (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
+}
 DEFAULT = TREC_EVAL_10
 
 

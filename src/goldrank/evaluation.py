@@ -12,14 +12,19 @@ import numpy as np
 from goldrank import __version__, conventions, engine, io
 from goldrank.conventions import Convention
 from goldrank.data import ids
+from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import in_words
+from goldrank.data.heads import Heads
 from goldrank.data.placements import Placements
+from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.data.scores import Column, Scores, ScoresByRun, format_value
+from goldrank.data.scores import Bounds, Column, Scores, ScoresByRun, format_value
 from goldrank.engine.counts import RunCounts
-from goldrank.errors import InputError, MissingQueryError, NoRelevantError, OptionError
+from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.measures import DEFAULT, Measure, parse, summarise
+from goldrank.measures.holes import check_monotone, unjudged_bounds
+from goldrank.measures.ties import expected
 from goldrank.overlap import explain_mismatch
 
 Measures = str | Measure | Iterable[str | Measure] | None
@@ -63,7 +68,8 @@ def evaluate(
     rules = conventions.get(convention).having(**policies)
     wanted = _wanted(measures, rules)
     depth = _whole_depth(depth)
-    judgements = io.as_qrels(qrels, judgements=rules.judgements)
+    several_sided = isinstance(qrels, AspectQrels | Preferences)
+    judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
         return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules, depth)
@@ -88,7 +94,14 @@ def _whole_depth(depth: int | None) -> int | None:
     return int(depth)
 
 
-def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Convention, depth: int | None) -> Scores:
+def _score(
+    given: Qrels | AspectQrels | Preferences,
+    run: Run,
+    measures: Sequence[Measure],
+    rules: Convention,
+    depth: int | None,
+) -> Scores:
+    qrels = given if isinstance(given, Qrels) else given.documents
     if not len(qrels):
         raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
     unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
@@ -111,23 +124,38 @@ def _score(qrels: Qrels, run: Run, measures: Sequence[Measure], rules: Conventio
             where=run.name,
             hint="missing='zero' counts them as 0, missing='skip' leaves them out.",
         )
+    tables: dict[str, Any] = {}
+    if not isinstance(given, Qrels):
+        placements, tables[given.table] = given.tables(placements)
+    tables["placements"] = placements
     counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
-    columns = {str(one): _column(one, placements, counted, rules, run.name) for one in measures}
+    deepest = max((int(one.k) for one in measures if one.declaration.over == "heads" and one.k), default=0)
+    if deepest and isinstance(given, Qrels):
+        near = deepest if depth is None else min(deepest, depth)
+        tables["heads"] = Heads.of(placements, engine.heads(run, placements.queries, near, rules), qrels)
+    found = {one: _columns(one, tables, counted, rules, run.name) for one in measures}
     kept = np.flatnonzero(counted)
     queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in kept)
     numbers = _numbers(placements, counts)
+    columns = {str(one): column for one, (column, _) in found.items()}
+    moves: list[str] = []
+    if numbers["tied"] and rules.ties != "expected":
+        moves = _moves_by_ties({one: column for one, (column, _) in found.items()}, placements, counted)
     return Scores(
         run=run.name,
         queries=queries,
         columns=columns,
         counts=numbers,
-        notes=_notes(numbers, counts, qrels, run, rules, placements, columns, depth),
+        notes=_notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
         convention=rules.name,
-        origin=_origin(qrels, run, rules, depth),
+        origin=_origin(given, run, rules, depth),
+        bounds={str(one): bounds for one, (_, bounds) in found.items() if bounds is not None},
     )
 
 
-def _origin(qrels: Qrels, run: Run, rules: Convention, depth: int | None) -> Callable[[], dict[str, Any]]:
+def _origin(
+    qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention, depth: int | None
+) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks."""
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
@@ -145,8 +173,41 @@ def _origin(qrels: Qrels, run: Run, rules: Convention, depth: int | None) -> Cal
     return provenance
 
 
-def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules: Convention, run: str) -> Column:
-    values = measure(placements)
+_NEEDS = {
+    "aspects": "judgements by aspect: AspectQrels, or read_aspects(file) for qrels with subtopics in column two",
+    "preferences": "preferences between documents: Preferences, or read_preferences(file)",
+    "heads": "one grade per document",
+}
+
+
+def _columns(
+    measure: Measure, tables: Mapping[str, Any], counted: np.ndarray, rules: Convention, run: str
+) -> tuple[Column, Bounds | None]:
+    """A measure's column, and how far it could move if that was asked for."""
+    placements: Placements = tables["placements"]
+    needed = measure.declaration.over
+    if needed not in tables:
+        raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
+
+    def column(values: np.ndarray) -> Column:
+        return _column(measure, values, placements, counted, rules, run)
+
+    if rules.ties == "expected":
+        return column(expected(measure, tables[needed])), None
+    found = column(measure(tables[needed]))
+    if rules.bounds == "unjudged":
+        low, high = unjudged_bounds(measure, placements)
+        return found, Bounds("unjudged", column(low), column(high))
+    if rules.ties == "bounds":
+        check_monotone(measure, "bounds over ties")
+        low, high = (measure(placements.best_of_ties(best)) for best in (False, True))
+        return found, Bounds("ties", column(low), column(high))
+    return found, None
+
+
+def _column(
+    measure: Measure, values: np.ndarray, placements: Placements, counted: np.ndarray, rules: Convention, run: str
+) -> Column:
     declared = measure.declaration
     if rules.empty != "zero" and declared.needs_relevant:
         level = measure.option("rel")
@@ -161,7 +222,25 @@ def _column(measure: Measure, placements: Placements, counted: np.ndarray, rules
         values = np.where(bare, 1.0 if rules.empty == "one" else np.nan, values)
     values = values[counted]
     there = values if rules.empty == "nan" else values[~np.isnan(values)]
-    return Column(str(measure), values, summarise(measure, there), declared.average)
+    return Column(str(measure), values, summarise(measure, there), declared.average, declared.higher_is_better)
+
+
+def _moves_by_ties(columns: Mapping[Measure, Column], placements: Placements, counted: np.ndarray) -> list[str]:
+    """How far tied documents could move the summaries, where four decimals show it."""
+    told = []
+    tied = np.zeros(len(placements), bool)
+    tied[placements.query[placements.tie_first < placements.tie_last]] = True
+    if not (tied & counted).any():
+        return []
+    worst, best = placements.best_of_ties(False), placements.best_of_ties(True)
+    for measure, column in columns.items():
+        declared = measure.declaration
+        if not declared.monotone or declared.over != "placements" or np.isnan(column.values).any():
+            continue
+        low, high = (summarise(measure, measure(table)[counted]) for table in (worst, best))
+        if high - low >= 0.00005:
+            told.append(f"{measure} from {format_value(low)} to {format_value(high)}")
+    return told
 
 
 def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
@@ -188,12 +267,13 @@ def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
 def _notes(
     numbers: Mapping[str, int],
     counts: RunCounts,
-    qrels: Qrels,
+    tolerated: Sequence[str],
     run: Run,
     rules: Convention,
     placements: Placements,
     columns: Mapping[str, Column],
     depth: int | None,
+    moves: Sequence[str],
 ) -> tuple[str, ...]:
     """The counts that a reader must know, in words; what is as it should be is not mentioned."""
     judged = numbers["queries"]
@@ -222,8 +302,12 @@ def _notes(
     note("no_relevant", "query has no relevant document", "queries have no relevant document")
     if numbers["retrieved"]:
         notes.append(f"{numbers['judged_retrieved'] / numbers['retrieved']:.1%} of the returned documents are judged")
-    rule = "by document id" if rules.ties == "docid" else "in input order"
-    note("tied", f"judged document is tied with others, ordered {rule}", f"judged documents are tied, ordered {rule}")
+    rule = {"input": "ordered in input order", "expected": "averaged over all orders"}.get(rules.ties)
+    rule = rule or "ordered by document id"
+    note("tied", f"judged document is tied with others, {rule}", f"judged documents are tied, {rule}")
+    if moves:
+        more = f" and {len(moves) - 3} more" if len(moves) > 3 else ""
+        notes.append(f"in another order of tied documents: {', '.join(moves[:3])}{more}")
     note("constant", "query has one score for all its documents", "queries have one score for all their documents")
     note("repeated", "repeated document was dropped", "repeated documents were dropped")
     note("infinite", "score is infinite", "scores are infinite")
@@ -233,7 +317,7 @@ def _notes(
     note(
         "near_forms", f"document of the run equals {normal}".replace("do not", "does not"), f"documents equal {normal}"
     )
-    notes += [f"qrels: {text}" for text in qrels.notes]
+    notes += [f"qrels: {text}" for text in tolerated]
     notes += [f"run: {text}" for text in run.notes]
     notes += [f"run: {text}" for text in in_words(counts.tolerated)]
     return tuple(notes)

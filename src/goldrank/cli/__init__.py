@@ -17,6 +17,8 @@ COMMANDS = {
     "diff": "Show what moved between two runs.",
     "fuse": "Combine runs, and say whether that helps.",
     "report": "Compare systems from saved scores.",
+    "explain-difference": "Say why two conventions give different numbers.",
+    "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
     "measures": "List the measures, or explain one.",
     "convert": "Write a run or qrels in another format.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",

@@ -53,6 +53,7 @@ def page_of(name: str) -> list[str]:
         "optional": f"{declared.name} or {declared.name}@10",
         "needed": f"{declared.name}@10",
         "recall": f"{declared.name}@0.1",
+        "multiple": f"{declared.name}@0.5",
     }[declared.cutoff]
     facts = {
         "Spelling": cutoff,

@@ -22,6 +22,19 @@ def log2(x: np.ndarray) -> np.ndarray:
     return values
 
 
+def accumulate(values: np.ndarray, start: np.ndarray, step: np.ufunc = np.add) -> np.ndarray:
+    """Running sums (or products) within segments, each made left to right; `start` has one more entry than segments."""
+    result = np.array(values, np.float64)
+    size = np.diff(start)
+    position = np.arange(len(result)) - np.repeat(start[:-1], size)
+    order = np.argsort(position, kind="stable")
+    bounds = np.cumsum(np.bincount(position)) if len(result) else np.zeros(0, np.int64)
+    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        rows = order[low:high]
+        result[rows] = step(result[rows - 1], result[rows])
+    return result
+
+
 @dataclass(frozen=True)
 class Placements:
     """One row per judged document that was retrieved, and per query what was judged and how much returned.
@@ -69,6 +82,10 @@ class Placements:
         counted: np.ndarray = running - before
         return counted
 
+    def running(self, values: np.ndarray, step: np.ufunc = np.add) -> np.ndarray:
+        """Per placement, the sum of its query's values up to and including it, made left to right."""
+        return accumulate(values, self.start, step)
+
     def first(self, which: np.ndarray) -> np.ndarray:
         """Per query, the rank of the first marked placement, 0 if there is none."""
         rank = np.zeros(len(self), np.int64)
@@ -115,7 +132,31 @@ class Placements:
         kept = self._where(self.grade >= 0)
         rank = kept.cumulate(np.ones(len(kept.query), bool))
         retrieved = np.bincount(kept.query, minlength=len(self))
-        return replace(kept, retrieved=retrieved, rank=rank, tie_first=rank, tie_last=rank)
+        group = kept.tie_group
+        size = np.bincount(group)[group] if len(group) else group
+        first = rank[np.searchsorted(group, group)] if len(group) else rank
+        return replace(kept, retrieved=retrieved, rank=rank, tie_first=first, tie_last=first + size - 1)
+
+    @cached_property
+    def tie_group(self) -> np.ndarray:
+        """The group of equal scores that each placement belongs to, numbered in order."""
+        fresh = np.ones(len(self.query), bool)
+        fresh[1:] = (self.query[1:] != self.query[:-1]) | (self.tie_first[1:] != self.tie_first[:-1])
+        return np.cumsum(fresh) - 1
+
+    def best_of_ties(self, best: bool = True) -> Placements:
+        """As if tied documents were ordered by grade, the highest first (or last); unjudged ones are the lowest."""
+        group = self.tie_group
+        order = np.lexsort((-self.grade if best else self.grade, group))
+        start = np.searchsorted(group, group)
+        place = np.arange(len(group)) - start
+        size = np.bincount(group)[group] if len(group) else group
+        rank = self.tie_first + place if best else self.tie_last - size + 1 + place
+        if best:
+            # A negative grade is no better than no judgement: those go to the end of their group.
+            bad = self.grade[order] < 0
+            rank = np.where(bad, self.tie_last - size + 1 + place, rank)
+        return replace(self, rank=rank, grade=self.grade[order])
 
     def _where(self, keep: np.ndarray) -> Placements:
         columns = ("query", "rank", "grade", "tie_first", "tie_last")

@@ -70,7 +70,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 where = f"{name}: query {query!r}, document {doc!r}"
                 row[ids.as_text(doc, "document id")] = check_grade(grade, where, real_grades)
         kind = ids.kind(query_types, doc_types, name)
-        notes = _notes_on_grades(text)
+        notes = _notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
         self._set(name=name, text=text, raw=None, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
@@ -132,7 +132,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(f"{repeated:,} repeated judgement{'s' if repeated > 1 else ''}")
-        told += _notes_on_grades(table)
+        told += _notes_on_grades(max(grades, default=0))
         qrels = cls.__new__(cls)
         is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
@@ -177,7 +177,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         values = [grade for row in rows for grade in row.values()]
         grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
         query = np.repeat(np.arange(len(rows)), sizes)
-        return Sheet(queries, start, descending(grade, query))
+        return Sheet(queries, start, grade[np.lexsort((-grade, query))])
 
     @cached_property
     def near_forms(self) -> dict[str, dict[str, str]]:
@@ -250,20 +250,7 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False) ->
     return value
 
 
-def descending(grade: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Grades in descending order within each query, of which the numbers ascend."""
-    if grade.dtype == np.int64 and len(grade):
-        # One sort of plain integers: the distance from the highest grade, and the query above it.
-        below = grade.max() - grade
-        step = query * (int(below.max()) + 1)
-        ordered = np.sort(step + below)
-        best: np.ndarray = grade.max() - (ordered - step)
-        return best
-    return grade[np.lexsort((-grade, query))]
-
-
-def _notes_on_grades(table: Mapping[Id, Mapping[Id, Grade]]) -> tuple[str, ...]:
-    highest = max((max(judged.values()) for judged in table.values() if judged), default=0)
+def _notes_on_grades(highest: Grade) -> tuple[str, ...]:
     return (f"the highest grade is {highest:,}: is the grade column right?",) if highest > HIGH_GRADE else ()
 
 

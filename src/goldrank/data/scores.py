@@ -43,6 +43,21 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """How far a measure could move: by the order of tied documents, or by judging unjudged ones."""
+
+    why: str
+    """'ties' or 'unjudged'."""
+    low: Column
+    high: Column
+
+    @property
+    def summary(self) -> tuple[float, float]:
+        """The least and greatest summary."""
+        return self.low.summary, self.high.summary
+
+
+@dataclass(frozen=True)
 class Scores:
     """Values per query and measure for one run.
 
@@ -63,6 +78,8 @@ class Scores:
     convention: str = ""
     origin: Callable[[], Mapping[str, Any]] = field(default=dict, repr=False, compare=False)
     """Makes the provenance: hashing large inputs takes time that not every caller wants to spend."""
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    """By measure, how far it could move; made with ties='bounds' or bounds='unjudged'."""
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:
@@ -128,9 +145,10 @@ class Scores:
             "version": VERSION,
             "run": self.run,
             "queries": list(self.queries),
-            "measures": {
-                name: {"summary": column.summary, "average": column.average, "values": column.values.tolist()}
-                for name, column in self.columns.items()
+            "measures": {name: _plain(column) for name, column in self.columns.items()},
+            "bounds": {
+                name: {"why": one.why, "low": _plain(one.low), "high": _plain(one.high)}
+                for name, one in self.bounds.items()
             },
             "counts": dict(self.counts),
             "notes": list(self.notes),
@@ -151,19 +169,17 @@ class Scores:
             )
         try:
             queries = tuple(data["queries"])
-            columns = {
-                name: Column(
-                    name,
-                    np.array([math.nan if v is None else v for v in column["values"]], np.float64),
-                    math.nan if column["summary"] is None else float(column["summary"]),
-                    column["average"],
+            columns = {name: _from_plain(name, column, queries) for name, column in data["measures"].items()}
+            bounds = {
+                name: Bounds(
+                    one["why"], _from_plain(name, one["low"], queries), _from_plain(name, one["high"], queries)
                 )
-                for name, column in data["measures"].items()
+                for name, one in data.get("bounds", {}).items()
             }
-            if any(len(column.values) != len(queries) for column in columns.values()):
-                raise ValueError("a measure has not one value per query")
             provenance, notes = dict(data["provenance"]), tuple(data["notes"])
-            return cls(data["run"], queries, columns, data["counts"], notes, data["convention"], lambda: provenance)
+            return cls(
+                data["run"], queries, columns, data["counts"], notes, data["convention"], lambda: provenance, bounds
+            )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"saved scores are damaged: {error}", where=where) from None
 
@@ -311,6 +327,23 @@ def _html(scores: Sequence[Scores]) -> str:
     told = dict.fromkeys(note for one in scores for note in _footer(one, len(scores) > 1))
     notes = "".join(f"<li>{escape(note)}</li>" for note in told)
     return f"<table><thead><tr><th>measure</th>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+
+
+def _plain(column: Column) -> dict[str, Any]:
+    return {
+        "summary": column.summary,
+        "average": column.average,
+        "higher_is_better": column.higher_is_better,
+        "values": column.values.tolist(),
+    }
+
+
+def _from_plain(name: str, column: Mapping[str, Any], queries: Sequence[str]) -> Column:
+    values = np.array([math.nan if v is None else v for v in column["values"]], np.float64)
+    if len(values) != len(queries):
+        raise ValueError("a measure has not one value per query")
+    summary = math.nan if column["summary"] is None else float(column["summary"])
+    return Column(name, values, summary, column["average"], column.get("higher_is_better", True))
 
 
 def _utf8(text: str) -> str:

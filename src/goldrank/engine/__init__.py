@@ -7,6 +7,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.engine.counts import RunCounts
+from goldrank.engine.heads import heads
 
 
 def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
@@ -18,3 +19,6 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
     from goldrank.engine import dicts
 
     return dicts.place(qrels, run, convention)
+
+
+__all__ = ["RunCounts", "heads", "place"]

@@ -311,8 +311,8 @@ def _rank(lines: Lines, judged: Judged, convention: Convention, scattered: bool 
     begin = start[np.searchsorted(start, hits, "right") - 1]
     rank = hits - begin + 1
     first, last = tie_start[tie] - begin + 1, tie_end[tie] - begin
-    if convention.ties == "docid":
-        _order_ties(rank, hits, tie, first, last, tie_start, lines)
+    if convention.ties != "input":
+        _order_ties(rank, hits, tie, first, last, tie_start, lines, convention.ties != "docid-ascending")
 
     codes = code[start]
 
@@ -357,14 +357,15 @@ def _order_ties(
     last: np.ndarray,
     tie_start: np.ndarray,
     lines: Lines,
+    descending: bool,
 ) -> None:
-    """Rank the hits that share their score with others by document id, descending by bytes."""
+    """Rank the hits that share their score with others by document id, in the order of its bytes."""
     tied = np.flatnonzero(first < last)
     for group in np.split(tied, np.flatnonzero(np.diff(tie[tied])) + 1):
         if len(group):
             low = tie_start[tie[group[0]]]
             docs = lines.docs(np.arange(low, low + last[group[0]] - first[group[0]] + 1))
-            order = sorted(range(len(docs)), key=docs.__getitem__, reverse=True)
+            order = sorted(range(len(docs)), key=docs.__getitem__, reverse=descending)
             position = np.empty(len(docs), np.int64)
             position[order] = np.arange(len(docs))
             rank[group] = first[group] + position[hits[group] - low]

@@ -166,6 +166,6 @@ def _tie_order(row: Mapping[str, float], scores: np.ndarray, score: Any, ties: s
     """How many documents of the same score the tie rule puts before each of them."""
     docs = list(row)
     tied = [docs[i] for i in np.flatnonzero(scores == score).tolist()]
-    if ties == "docid":
-        tied.sort(key=ids.encode, reverse=True)
+    if ties != "input":
+        tied.sort(key=ids.encode, reverse=ties != "docid-ascending")
     return {doc: position for position, doc in enumerate(tied)}

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from goldrank.conventions import POLICIES
+from goldrank.data.aspects import AspectQrels
+from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, one_of
@@ -80,6 +82,21 @@ def read_qrels(
     from goldrank.io import tables
 
     return tables.read_qrels(source, kind, judgements=judgements, real_grades=real_grades)
+
+
+def read_aspects(given: Any) -> AspectQrels:
+    """Qrels in four columns of which the second is an aspect of the query (a subtopic, a judge)."""
+    from goldrank.io import prefs
+
+    return prefs.read_aspects(sources.open_source(given))
+
+
+def read_preferences(given: Any, *, format: str = "prefs") -> Preferences:
+    """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
+    from goldrank.io import prefs
+
+    one_of(format, ("prefs", "qrels_prefs"), "format")
+    return prefs.read_preferences(sources.open_source(given), format)
 
 
 def write_run(run: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:

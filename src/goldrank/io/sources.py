@@ -22,11 +22,6 @@ import numpy as np
 from goldrank.errors import InputError, Place
 from goldrank.io.scan import PAD, padded
 
-if sys.version_info >= (3, 14):
-    from compression.zstd import ZstdError, ZstdFile
-else:
-    from backports.zstd import ZstdError, ZstdFile
-
 PIECE = 4 << 20
 """How many bytes are parsed at a time."""
 MAX_LINE = 1 << 20
@@ -38,11 +33,11 @@ FREE = 64 << 20
 
 _DECOMPRESSORS: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
-    b"\x28\xb5\x2f\xfd": ("zstd", ZstdFile),
+    b"\x28\xb5\x2f\xfd": ("zstd", lambda raw: zstd().ZstdFile(raw)),
     b"BZh": ("bzip2", bz2.BZ2File),
     b"\xfd7zXZ\x00": ("xz", lzma.LZMAFile),
 }
-_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, ZstdError)
+_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 _FOREIGN = {
     b"\x04\x22\x4d\x18": "an lz4 file",
     b"PK\x03\x04": "a zip archive",
@@ -245,13 +240,27 @@ class Source:
                 parts.append(data)
                 size -= len(data)
         except _DAMAGE as error:
-            kind = f"the {self.compression} data is damaged or cut off" if self.compression else "cannot be read"
-            raise InputError(
-                f"{kind}: {error} ({self.size:,} bytes as stored)",
-                where=self.name,
-                hint="Fetch or make the file again.",
-            ) from None
+            raise self._damaged(error) from None
+        except Exception as error:
+            if self.compression == "zstd" and isinstance(error, zstd().ZstdError):
+                raise self._damaged(error) from None
+            raise
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _damaged(self, error: Exception) -> InputError:
+        kind = f"the {self.compression} data is damaged or cut off" if self.compression else "cannot be read"
+        return InputError(
+            f"{kind}: {error} ({self.size:,} bytes as stored)", where=self.name, hint="Fetch or make the file again."
+        )
+
+
+def zstd() -> Any:
+    """The module for zstd, loaded when it is needed."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
 
 
 def open_source(given: Any) -> Source:

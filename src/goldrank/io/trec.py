@@ -176,6 +176,24 @@ def read_run(source: Source, layout: str = "trec") -> Run:
     return Run(blocks=TrecRun(source, layout), name=source.label, id_kind="text", notes=tuple(source.notes))
 
 
+def last_tag(source: Source) -> bytes:
+    """The tag of a run's last line, which trec_eval prints as the name of the run."""
+    if source.compression is None and source.path is not None:
+        size = source.path.stat().st_size
+        with open(source.path, "rb") as file:
+            file.seek(max(0, size - (1 << 16)))
+            tail = file.read()
+    else:
+        tail = b""
+        for _, load in source.pieces():
+            tail = load()[: -scan.PAD].tobytes()[-(1 << 16) :]
+    for line in reversed(tail.split(b"\n")):
+        found = line.split()
+        if len(found) > 5 and not found[0].startswith(b"#"):
+            return found[5]
+    return b""
+
+
 def read_qrels(source: Source, layout: str = "trec", judgements: str = "error") -> Qrels:
     """Qrels in one of `QRELS_LAYOUTS`."""
     shape = QRELS_LAYOUTS[layout]
@@ -202,7 +220,7 @@ def read_qrels(source: Source, layout: str = "trec", judgements: str = "error") 
     for line, text in zip(left.tolist(), fields.texts(column, left), strict=True):
         where = place(line)
         assert where.line is not None
-        grades[line] = _grade(text, _spot(raw, where.line - 1, column, where))
+        grades[line] = grade(text, _spot(raw, where.line - 1, column, where))
     return Qrels.from_rows(
         fields.texts(shape.column("query")),
         fields.texts(shape.column("doc")),
@@ -236,7 +254,8 @@ def bad_score(text: bytes, where: Place) -> InputError:
     return InputError(f"score '{shown}' (field 5) is not a number", where=where, hint=hint)
 
 
-def _grade(text: bytes, where: Place) -> int:
+def grade(text: bytes, where: Place) -> int:
+    """A grade from its digits, or the error that says why it is none."""
     shown = ids.show(ids.decode(text))
     if not _INTEGER.fullmatch(text):
         hint = "A grade is a whole number, 0 for not relevant."

@@ -1,6 +1,16 @@
 """Placements -> one value per query. One file per family; importing this package registers all of them."""
 
-from goldrank.measures import cutoff, gain, judging, rank, sets  # noqa: F401 - they register themselves
+from goldrank.measures import (  # noqa: F401 - they register themselves
+    browsing,
+    cutoff,
+    diversity,
+    gain,
+    judging,
+    preference,
+    rank,
+    sets,
+    similarity,
+)
 from goldrank.measures.declare import REGISTRY, Measure, make, measure, parse, summarise
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")

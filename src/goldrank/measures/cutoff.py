@@ -50,14 +50,17 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
     avoid="Not all relevant documents are known, or k is smaller than their number, so that 1 cannot be reached.",
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("recall",),
+    options={"divisor": Choice(("relevant", "returned"))},
 )
-def recall(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
     """The share of all relevant documents that is among the first k.
+
+    `divisor="returned"` takes only relevant documents that were returned at all for all there are.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "R@2")["R@2"]
     0.5
     """
-    return ratio(hits(p, k, rel), p.relevant(rel))
+    return ratio(hits(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
 
 
 @measure(
@@ -119,3 +122,42 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     relevant = p.relevant(rel)
     every: np.ndarray = (hits(p, k, rel) == relevant) & (relevant > 0)
     return every.astype(np.float64)
+
+
+@measure(
+    "R_cap",
+    cutoff="needed",
+    formula="R_cap@k = (relevant documents in the first k) / min(k, all relevant documents)",
+    use="Some queries have more than k relevant documents and some fewer: a perfect ranking always scores 1.",
+    avoid="How many relevant documents are missed beyond k matters.",
+    cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (R_cap)",
+    aliases=("relative_P", "RelP", "capped_recall"),
+)
+def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
+    """Recall of the first k, or precision where there are more relevant documents than k.
+
+    >>> evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, "R_cap@2")["R_cap@2"]
+    0.5
+    """
+    return ratio(hits(p, k, rel), np.minimum(p.relevant(rel), k))
+
+
+@measure(
+    "FallOut",
+    formula="FallOut@k = (judged nonrelevant documents in the first k) / (all judged nonrelevant documents)",
+    use="Every wrong document returned costs: filtering, alerts. Lower is better.",
+    avoid="Only relevant documents were judged: there is then nothing to divide by.",
+    cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
+    aliases=("fall_out",),
+    needs_relevant=False,
+    monotone=False,
+    higher_is_better=False,
+)
+def fall_out(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+    """The share of the judged nonrelevant documents that is among the first k; 0 if there is none.
+
+    >>> evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["a", "b"]}, "FallOut@2")["FallOut@2"]
+    0.5
+    """
+    wrong = (p.grade >= 0) & (p.grade < rel)
+    return ratio(p.count(wrong if k is None else wrong & (p.rank <= k)), p.nonrelevant(rel))

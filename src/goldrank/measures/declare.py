@@ -79,7 +79,21 @@ class Flag:
         return value
 
 
-Option = Choice | Number | Flag
+@dataclass(frozen=True)
+class Numbers:
+    """A list of numbers, each from `low` to `high`."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def check(self, value: Any) -> tuple[float, ...]:
+        one = Number(self.low, self.high)
+        if not isinstance(value, list | tuple) or not value:
+            raise ValueError("a list of numbers")
+        return tuple(one.check(item) for item in value)
+
+
+Option = Choice | Number | Numbers | Flag
 
 REL = Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
 """The lowest grade that counts as relevant."""
@@ -94,6 +108,8 @@ def describe_option(option: Option) -> str:
             kind = "a whole number" if whole else "a number"
             limits = "" if math.isinf(high) or high >= MAX_CUTOFF else f" from {low:g} to {high:g}"
             return kind + limits + (", or None" if optional else "")
+        case Numbers(low, high):
+            return f"a list of numbers from {low:g} to {high:g}"
         case _:
             return "True or False"
 
@@ -127,7 +143,7 @@ class Declaration:
     avoid: str
     aliases: tuple[str, ...]
     cutoff: str
-    """'none', 'optional', 'needed', or 'recall' for a recall level in place of a rank."""
+    """'none', 'optional', 'needed'; in place of a rank 'recall' for a recall level, 'multiple' for a multiple of R."""
     low: float
     high: float
     average: str
@@ -136,8 +152,11 @@ class Declaration:
     """Whether a query without relevant documents has no meaningful value."""
     monotone: bool
     """Whether moving a relevant document up never lowers it."""
+    higher_is_better: bool
     options: Mapping[str, Option]
     defaults: Mapping[str, Any]
+    over: str = "placements"
+    """The table that the kernel reads: 'placements', 'aspects', 'preferences' or 'heads'."""
     doc: str = ""
     per_query: bool = False
 
@@ -166,7 +185,9 @@ def measure(
     average: str = "mean",
     needs_relevant: bool = True,
     monotone: bool = True,
+    higher_is_better: bool = True,
     options: Mapping[str, Option] | None = None,
+    over: str = "placements",
     per_query: bool = False,
 ) -> Callable[[Kernel], Kernel]:
     """Declare a measure.
@@ -175,6 +196,7 @@ def measure(
     defaults are those of its signature; it returns one value per query. With `per_query=True` it is called
     once per query instead, with the grades of the ranked documents (None where unjudged) and of all judged
     ones, and returns a float. Every measure also has `judged_only`, which needs no code.
+    A measure of aspects (subtopics, judges) or preferences says so with `over` and gets that table.
     """
 
     def declare(function: Kernel) -> Kernel:
@@ -203,8 +225,10 @@ def measure(
             average=average,
             needs_relevant=needs_relevant,
             monotone=monotone,
+            higher_is_better=higher_is_better,
             options=taken,
             defaults={"judged_only": False, **defaults},
+            over=over,
             doc=inspect.getdoc(function) or "",
             per_query=per_query,
         )
@@ -247,8 +271,12 @@ class Measure:
         """This measure with other defaults: options that were given stay."""
         return make(self.name, self.k, {**defaults, **dict(self.options)})
 
-    def __call__(self, placements: Placements) -> np.ndarray:
+    def __call__(self, placements: Any) -> np.ndarray:
         """One value per query."""
+        return self.with_kernel(self.declaration.kernel, placements)
+
+    def with_kernel(self, kernel: Kernel, placements: Any) -> np.ndarray:
+        """One value per query by another kernel that takes the same options."""
         given = {**self.declaration.defaults, **dict(self.options)}
         if given.pop("judged_only"):
             placements = placements.condensed
@@ -258,8 +286,8 @@ class Measure:
         if self.declaration.cutoff != "none":
             given["k"] = self.k
         if self.declaration.per_query:
-            return _by_query(self.declaration.kernel, placements, given)
-        values = self.declaration.kernel(placements, **given)
+            return _by_query(kernel, placements, given)
+        values = kernel(placements, **given)
         return np.asarray(values, np.float64)
 
 
@@ -268,8 +296,8 @@ def make(name: str, k: Any = None, options: Mapping[str, Any] | None = None) -> 
     declaration = REGISTRY[name]
     if declaration.cutoff == "none" and k is not None:
         raise MeasureError(f"{name} takes no cut-off, but was given @{k}")
-    if declaration.cutoff in ("needed", "recall") and k is None:
-        example = f"{name}@0.1" if declaration.cutoff == "recall" else f"{name}@10"
+    if declaration.cutoff in ("needed", "recall", "multiple") and k is None:
+        example = f"{name}@10" if declaration.cutoff == "needed" else f"{name}@0.5"
         raise MeasureError(f"{name} needs a cut-off", hint=f"For example {example}.")
     if k is not None:
         k = _check_cutoff(name, k, declaration.cutoff)
@@ -294,6 +322,10 @@ def _check_cutoff(name: str, k: Any, kind: str) -> int | float:
         if isinstance(k, bool) or not isinstance(k, int | float) or not 0 <= k <= 1:
             raise MeasureError(f"{name}@{k}: the recall level is a number from 0 to 1")
         return float(k)
+    if kind == "multiple":
+        if isinstance(k, bool) or not isinstance(k, int | float) or not 0 <= k <= MAX_CUTOFF:
+            raise MeasureError(f"{name}@{k}: the multiple of the number of relevant documents is a number from 0 up")
+        return float(k)
     if isinstance(k, bool) or not isinstance(k, int | np.integer):
         raise MeasureError(f"{name}@{k}: a cut-off is a whole number", hint=f"For example {name}@10.")
     if not 1 <= k <= MAX_CUTOFF:
@@ -317,14 +349,15 @@ def parse(text: str | Measure) -> Measure:
     if not isinstance(text, str):
         raise MeasureError(f"a measure is spelled as text, not {type(text).__name__}", hint="For example 'nDCG@10'.")
     spelled = text.strip()
-    found = _lookup(spelled)
+    found = lookup(spelled)
     if found:
         return make(found[0], None, found[1])
     other = _OTHER_SPELLING.fullmatch(spelled)
     if other:
-        found = _lookup(other[1]) or _lookup(other[1].removesuffix("_cut"))
+        found = lookup(other[1]) or lookup(other[1].removesuffix("_cut"))
         if found:
-            number = float(other[2]) if "." in other[2] or REGISTRY[found[0]].cutoff == "recall" else int(other[2])
+            real = "." in other[2] or REGISTRY[found[0]].cutoff in ("recall", "multiple")
+            number = float(other[2]) if real else int(other[2])
             return make(found[0], number, found[1])
     return _parse_expression(spelled)
 
@@ -350,7 +383,7 @@ def _parse_expression(text: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _unknown(text)
-    found = _lookup(tree.id)
+    found = lookup(tree.id)
     if not found:
         raise _unknown(text, tree.id)
     return make(found[0], k, {**found[1], **options})
@@ -365,7 +398,8 @@ def _literal(node: ast.expr, text: str) -> Any:
         ) from None
 
 
-def _lookup(name: str) -> tuple[str, Mapping[str, Any]] | None:
+def lookup(name: str) -> tuple[str, Mapping[str, Any]] | None:
+    """The registered name behind any name, and the options that it implies."""
     if name in REGISTRY:
         return name, {}
     return _ALIASES.get(name.casefold())
@@ -384,6 +418,8 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
 def _spell(value: Any) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, tuple) and not isinstance(value[0] if value else (), tuple):
+        return "[" + ", ".join(map(repr, value)) + "]"
     if isinstance(value, tuple):
         return "{" + ", ".join(f"{key!r}: {item!r}" for key, item in value) + "}"
     return repr(value)
@@ -414,4 +450,16 @@ def summarise(measure: Measure, values: np.ndarray) -> float:
     return math.exp(total / len(values)) if kind == "geometric" else total / len(values)
 
 
-__all__ = ["REGISTRY", "Choice", "Declaration", "Flag", "Measure", "Number", "make", "measure", "parse", "summarise"]
+__all__ = [
+    "REGISTRY",
+    "Choice",
+    "Declaration",
+    "Flag",
+    "Measure",
+    "Number",
+    "Numbers",
+    "make",
+    "measure",
+    "parse",
+    "summarise",
+]

@@ -1,12 +1,14 @@
-"""Measures of graded relevance: DCG, nDCG, RBP, ERR."""
+"""Measures of graded relevance: DCG, nDCG and its relatives, RBP, ERR."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from goldrank.data.placements import Placements, log2
+from goldrank.data.placements import Placements, accumulate, log2
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Choice, Flag, Number, measure
@@ -86,6 +88,35 @@ def ideal_dcg(
 
 
 @measure(
+    "IdealDCG",
+    high=np.inf,
+    formula="IdealDCG@k = DCG@k of the ideal order of all judged documents",
+    use="See how much there was to gain; nDCG is DCG divided by this.",
+    avoid="Comparing runs: it is the same for all of them.",
+    cite=_JK,
+    aliases=("ideal_dcg",),
+    options={"gain": GAIN, "discount": DISCOUNT},
+    needs_relevant=False,
+)
+def best_dcg(
+    p: Placements,
+    *,
+    k: int | None,
+    rel: float = 1,
+    gain: str | Mapping[int, float] = "linear",
+    discount: str = "log2",
+) -> np.ndarray:
+    """The DCG of the best order there can be.
+
+    `gain` and `discount` are as in DCG.
+
+    >>> evaluate({"q": {"a": 3}}, {"q": ["x", "a"]}, "IdealDCG")["IdealDCG"]
+    3.0
+    """
+    return ideal_dcg(p, k, rel, gain, discount, "none", "judged")
+
+
+@measure(
     "nDCG",
     formula="nDCG@k = DCG@k / (DCG@k of the ideal order of all judged documents)",
     use="The first choice for graded judgements: order matters, and better documents matter more.",
@@ -130,32 +161,63 @@ def powers(base: float, exponent: np.ndarray) -> np.ndarray:
     return found
 
 
+def running_powers(p: float, count: int) -> np.ndarray:
+    """1, p, p^2, ..., each made from the one before, as trec_eval does."""
+    steps = np.full(max(count, 1), float(p))
+    steps[0] = 1.0
+    return np.cumprod(steps)
+
+
 @measure(
     "RBP",
     formula="RBP@k = (1 - p) * sum over ranks r <= k of gain(r) * p^(r - 1)",
     use="A user goes on to the next document with probability p; the rest shows what judging more could change.",
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
-    options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True)},
+    options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
 )
-def rank_biased(placements: Placements, *, k: int | None, rel: float | None = None, p: float = 0.9) -> np.ndarray:
+def rank_biased(
+    placements: Placements,
+    *,
+    k: int | None,
+    rel: float | None = None,
+    p: float = 0.9,
+    gain: str | Mapping[int, float] = "linear",
+) -> np.ndarray:
     """Expected gain per document seen by a user who goes on with probability p.
 
-    Without `rel`, a document gains its grade divided by the query's highest grade (trec_eval 10's
-    intention); with `rel`, it gains 1 if its grade is at least that.
+    Without `rel`, gains are brought into 0 to 1 if they go beyond: by default a document gains its grade
+    divided by the query's highest grade (trec_eval 10's intention). With `rel`, it gains 1 from that grade up.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "RBP(p=0.5)")["RBP(p=0.5)"]
     0.625
     """
-    if rel is not None:
-        worth = (placements.grade >= rel).astype(np.float64)
+    worth = _unit_gains(placements, gain) if rel is None else (placements.grade >= rel).astype(np.float64)
+    value = worth * running_powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
+    return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
+
+
+def _unit_gains(p: Placements, gain: str | Mapping[int, float]) -> np.ndarray:
+    """Gains of placements within 0 and 1: scaled by the least and greatest gain of each query's scale if beyond."""
+    worth = gains(p.grade, gain, 1)
+    top = np.zeros(len(p))
+    some = np.diff(p.judged_start) > 0
+    top[some] = np.maximum(p.judged[p.judged_start[:-1][some]], 0)
+    if isinstance(gain, Mapping):
+        levels = {0: 0.0, **gain}
+        least = np.full(len(p), min(levels.values()))
+        # Grades of the scale that the mapping leaves out are worth themselves.
+        plain = top.copy()
+        while (listed := np.isin(plain, list(gain))).any():
+            plain = np.where(listed, plain - 1, plain)
+        most = np.maximum(plain, max(levels.values()))
     else:
-        highest = np.zeros(len(placements))
-        some = np.diff(placements.judged_start) > 0
-        highest[some] = placements.judged[placements.judged_start[:-1][some]]
-        worth = np.maximum(placements.grade, 0) / np.maximum(highest, 1)[placements.query]
-    value = worth * powers(p, placements.rank - 1) * (1.0 - p)
-    return placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
+        least, most = np.zeros(len(p)), gains(top, gain, 1)
+    beyond = (least < 0) | (most > 1)
+    low = np.where(beyond, least, 0.0)[p.query]
+    span = np.where(beyond, most - least, 1.0)[p.query]
+    scaled: np.ndarray = np.where(p.grade >= 0, (worth - low) / span, 0.0)
+    return scaled
 
 
 @measure(
@@ -182,11 +244,227 @@ def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4
             hint=f"Spell it ERR(max_grade={highest}) if that is the top of your scale.",
         )
     satisfied = (np.exp2(np.maximum(p.grade, 0)) - 1.0) / 2.0**max_grade
-    # The chance to arrive at a document is a running product within its query, made rank by rank.
-    arrive = np.ones(len(satisfied))
-    position = p.cumulate(np.ones(len(satisfied), bool))
-    for at in range(2, int(position.max(initial=1)) + 1):
-        rows = np.flatnonzero(position == at)
-        arrive[rows] = arrive[rows - 1] * (1.0 - satisfied[rows - 1])
+    left = p.running(1.0 - satisfied, np.multiply)
+    first = p.start[p.query] == np.arange(len(left))
+    arrive = np.where(first, 1.0, np.concatenate(([1.0], left))[: len(left)])
     value = arrive * satisfied / p.rank
     return p.sum(value if k is None else np.where(p.rank <= k, value, 0.0))
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """Per query the positive gains of its judged documents, greatest first."""
+
+    query: np.ndarray
+    start: np.ndarray
+    worth: np.ndarray
+    rank: np.ndarray
+    dcg: np.ndarray
+    """The DCG up to and including each of them."""
+
+    @property
+    def size(self) -> np.ndarray:
+        return np.diff(self.start)
+
+    def at(self, values: np.ndarray, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        """A running value at some ranks: that of the last entry at or before it, 0 where there is none."""
+        row = self.start[query] + np.minimum(rank, self.size[query]) - 1
+        found: np.ndarray = np.where(row >= self.start[query], np.append(values, 0.0)[row], 0.0)
+        return found
+
+
+def ideal_list(p: Placements, gain: str | Mapping[int, float]) -> Ideal:
+    """The ideal ranking's positive gains."""
+    worth = gains(p.judged, gain, 1)
+    worth[p.judged < 0] = 0.0
+    keep = worth > 0
+    query, worth = p.judged_query[keep], worth[keep]
+    order = np.lexsort((-worth, query))
+    query, worth = query[order], worth[order]
+    start = np.searchsorted(query, np.arange(len(p) + 1))
+    rank = np.arange(1, len(query) + 1) - start[query]
+    return Ideal(query, start, worth, rank, accumulate(discounted(worth, rank, "log2"), start))
+
+
+_TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
+
+
+@measure(
+    "nDCGrel",
+    cutoff="none",
+    formula="nDCGrel = mean over the documents with a gain of nDCG at their rank (at the end if not returned)",
+    use="nDCG without a cut-off of its own: each query is measured where its relevant documents are.",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite=_TREC_EVAL,
+    aliases=("ndcg_rel",),
+    options={"gain": GAIN},
+    monotone=False,
+)
+def ndcg_at_relevant(p: Placements, *, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """nDCG averaged at the ranks of relevant documents, as AP averages precision.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "nDCGrel")["nDCGrel"]
+    1.0
+    """
+    ideal = ideal_list(p, gain)
+    worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
+    value = discounted(worth, p.rank, "log2")
+    found = worth > 0
+    here = ratio(p.running(value), ideal.at(ideal.dcg, p.query, p.rank))
+    whole = ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)
+    missing = (ideal.size - p.count(found)).astype(np.float64)
+    total = p.sum(np.where(found, here, 0.0)) + ratio(missing * p.sum(value), whole)
+    return np.where(total > 0, ratio(total, ideal.size), 0.0)
+
+
+@measure(
+    "Rndcg",
+    cutoff="none",
+    formula="Rndcg = mean of nDCG at the ranks where the ideal gain changes, and at the end of longer results",
+    use="nDCG where the ideal ranking has its steps, which differ from query to query.",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite=_TREC_EVAL,
+    options={"gain": GAIN},
+    monotone=False,
+)
+def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """nDCG averaged at the numbers of documents with each gain or a higher one.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "Rndcg")["Rndcg"]
+    1.0
+    """
+    ideal = ideal_list(p, gain)
+    worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
+    running = p.running(discounted(worth, p.rank, "log2"))
+    last = np.ones(len(ideal.worth), bool)
+    last[:-1] = (ideal.worth[1:] != ideal.worth[:-1]) | (ideal.query[1:] != ideal.query[:-1])
+    query, rank = ideal.query[last], ideal.rank[last]
+    # The placements up to that rank are those of the queries before, and some of this query's.
+    width = int(max(p.rank.max(initial=0), rank.max(initial=0))) + 1
+    row = np.searchsorted(p.query * width + p.rank, query * width + rank, "right") - 1
+    reached = np.where(row >= p.start[query], np.append(running, 0.0)[row], 0.0)
+    total = np.bincount(query, weights=reached / ideal.dcg[last], minlength=len(p))
+    count = np.bincount(query, minlength=len(p))
+    end = p.start[1:] - 1
+    final = np.where(end >= p.start[:-1], np.append(running, 0.0)[end], 0.0)
+    more = (p.retrieved > ideal.size + 1) & (ideal.size > 0)
+    total = np.where(more, total + ratio(final, ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)), total)
+    return np.where(p.relevant(rel) > 0, ratio(total, count + more), 0.0)
+
+
+@measure(
+    "G",
+    cutoff="none",
+    formula="G = (sum over documents of gain / log2(2 + ideal gain so far - gain so far)) / (sum of all gains)",
+    use="A document's worth falls with what an ideal ranking would have gained more by then.",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite=_TREC_EVAL,
+    options={"gain": GAIN},
+    monotone=False,
+)
+def normalised_gain(p: Placements, *, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """Gain discounted by how far the ranking has fallen behind the ideal one.
+
+    Each rank of the ideal ranking costs at least 1, so that it falls behind after its last document too.
+
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "y", "a"]}, "G")["G"]
+    0.5
+    """
+    ideal = ideal_list(p, gain)
+    worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
+    cost = ideal.at(accumulate(np.maximum(ideal.worth, 1.0), ideal.start), p.query, p.rank)
+    cost += np.maximum(p.rank - ideal.size[p.query], 0)
+    rows = np.flatnonzero(worth != 0)
+    behind = (2.0 + cost - p.running(worth))[rows]
+    value = np.zeros(len(worth))
+    value[rows] = worth[rows] / np.array([math.log2(x) for x in behind.tolist()])
+    whole = np.bincount(ideal.query, weights=ideal.worth, minlength=len(p))
+    return ratio(p.sum(value), whole)
+
+
+@measure(
+    "NCG",
+    formula="NCG@k = (sum of the gains in the first k) / (sum of the k highest gains judged)",
+    use="A first stage feeds a re-ranker: what it lets through matters, in which order does not.",
+    avoid="Order within the first k matters.",
+    cite="Craswell, Mitra, Yilmaz, Campos and Voorhees 2020, Overview of the TREC 2019 deep learning track",
+    options={"gain": GAIN},
+)
+def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """Cumulated gain without a discount, as a share of the best possible.
+
+    `gain` is as in DCG.
+
+    >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}, "NCG@1")["NCG@1"]
+    0.3333333333333333
+    """
+    worth = gains(p.grade, gain, rel)
+    ideal = gains(p.judged, gain, rel)
+    order = np.lexsort((-ideal, p.judged_query))
+    best = np.where(p.judged_rank <= k, ideal[order], 0.0) if k is not None else ideal
+    whole = np.bincount(p.judged_query, weights=best, minlength=len(p))
+    return ratio(p.sum(worth if k is None else np.where(p.rank <= k, worth, 0.0)), whole)
+
+
+@measure(
+    "Q",
+    formula="Q@k = (sum over relevant documents at ranks r <= k of (hits + beta * gain so far) / "
+    "(r + beta * ideal gain so far)) / min(k, relevant)",
+    use="AP with grades: a blend of precision and cumulated gain.",
+    avoid="Comparison with the literature outside NTCIR; nDCG is better known.",
+    cite="Sakai 2007, On the reliability of information retrieval metrics based on graded relevance",
+    aliases=("Q_measure",),
+    options={"beta": Number(low=0, high=1000), "gain": GAIN},
+)
+def q_measure(
+    p: Placements,
+    *,
+    k: int | None,
+    rel: float = 1,
+    beta: float = 1,
+    gain: str | Mapping[int, float] = "linear",
+) -> np.ndarray:
+    """The mean over relevant documents of a ratio that is precision blended with cumulated gain.
+
+    `gain` is as in DCG; `beta=0` gives AP.
+
+    >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "Q")["Q"]
+    1.0
+    """
+    ideal = ideal_list(p, gain)
+    found = p.grade >= rel
+    if k is not None:
+        found = found & (p.rank <= k)
+    gained = p.running(np.where(p.grade >= rel, gains(p.grade, gain, rel), 0.0))
+    best = ideal.at(accumulate(ideal.worth, ideal.start), p.query, p.rank)
+    value = (p.cumulate(p.grade >= rel) + beta * gained) / (p.rank + beta * best)
+    relevant = p.relevant(rel)
+    return ratio(p.sum(np.where(found, value, 0.0)), relevant if k is None else np.minimum(relevant, k))
+
+
+@measure(
+    "GAP",
+    cutoff="none",
+    formula="GAP = (sum over ranks r of 1/r * sum over s <= r of min(gain(r), gain(s))) / (sum of all gains judged)",
+    use="AP with grades, for users who draw the line between relevant and not at different grades.",
+    avoid="Comparison with the literature; nDCG is better known.",
+    cite="Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance judgments",
+    options={"gain": GAIN},
+)
+def graded_ap(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+    """Average precision, averaged over the grades at which users draw their line.
+
+    `gain` says how many users have drawn it at a grade or below: linear gains, as many at each grade.
+
+    >>> evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, "GAP")["GAP"]
+    0.8333333333333334
+    """
+    worth = gains(p.grade, gain, rel)
+    judged = np.maximum(gains(p.judged, gain, rel), 0.0)
+    total = np.zeros(len(p))
+    below = 0.0
+    for level in np.unique(judged[judged > 0]).tolist():
+        reached = worth >= level
+        total += (level - below) * p.sum(np.where(reached, p.cumulate(reached) / p.rank, 0.0))
+        below = level
+    return ratio(total, np.bincount(p.judged_query, weights=judged, minlength=len(p)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from goldrank.data.placements import Placements
+from goldrank.data.placements import Placements, log2
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import Choice, measure
+from goldrank.measures.declare import Choice, Numbers, measure
 
 GEOMETRIC_FLOOR = 0.00001
 
@@ -135,3 +137,143 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
         bounds = np.stack((begin, end[reached]), axis=1).ravel()
         best[reached] = np.maximum.reduceat(values, bounds)[::2]
     return best
+
+
+@measure(
+    "RprecMult",
+    cutoff="multiple",
+    formula="RprecMult@m = P at the rank m * R rounded up, where R is the number of relevant documents",
+    use="See whether a method leans to precision or to recall, at the same milestones for every query.",
+    avoid="One number is enough; use Rprec.",
+    cite="trec_eval 10 (National Institute of Standards and Technology)",
+    aliases=("Rprec_mult",),
+)
+def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarray:
+    """Precision at a multiple of the number of relevant documents.
+
+    The rank is the whole part of m * R + 0.9, which is trec_eval's way to round up.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "RprecMult@0.5")["RprecMult@0.5"]
+    1.0
+    """
+    depth = np.floor(k * p.relevant(rel) + 0.9).astype(np.int64)
+    return ratio(p.count((p.grade >= rel) & (p.rank <= depth[p.query])), depth)
+
+
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@measure(
+    "IPrecAvg",
+    cutoff="none",
+    formula="IPrecAvg = mean of IPrec@r over the recall levels r = 0, 0.1, ..., 1",
+    use="Comparison with the literature before AP.",
+    avoid="Otherwise: AP is the same area measured better.",
+    cite="Salton and McGill 1983, Introduction to modern information retrieval",
+    aliases=("11pt_avg", "eleven_point"),
+    options={"points": Numbers(0, 1), "rounding": Choice(("nearest", "up"))},
+)
+def interpolated_average(
+    p: Placements, *, rel: float = 1, points: tuple[float, ...] = ELEVEN, rounding: str = "nearest"
+) -> np.ndarray:
+    """Interpolated precision averaged over recall levels, eleven of them by default.
+
+    `points` are the levels, summed from the highest down; `rounding` is as in IPrec.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "IPrecAvg")["IPrecAvg"]
+    1.0
+    """
+    total = np.zeros(len(p))
+    for point in reversed(points):
+        total = total + interpolated_precision(p, k=point, rel=rel, rounding=rounding)
+    return total / len(points)
+
+
+@measure(
+    "YAAP",
+    cutoff="none",
+    low=-np.inf,
+    high=np.inf,
+    formula="YAAP = ln((1 + s) / (1 + R - s)), where s is AP * R",
+    use="Average over queries without the ends of AP's scale being squeezed.",
+    avoid="A number from 0 to 1 is expected.",
+    cite="Robertson 2012, On smoothing average precision",
+)
+def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
+    """AP as smoothed log odds; "yet another average precision".
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "YAAP")["YAAP"]
+    0.0
+    """
+    found = p.grade >= rel
+    total = p.sum(np.where(found, p.cumulate(found) / p.rank, 0.0))
+    odds = (1.0 + total) / (1.0 + p.relevant(rel) - total)
+    return np.array([math.log(value) for value in odds.tolist()])
+
+
+@measure(
+    "BinG",
+    cutoff="none",
+    formula="BinG = 1/R * sum over relevant documents of 1 / log2(2 + documents above it that are not relevant)",
+    use="A document's worth falls with the wrong documents above it, not with its rank.",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite="trec_eval 10 (National Institute of Standards and Technology)",
+)
+def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
+    """Like AP, with each relevant document discounted by the nonrelevant ones above it.
+
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "y", "a"]}, "BinG")["BinG"]
+    0.5
+    """
+    found = p.grade >= rel
+    value = 1.0 / log2(np.where(found, 2 + p.rank - p.cumulate(found), 2))
+    return ratio(p.sum(np.where(found, value, 0.0)), p.relevant(rel))
+
+
+@measure(
+    "AUROC",
+    formula="AUROC@k = share of (relevant, judged nonrelevant) pairs of the first k with the relevant one higher",
+    use="The judged documents are a sample with both kinds in it, and order among them is all that matters.",
+    avoid="Only the top of the ranking matters.",
+    cite="Fawcett 2006, An introduction to ROC analysis",
+    aliases=("AUC", "roc_auc"),
+    monotone=False,
+)
+def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+    """The chance that a relevant document stands above a judged nonrelevant one; 0 if either kind is missing.
+
+    >>> evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, "AUROC")["AUROC"]
+    0.5
+    """
+    within = np.ones(len(p.query), bool) if k is None else p.rank <= k
+    found = (p.grade >= rel) & within
+    wrong = (p.grade >= 0) & (p.grade < rel) & within
+    relevant, nonrelevant = p.count(found), p.count(wrong)
+    above = p.sum(np.where(found, p.cumulate(wrong), 0).astype(np.float64))
+    pairs = relevant * nonrelevant
+    return ratio(pairs - above, pairs)
+
+
+@measure(
+    "Accuracy",
+    formula="Accuracy@k = share of (relevant, other) pairs of the first k with the relevant document higher",
+    use="A list of candidates is re-ordered and every pair in it counts.",
+    avoid="Documents that are not in the list matter.",
+    cite="MacAvaney et al. 2022, Streamlining evaluation with ir-measures",
+    monotone=False,
+)
+def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
+    """The chance that a relevant document stands above another one, over the documents returned.
+
+    Unjudged documents count as not relevant. It is 0 if all of them are relevant or none.
+
+    >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "Accuracy")["Accuracy"]
+    0.5
+    """
+    depth = p.retrieved if k is None else np.minimum(p.retrieved, k)
+    found = (p.grade >= rel) & (p.rank <= depth[p.query])
+    relevant = p.count(found)
+    others = depth - relevant
+    above = p.sum(np.where(found, p.rank - p.cumulate(found), 0).astype(np.float64))
+    pairs = relevant * others
+    return ratio(pairs - above, pairs)

@@ -6,7 +6,7 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import harmonic, hits, ratio
-from goldrank.measures.declare import Flag, Number, measure
+from goldrank.measures.declare import Choice, Flag, Number, measure
 
 _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
@@ -62,15 +62,17 @@ def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
     avoid="Runs return a fixed number of documents.",
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("set_F",),
-    options={"beta": Number(low=0, high=1_000)},
+    options={"beta": Number(low=0, high=1_000), "weight": Number(low=0, high=1_000_000, optional=True)},
 )
-def set_f(p: Placements, *, rel: float = 1, beta: float = 1) -> np.ndarray:
+def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | None = None) -> np.ndarray:
     """The weighted harmonic mean of SetP and SetR.
+
+    `weight` is beta squared, as trec_eval takes it: set_F.0.25 is beta=0.5.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "SetF")["SetF"]
     0.5
     """
-    return harmonic(set_precision(p, rel=rel), set_recall(p, rel=rel), beta**2)
+    return harmonic(set_precision(p, rel=rel), set_recall(p, rel=rel), beta**2 if weight is None else weight)
 
 
 @measure(
@@ -176,3 +178,85 @@ def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     1.0
     """
     return hits(p, k, rel)
+
+
+@measure(
+    "NumNonrelRet",
+    cutoff="none",
+    average="sum",
+    high=np.inf,
+    needs_relevant=False,
+    monotone=False,
+    higher_is_better=False,
+    formula="NumNonrelRet = number of documents returned that were judged not relevant",
+    use="See how much of what was returned is known to be wrong.",
+    avoid="Comparing runs of different length.",
+    cite=_TREC_EVAL,
+    aliases=("num_nonrel_judged_ret",),
+)
+def num_nonrel_ret(p: Placements, *, rel: float = 1) -> np.ndarray:
+    """The number of judged nonrelevant documents returned, summed over queries.
+
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "b", "x"]}, "NumNonrelRet")["NumNonrelRet"]
+    1.0
+    """
+    return p.count((p.grade >= 0) & (p.grade < rel))
+
+
+_WEIGHT = Number(low=-1e9, high=1e9)
+
+
+@measure(
+    "Utility",
+    cutoff="none",
+    low=-np.inf,
+    high=np.inf,
+    needs_relevant=False,
+    monotone=False,
+    formula="Utility = a * (relevant returned) + b * (others returned) + c * (relevant missed) + d * (others not "
+    "returned)",
+    use="What a right and a wrong document are worth is known: filtering, alerts.",
+    avoid="Comparing queries: the scale depends on how much there is to find.",
+    cite="Lewis 1995, Evaluating and optimizing autonomous text classification systems",
+    options={"a": _WEIGHT, "b": _WEIGHT, "c": _WEIGHT, "d": _WEIGHT, "docs": Number(low=0, high=1e15, whole=True)},
+)
+def utility(
+    p: Placements, *, rel: float = 1, a: float = 1, b: float = -1, c: float = 0, d: float = 0, docs: int = 0
+) -> np.ndarray:
+    """A weighted sum over the four cells of returned or not, relevant or not.
+
+    `docs` is the number of documents in the collection, which only `d` needs.
+
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, "Utility")["Utility"]
+    -1.0
+    """
+    found, relevant = hits(p, None, rel), p.relevant(rel)
+    kept = a * found + b * (p.retrieved - found) + c * (relevant - found)
+    total: np.ndarray = kept + d * (docs + found - p.retrieved - relevant)
+    return total
+
+
+@measure(
+    "NothingFound",
+    cutoff="none",
+    needs_relevant=False,
+    monotone=False,
+    formula="NothingFound = 1 if the run returned no document, else 0; over the queries without relevant documents",
+    use="Some queries have no answer in the collection and the right result is an empty one.",
+    avoid="The system always fills its result list.",
+    cite="Rajpurkar, Jia and Liang 2018, Know what you don't know: Unanswerable questions for SQuAD",
+    options={"queries": Choice(("unanswerable", "answerable", "all"))},
+)
+def nothing_found(p: Placements, *, rel: float = 1, queries: str = "unanswerable") -> np.ndarray:
+    """The rate of queries that got no result at all; by default of those that have no relevant document.
+
+    A judged query with no relevant document is an unanswerable one: 1 is right for it. With
+    `queries="answerable"` lower is better. Other queries count as NaN and are left out of the mean.
+
+    >>> evaluate({"q1": {"a": 0}, "q2": {"b": 1}}, {"q1": [], "q2": ["b"]}, "NothingFound")["NothingFound"]
+    1.0
+    """
+    empty = (p.retrieved == 0).astype(np.float64)
+    answerable = p.relevant(rel) > 0
+    wanted = {"unanswerable": ~answerable, "answerable": answerable, "all": np.ones(len(p), bool)}[queries]
+    return np.where(wanted, empty, np.nan)

@@ -1,0 +1,28 @@
+"""`goldrank explain-difference`: which rule makes two conventions disagree."""
+
+from __future__ import annotations
+
+import click
+
+from goldrank.conventions import CONVENTIONS
+
+
+@click.command("explain-difference")
+@click.argument("qrels")
+@click.argument("run")
+@click.option("-m", "--measure", "measures", multiple=True, required=True, help="A measure such as nDCG@10.")
+@click.option(
+    "--conventions",
+    nargs=2,
+    type=click.Choice(list(CONVENTIONS)),
+    required=True,
+    help="The two conventions to compare.",
+)
+def command(qrels: str, run: str, measures: tuple[str, ...], conventions: tuple[str, str]) -> None:
+    """Say why two conventions give different numbers for the same run."""
+    from goldrank import read_qrels, read_run
+    from goldrank.difference import explain_difference
+
+    judged, ranked = read_qrels(qrels), read_run(run)
+    for i, measure in enumerate(measures):
+        click.echo(("\n" if i else "") + str(explain_difference(judged, ranked, measure, *conventions)))

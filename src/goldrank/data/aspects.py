@@ -1,0 +1,202 @@
+"""Judgements by aspect: subtopics of a query, or the opinions of several judges."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from goldrank.data import ids
+from goldrank.data.numbered import Numbered
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Grade, Qrels, check_grade
+from goldrank.errors import InputError, Place
+
+
+class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
+    """Judgements: for each query and aspect of it, the grade of each judged document.
+
+    An aspect is a subtopic, a reference that an answer needs, or one of several judges.
+
+    >>> qrels = AspectQrels({"q1": {"price": {"d1": 1}, "taste": {"d1": 1, "d2": 1}}})
+    >>> evaluate(qrels, {"q1": ["d2", "d1"]}, "StRecall@1")["StRecall@1"]
+    0.5
+    """
+
+    table: ClassVar[str] = "aspects"
+
+    def __init__(self, judgements: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], *, name: str = "qrels") -> None:
+        rows: list[tuple[bytes, bytes, bytes, Grade]] = []
+        for query, aspects in judgements.items():
+            for aspect, docs in _items(aspects, f"judgements of query {query!r}", name):
+                for doc, grade in _items(docs, f"judgements of query {query!r}, aspect {aspect!r}", name):
+                    where = f"{name}: query {query!r}, aspect {aspect!r}, document {doc!r}"
+                    keys = (
+                        ids.encode(ids.as_text(key, what))
+                        for key, what in ((query, "query id"), (aspect, "aspect"), (doc, "document id"))
+                    )
+                    rows.append((*keys, check_grade(grade, where)))  # type: ignore[arg-type]
+        columns: Any = list(zip(*rows, strict=True)) if rows else [()] * 4
+        self._set(columns[0], columns[1], columns[2], columns[3], name, ())
+
+    @classmethod
+    def from_rows(
+        cls,
+        queries: Sequence[bytes],
+        aspects: Sequence[bytes],
+        docs: Sequence[bytes],
+        grades: Sequence[Grade],
+        *,
+        name: str,
+        where: Callable[[int], Place | str],
+        notes: Sequence[str] = (),
+    ) -> AspectQrels:
+        """Judgements from parallel columns with checked grades; `where(i)` names row i in a message."""
+        seen: dict[tuple[bytes, bytes, bytes], int] = {}
+        for i, key in enumerate(zip(queries, aspects, docs, strict=True)):
+            before = seen.setdefault(key, i)
+            if before != i:
+                raise InputError(
+                    f"document '{ids.show(ids.decode(key[2]))}' of query '{ids.show(ids.decode(key[0]))}', "
+                    f"aspect '{ids.show(ids.decode(key[1]))}' is judged here and at {where(before)}",
+                    where=where(i),
+                    hint="Remove one of the two lines.",
+                )
+        qrels = cls.__new__(cls)
+        qrels._set(queries, aspects, docs, grades, name, tuple(notes))
+        return qrels
+
+    def _set(
+        self,
+        queries: Sequence[bytes],
+        aspects: Sequence[bytes],
+        docs: Sequence[bytes],
+        grades: Sequence[Grade],
+        name: str,
+        notes: tuple[str, ...],
+    ) -> None:
+        self.name = name
+        self.notes = notes
+        self._numbered = Numbered.of(queries, docs, name)
+        pairs = sorted(set(zip(queries, aspects, strict=True)))
+        code = {pair: i for i, pair in enumerate(pairs)}
+        query_code = {query: i for i, query in enumerate(sorted({query for query, _ in pairs}))}
+        self._aspects = tuple(ids.decode(aspect) for _, aspect in pairs)
+        self._owner = np.array([query_code[query] for query, _ in pairs], np.int64)
+        aspect = np.array([code[pair] for pair in zip(queries, aspects, strict=True)], np.int64)
+        kind = np.int64 if all(type(grade) is int for grade in grades) else np.float64
+        grade = np.array(grades, kind)
+        order = np.lexsort((-grade, aspect))
+        self._aspect, self._doc, self._grade = aspect[order], self._numbered.doc[order], grade[order]
+
+    criteria: str | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the judgements themselves."""
+        digest = hashlib.sha256(repr((list(self.documents.raw.items()), self._aspects)).encode())
+        for column in (self._owner, self._aspect, self._doc, self._grade):
+            digest.update(column.tobytes())
+        return digest.hexdigest()
+
+    @property
+    def documents(self) -> Qrels:
+        """What an engine is to place: the number of each judged document."""
+        return self._numbered.qrels
+
+    def tables(self, placed: Placements) -> tuple[Placements, Aspects]:
+        """The placements of each document's highest grade, and of each aspect by itself."""
+        highest = np.full(int(self._numbered.start[-1]), -1, self._grade.dtype)
+        np.maximum.at(highest, self._doc, self._grade)
+        where = self._numbered.locate(placed)
+        rank = where.rank[self._doc]
+        rows = np.flatnonzero(rank)
+        rows = rows[np.lexsort((rank[rows], self._aspect[rows]))]
+        parts = Placements(
+            queries=self._aspects,
+            retrieved=placed.retrieved[self._owner],
+            answered=placed.answered[self._owner],
+            judged_start=np.searchsorted(self._aspect, np.arange(len(self._aspects) + 1)),
+            judged=self._grade,
+            query=self._aspect[rows],
+            rank=rank[rows],
+            grade=self._grade[rows],
+            tie_first=where.tie_first[self._doc[rows]],
+            tie_last=where.tie_last[self._doc[rows]],
+        )
+        aspects = Aspects(placed.queries, placed.retrieved, placed.answered, self._owner, parts, self._doc)
+        return self._numbered.graded(placed, highest), aspects
+
+    @cached_property
+    def _text(self) -> dict[str, dict[str, dict[str, Grade]]]:
+        docs = [doc for query in self.documents for doc in self.documents[query]]
+        table: dict[str, dict[str, dict[str, Grade]]] = {query: {} for query in self.documents}
+        names = list(table)
+        for aspect, doc, grade in zip(self._aspect.tolist(), self._doc.tolist(), self._grade.tolist(), strict=True):
+            table[names[self._owner[aspect]]].setdefault(self._aspects[aspect], {})[docs[doc]] = grade
+        return table
+
+    def __getitem__(self, query: str) -> Mapping[str, Mapping[str, Grade]]:
+        return self._text[query]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.documents)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __repr__(self) -> str:
+        return f"<AspectQrels {self.name}: {len(self):,} queries, {len(self._aspects):,} aspects>"
+
+
+@dataclass(frozen=True)
+class Aspects:
+    """Placements of each aspect by itself, and which query it belongs to."""
+
+    queries: tuple[str, ...]
+    retrieved: np.ndarray
+    answered: np.ndarray
+    owner: np.ndarray
+    """The query of each aspect, ascending."""
+    parts: Placements
+    """One ranking per aspect: `parts.query` numbers aspects."""
+    judged_doc: np.ndarray
+    """The document of each entry of `parts.judged`; the same number in another aspect is the same document."""
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def sum(self, values: np.ndarray) -> np.ndarray:
+        """Per query, the sum of one value per aspect."""
+        return np.bincount(self.owner, weights=values, minlength=len(self))
+
+    def count(self, which: np.ndarray) -> np.ndarray:
+        """Per query, how many aspects are marked."""
+        return np.bincount(self.owner[which], minlength=len(self))
+
+    def relevant(self, rel: float) -> np.ndarray:
+        """Per query, how many aspects have a relevant document."""
+        return self.count(self.parts.relevant(rel) > 0)
+
+    def cut(self, depth: int) -> Aspects:
+        """As if the run had returned no more than `depth` documents a query."""
+        return replace(self, parts=self.parts.cut(depth), retrieved=np.minimum(self.retrieved, depth))
+
+    @cached_property
+    def condensed(self) -> Aspects:
+        """Each aspect as if the run had returned only documents judged for it."""
+        return replace(self, parts=self.parts.condensed)
+
+
+def _items(value: Any, what: str, name: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise InputError(
+            f"{what} are a {type(value).__name__}, not a mapping",
+            where=name,
+            hint='Judgements by aspect look like {"q1": {"aspect": {"d1": 1}}}.',
+        )
+    return value.items()

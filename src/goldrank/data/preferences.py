@@ -1,0 +1,213 @@
+"""Judgements that prefer one document to another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from goldrank.data import ids
+from goldrank.data.numbered import Numbered
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.errors import InputError, Place
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """One judge's preferences for a query: a level for each document, and who is preferred to whom."""
+
+    doc: np.ndarray
+    """The documents, by number within their query."""
+    level: np.ndarray
+    """How good each is; 0 is not relevant, and otherwise only the order matters."""
+    over: np.ndarray
+    """A square of flags: the document of the row is preferred to that of the column."""
+    partial: bool
+    """Whether it was put together from several lists, so that not all pairs of different levels compare."""
+
+
+class Preferences:
+    """Preferences: for each query and judge, lists in which a higher level is preferred to a lower one.
+
+    A judge's lists are joined: if a is preferred to b in one and b to c in another, a is preferred to c.
+
+    >>> preferences = Preferences({"q1": {"judge": [{"a": 2, "b": 1, "c": 0}]}})
+    >>> evaluate(preferences, {"q1": ["a", "c", "b"]}, "Prefs")["Prefs"]
+    0.6666666666666666
+    """
+
+    table: ClassVar[str] = "preferences"
+
+    def __init__(
+        self, judgements: Mapping[Any, Mapping[Any, Sequence[Mapping[Any, float]]]], *, name: str = "preferences"
+    ) -> None:
+        rows: list[tuple[bytes, bytes, bytes, bytes, float]] = []
+        for query, judges in judgements.items():
+            for judge, lists in judges.items():
+                if isinstance(lists, Mapping):
+                    raise InputError(
+                        f"preferences of query {query!r}, judge {judge!r} are a mapping, not a list of mappings",
+                        where=name,
+                        hint='Preferences look like {"q1": {"judge": [{"d1": 2, "d2": 1}]}}.',
+                    )
+                for number, levels in enumerate(lists):
+                    for doc, level in levels.items():
+                        keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
+                        rows.append((*keys, float(level)))  # type: ignore[arg-type]
+        columns: Any = list(zip(*rows, strict=True)) if rows else [()] * 5
+        self._set(columns[0], columns[1], columns[2], columns[3], columns[4], name, (), lambda i: name)
+
+    @classmethod
+    def from_rows(
+        cls,
+        queries: Sequence[bytes],
+        judges: Sequence[bytes],
+        lists: Sequence[bytes],
+        docs: Sequence[bytes],
+        levels: Sequence[float],
+        *,
+        name: str,
+        where: Callable[[int], Place | str],
+        notes: Sequence[str] = (),
+    ) -> Preferences:
+        """Preferences from parallel columns; `where(i)` names row i in a message."""
+        preferences = cls.__new__(cls)
+        preferences._set(queries, judges, lists, docs, levels, name, tuple(notes), where)
+        return preferences
+
+    def _set(
+        self,
+        queries: Sequence[bytes],
+        judges: Sequence[bytes],
+        lists: Sequence[bytes],
+        docs: Sequence[bytes],
+        levels: Sequence[float],
+        name: str,
+        notes: tuple[str, ...],
+        where: Callable[[int], Place | str],
+    ) -> None:
+        self.name = name
+        self.notes = notes
+        self._numbered = Numbered.of(queries, docs, name)
+        number = self._numbered.doc - self._numbered.start[self._numbered.query]
+        groups: dict[tuple[bytes, bytes], dict[bytes, list[int]]] = {}
+        for i, (query, judge, one) in enumerate(zip(queries, judges, lists, strict=True)):
+            groups.setdefault((query, judge), {}).setdefault(one, []).append(i)
+        self._opinions: list[list[Opinion]] = [[] for _ in self._numbered.qrels]
+        for (query, judge), parts in sorted(groups.items()):
+            rows = [np.array(parts[one]) for one in sorted(parts)]
+            who = f"query '{ids.show(ids.decode(query))}', judge '{ids.show(ids.decode(judge))}'"
+            opinion = _opinion(rows, number, np.array(levels, np.float64), who, where)
+            self._opinions[int(self._numbered.query[rows[0][0]])].append(opinion)
+        self._level = np.zeros(int(self._numbered.start[-1]))
+        np.maximum.at(self._level, self._numbered.doc, np.array(levels, np.float64))
+
+    criteria: str | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the judgements themselves."""
+        digest = hashlib.sha256(repr(list(self.documents.raw.items())).encode())
+        for opinions in self._opinions:
+            digest.update(b"query")
+            for one in opinions:
+                for column in (one.doc, one.level, one.over):
+                    digest.update(column.tobytes())
+        return digest.hexdigest()
+
+    @property
+    def documents(self) -> Qrels:
+        """What an engine is to place: the number of each judged document."""
+        return self._numbered.qrels
+
+    def tables(self, placed: Placements) -> tuple[Placements, Preferred]:
+        """The placements of documents (grade 1 if any level is above 0), and the preferences with them."""
+        where = self._numbered.locate(placed)
+        flat = self._numbered.graded(placed, (self._level > 0).astype(np.int64))
+        return flat, Preferred(placed.queries, placed.answered, self._opinions, self._numbered.start, where.rank)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __repr__(self) -> str:
+        return f"<Preferences {self.name}: {len(self):,} queries>"
+
+
+@dataclass(frozen=True)
+class Preferred:
+    """The opinions of each query's judges, and where the run put the documents."""
+
+    queries: tuple[str, ...]
+    answered: np.ndarray
+    opinions: Sequence[Sequence[Opinion]]
+    start: np.ndarray
+    rank: np.ndarray
+    """The rank of each document, 0 if it was not returned; `start` says where each query's begin."""
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def condensed(self) -> Preferred:
+        """Preferences are between judged documents only."""
+        return self
+
+    def cut(self, depth: int) -> Preferred:
+        """As if the run had returned no more than `depth` documents a query."""
+        rank = np.where(self.rank <= depth, self.rank, 0)
+        return Preferred(self.queries, self.answered, self.opinions, self.start, rank)
+
+    def order(self, query: int) -> tuple[np.ndarray, int]:
+        """The place of each document of a query among the judged ones, and how many of them were returned.
+
+        Those not returned follow in the order of their ids.
+        """
+        rank = self.rank[self.start[query] : self.start[query + 1]]
+        place = np.empty(len(rank), np.int64)
+        place[np.lexsort((rank, rank == 0))] = np.arange(len(rank))
+        return place, int((rank > 0).sum())
+
+
+def _opinion(
+    rows: Sequence[np.ndarray], number: np.ndarray, level: np.ndarray, who: str, where: Callable[[int], Place | str]
+) -> Opinion:
+    doc = np.unique(number[np.concatenate(rows)])
+    merged = np.full(len(doc), np.nan)
+    over = np.zeros((len(doc), len(doc)), bool)
+    for part in rows:
+        at = np.searchsorted(doc, number[part])
+        if len(np.unique(at)) < len(at):
+            twice = part[np.flatnonzero(np.bincount(at)[at] > 1)]
+            raise InputError(
+                f"{who}: a document is in one list twice, first at {where(int(twice[0]))}",
+                where=where(int(twice[1])),
+                hint="Remove one of the two lines.",
+            )
+        known = ~np.isnan(merged[at])
+        clash = known & ((merged[at] == 0) != (level[part] == 0))
+        if clash.any():
+            raise InputError(
+                f"{who}: a document has level 0 (not relevant) in one list and another level in this one",
+                where=where(int(part[np.flatnonzero(clash)[0]])),
+                hint="Correct one of the lists, or give them to different judges.",
+            )
+        merged[at] = level[part]
+        over[np.ix_(at, at)] |= level[part][:, None] > level[part][None, :]
+    if len(rows) > 1:
+        while True:
+            wider = over | (over.astype(np.float32) @ over.astype(np.float32) > 0)
+            if (wider == over).all():
+                break
+            over = wider
+        if (over & over.T).any():
+            raise InputError(
+                f"{who}: preferences contradict each other",
+                where=where(int(rows[0][0])),
+                hint="Contradicting opinions belong to different judges.",
+            )
+    return Opinion(doc, merged, over, len(rows) > 1)

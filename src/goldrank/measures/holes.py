@@ -1,0 +1,112 @@
+"""What unjudged documents could change: how far a measure can move, and which of them moves it most.
+
+A returned document that nobody judged counts as not relevant, and it may be relevant. A measure is taken here
+with some of these holes filled by documents of the query's highest grade. With a given number of them filled,
+a monotone measure is greatest if they are the first ones and least if they are the last ones; so trying each
+number gives the exact bounds over all ways to judge them right or wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from goldrank.data.placements import Placements
+from goldrank.errors import MeasureError
+from goldrank.measures.declare import Measure
+
+
+def check_monotone(measure: Measure, what: str) -> None:
+    """Refuse measures that do not follow relevant documents up and down."""
+    declared = measure.declaration
+    if not declared.monotone or declared.over != "placements" or measure.option("judged_only"):
+        raise MeasureError(
+            f"{measure} has no {what}: a relevant document further up can lower it",
+            hint="They exist for measures such as P, R, RR, AP, nDCG and RBP.",
+        )
+
+
+def find_holes(p: Placements, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Query and rank of each document among the first `depth` that was not judged, in that order."""
+    size = np.minimum(p.retrieved, depth)
+    start = np.cumsum(size) - size
+    empty = np.ones(int(size.sum()), bool)
+    rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
+    empty[start[p.query[rows]] + p.rank[rows] - 1] = False
+    query = np.repeat(np.arange(len(p)), size)
+    at = np.flatnonzero(empty)
+    return query[at], at - start[query[at]] + 1
+
+
+def fill(
+    p: Placements, query: np.ndarray, rank: np.ndarray, grade: np.ndarray, beyond: np.ndarray | None = None
+) -> Placements:
+    """As if some holes had been judged with a query's grade, and so many more documents further down."""
+    keep = p.grade >= 0
+    queries = np.concatenate((p.query[keep], query))
+    ranks = np.concatenate((p.rank[keep], rank))
+    grades = np.concatenate((p.grade[keep], grade[query]))
+    order = np.lexsort((ranks, queries))
+    more = np.bincount(query, minlength=len(p))
+    if beyond is not None:
+        more = more + beyond
+    return replace(
+        p,
+        query=queries[order],
+        rank=ranks[order],
+        grade=grades[order],
+        tie_first=ranks[order],
+        tie_last=ranks[order],
+        judged=np.insert(p.judged, np.repeat(p.judged_start[:-1], more), np.repeat(grade, more)),
+        judged_start=p.judged_start + np.concatenate(([0], np.cumsum(more))),
+    )
+
+
+def _top_grade(measure: Measure, p: Placements) -> np.ndarray:
+    """The highest grade of each query, relevant in any case."""
+    level = measure.option("rel")
+    grade = np.full(len(p), 1 if level is None else max(level, 1), p.judged.dtype)
+    some = np.diff(p.judged_start) > 0
+    grade[some] = np.maximum(grade[some], p.judged[p.judged_start[:-1][some]])
+    return grade
+
+
+def _depth(measure: Measure, p: Placements) -> int:
+    ranked = measure.declaration.cutoff in ("optional", "needed") and measure.k is not None
+    return int(measure.k) if ranked and measure.k is not None else int(p.retrieved.max(initial=0))
+
+
+def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.ndarray]:
+    """Per query, the least and greatest value over all ways to judge the unjudged documents right or wrong."""
+    check_monotone(measure, "bounds from unjudged documents")
+    depth = _depth(measure, p)
+    grade = _top_grade(measure, p)
+    query, rank = find_holes(p, depth)
+    count = np.bincount(query, minlength=len(p))
+    from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]
+    from_bottom = count[query] - 1 - from_top
+    judged_beyond = p.count((p.grade >= 0) & (p.rank > depth))
+    beyond = np.maximum(p.retrieved - depth, 0) - judged_beyond
+    low = high = measure(p)
+    for filled in range(int(count.max(initial=0)) + 1):
+        upper = from_top < filled
+        high = np.maximum(high, measure(fill(p, query[upper], rank[upper], grade)))
+        lower = from_bottom < filled
+        low = np.minimum(low, measure(fill(p, query[lower], rank[lower], grade, beyond)))
+    return low, high
+
+
+def single_moves(measure: Measure, p: Placements, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Query, rank and effect of each hole among the first `depth`: how far judging it relevant moves the query."""
+    check_monotone(measure, "effect of single documents")
+    depth = min(depth, _depth(measure, p))
+    grade = _top_grade(measure, p)
+    query, rank = find_holes(p, depth)
+    move = np.zeros(len(query))
+    base = measure(p)
+    for at in range(1, depth + 1):
+        rows = rank == at
+        if rows.any():
+            move[rows] = (measure(fill(p, query[rows], rank[rows], grade)) - base)[query[rows]]
+    return query, rank, move

@@ -1,0 +1,84 @@
+"""Whose rules: the named conventions against the tools they are named after, and why two of them differ."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from goldrank import evaluate, explain_difference
+from goldrank.cli import run as goldrank
+from goldrank.conventions import CONVENTIONS
+
+
+def test_all_of_them_are_there():
+    assert set(CONVENTIONS) == {"trec_eval-10", "trec_eval-9", "ranx", "sklearn", "torchmetrics", "beir"}
+
+
+def test_sklearn():
+    from sklearn.metrics import ndcg_score
+
+    rng = random.Random(0)
+    for _ in range(100):
+        size = rng.randint(2, 9)
+        grades = [rng.randint(0, 3) for _ in range(size)]
+        scores = [rng.randint(0, 3) for _ in range(size)]
+        # A judged document that was not returned does not exist for scikit-learn.
+        qrels = {"q": {**{str(i): grade for i, grade in enumerate(grades)}, "missed": 3}}
+        run = {"q": {str(i): score for i, score in enumerate(scores)}}
+        ours = evaluate(qrels, run, "nDCG@3", convention="sklearn", overlap="allow")
+        assert next(iter(ours.mean.values())) == pytest.approx(ndcg_score([grades], [scores], k=3), abs=1e-12)
+
+
+def test_torchmetrics_divides_by_what_it_sees():
+    # r n r with one relevant document missed: (1 + 2/3) / 2, where trec_eval divides by 3.
+    scores = evaluate({"q": {"a": 1, "c": 1, "d": 1}}, {"q": ["a", "b", "c"]}, ["AP", "R@1"], convention="torchmetrics")
+    assert list(scores.mean.values()) == [(1 + 2 / 3) / 2, 1 / 2]
+
+
+def test_beir_leaves_out_queries_without_results():
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    assert evaluate(qrels, {"q1": ["a"]}, "R@1", convention="beir")["R@1"] == 1.0
+    assert evaluate(qrels, {"q1": ["a"]}, "R@1")["R@1"] == 0.5
+
+
+def test_difference_names_the_rule():
+    qrels = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 1}}
+    run = {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    found = explain_difference(qrels, run, "AP", "trec_eval-10", "torchmetrics")
+    # (1 + 2/3) / 3 and (1 + 2/3) / 2 in the first query, nothing in the second.
+    assert found.values == pytest.approx((5 / 9 / 2, 5 / 6 / 2))
+    first = found.rules[0]
+    assert (first.name, first.first, first.second) == ("divisor", "relevant", "hits")
+    assert found.rules[0].alone == pytest.approx(5 / 6 / 2)
+    assert found.rules[-1].so_far == pytest.approx(found.values[1])
+    assert "divisor: relevant -> hits: 0.4167 (+0.1389)" in str(found)
+    assert "without effect here: ties" in str(found)
+
+
+def test_difference_of_a_spelled_option_stays():
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["a"]}
+    found = explain_difference(qrels, run, 'AP(divisor="min")@1', "trec_eval-10", "torchmetrics")
+    assert found.values == (1.0, 1.0)
+    assert "divisor" not in {rule.name for rule in found.rules}
+    assert "None of the" in str(found)
+
+
+def test_difference_shows_errors():
+    found = explain_difference({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"]}, "RR", "trec_eval-10", "ranx")
+    assert found.values[0] == 0.5
+    assert math.isnan(found.values[1])
+    assert "missing: zero -> error: 1 judged queries are not in the run" in str(found)
+
+
+def test_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    (tmp_path / "run").write_text("q1 Q0 a 1 1 t\n")
+    arguments = ["explain-difference", "qrels", "run", "-m", "RR", "-m", "P@1"]
+    assert goldrank([*arguments, "--conventions", "trec_eval-10", "trec_eval-9"]) == 0
+    text = capsys.readouterr().out
+    assert "missing: zero -> skip: 1.0000 (+0.5000)" in text
+    assert text.count("trec_eval-9   1.0000") == 2
+    assert goldrank([*arguments, "--conventions", "trec_eval-10", "nobody"]) == 2
