@@ -76,7 +76,7 @@ def test_saved_scores_give_the_same_comparison(data, tmp_path):
     qrels, runs = data
     result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25")
     paths = result.save_scores(tmp_path)
-    again = compare_scores([Scores.load(path) for path in paths], ["nDCG@10", "AP"], baseline="bm25")
+    again = compare_scores([Scores.load(path) for path in paths], baseline="bm25")
     assert again.to_json() == result.to_json()
 
 
@@ -296,3 +296,17 @@ def test_prints_its_verdicts():
     assert text.startswith("<Comparison of 6 systems on 8 queries: AP>")
     assert "and 5 more pairs" in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    "policy", [{"ties": "expected"}, {"ties": "bounds"}, {"bounds": "unjudged"}, {"ties": "input"}]
+)
+def test_policies_of_evaluate_hold(data, policy):
+    from goldrank.report import render
+
+    qrels, runs = data
+    tied = {name: {q: {d: round(s) for d, s in row.items()} for q, row in run.items()} for name, run in runs.items()}
+    result = compare(qrels, tied, ["P@10", "nDCG@10"], samples=200, **policy)
+    assert result.summaries["P@10", "dense"].shown == evaluate(qrels, tied["dense"], "P@10", **policy)["P@10"]
+    assert set(result.curves) == {"P", "IPrec"}
+    assert "dense" in render(result, "html")

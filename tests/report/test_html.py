@@ -232,6 +232,24 @@ def test_size_for_a_thousand_queries(make):
     assert len(html.render(result).encode()) < 300_000
 
 
+@pytest.mark.parametrize(("systems", "measures", "queries"), [(10, 10, 1_000), (30, 2, 1_000)])
+def test_size_for_many_systems(systems, measures, queries):
+    rng = np.random.default_rng(0)
+    ids = tuple(f"query-number-{i}" for i in range(queries))
+    values = rng.random((systems, measures, queries))
+    scores = [
+        Scores(
+            f"system {s}",
+            ids,
+            {f"nDCG@{m + 1}": Column(f"nDCG@{m + 1}", v, float(v.mean()), "mean") for m, v in enumerate(values[s])},
+        )
+        for s in range(systems)
+    ]
+    text = html.render(compare_scores(scores, samples=100))
+    assert len(text.encode()) < 300_000
+    assert all(f"system {s}" in text for s in range(systems))
+
+
 def test_queries_beyond_a_thousand_are_counted(show):
     rng = np.random.default_rng(1)
     queries = tuple(f"q{i}" for i in range(1_500))

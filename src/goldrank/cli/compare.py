@@ -42,7 +42,14 @@ def command(
     judged = read_qrels(qrels, judgements=options["judgements"] or "error")
     opened = comparing.open_runs(runs, run_format, options["duplicates"] or "error")
     with progress(list(opened.values())):
-        result = compare(judged, opened, measures or None, **options, **comparing.slicing(slices, metadata))
+        result = compare(
+            judged,
+            opened,
+            measures or None,
+            curves=bool(svg or files["html"]),
+            **options,
+            **comparing.slicing(slices, metadata),
+        )
     comparing.show(result, files, svg, save)
     if agree:
         comparing.show_agreement(result, opened)

@@ -25,9 +25,9 @@ def command(
 ) -> None:
     """Compare systems from scores that `eval --save` or `compare --save` wrote; no run is needed any more."""
     from goldrank.comparison import compare_scores
-    from goldrank.comparison.result import saved_scores
+    from goldrank.data.scores import Scores
 
     files = comparing.take_files(options)
-    scores, compared = saved_scores(saved)
-    result = compare_scores(scores, measures or compared, **options, **comparing.slicing(slices, metadata))
+    scores = [Scores.load(path) for path in saved]
+    result = compare_scores(scores, measures or None, **options, **comparing.slicing(slices, metadata))
     comparing.show(result, files, svg, save)

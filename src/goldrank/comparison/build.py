@@ -72,18 +72,24 @@ def compare(
             "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
         )
     wanted = _wanted(measures)
-    extra = _curve_measures(wanted) if curves else []
-    scored = evaluation.evaluate(judgements, {run.name: run for run in given}, [*wanted, *extra], convention=rules)
-    asked = {str(one.having(rules.options.get(one.name, {}))) for one in wanted}
+    named = {run.name: run for run in given}
+    scored = evaluation.evaluate(judgements, named, wanted, convention=rules)
+    drawn: list[Scores] = []
+    if curves:
+        # Curves show values, no bounds or expectations, which not every measure has.
+        plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
+        found = evaluation.evaluate(judgements, named, _curve_measures(wanted), convention=plain)
+        drawn = [found[run.name] for run in given]
     return _compare(
         [scored[run.name] for run in given],
-        asked,
+        None,
         settings,
         baseline=baseline,
         align=align,
         slice_by=slice_by,
         texts=queries,
-        evidence=Evidence(judgements, {run.name: run for run in given}, rules),
+        evidence=Evidence(judgements, named, rules),
+        drawn=drawn,
     )
 
 
@@ -144,6 +150,7 @@ def _compare(
     slice_by: Mapping[str, Any] | None,
     texts: Any,
     evidence: Evidence | None,
+    drawn: Sequence[Scores] = (),
 ) -> Comparison:
     one_of(align, ALIGN, "align")
     names = [one.run for one in scores]
@@ -171,7 +178,7 @@ def _compare(
         settings=settings,
         notes=tuple(dict.fromkeys(notes)),
         scores=tuple(scores),
-        curves=_curves(scores),
+        curves=_curves(drawn or scores),
         evidence=evidence,
     )
     if slice_by is None and texts is None:
@@ -287,15 +294,13 @@ def _statistics(
             rows = matrix[m * len(names) : (m + 1) * len(names)]
             for name, i in at.items():
                 column = scores[i].columns[measure]
-                spread = paired.percentile_interval(np.sort(means[:, m * len(names) + i]), settings.level)
+                spread = paired.percentile_interval(np.sort(means[m * len(names) + i]), settings.level)
                 if rows.shape[1] < 2:
                     spread = paired.UNKNOWN
                 summaries[measure, name] = Summary(float(rows[i].mean()), spread, column.summary, column.average)
             for a, b in pairs:
                 i, j = m * len(names) + at[a], m * len(names) + at[b]
-                raw[measure, a, b] = _pair(
-                    rows[at[a]], rows[at[b]], means[:, j] - means[:, i], flips[:, j] - flips[:, i], settings
-                )
+                raw[measure, a, b] = _pair(rows[at[a]], rows[at[b]], means[j] - means[i], flips[j] - flips[i], settings)
         if settings.correct == "tukey":
             by_measure = matrix.reshape(len(group), len(names), -1)
             together = correction.randomized_tukey(by_measure, settings.samples, tukey_rng)

@@ -82,7 +82,7 @@ def randomization_test(differences: np.ndarray, samples: int = 10_000, seed: int
     changed = differences[differences != 0]
     if len(changed) <= EXACT_UP_TO:
         return exact_randomization(changed), True
-    sums = sign_flips(differences[None, :], samples, np.random.default_rng(seed))[:, 0]
+    sums = sign_flips(differences[None, :], samples, np.random.default_rng(seed))[0]
     return share_as_large(sums, differences.sum(), slack(differences)), False
 
 
@@ -113,10 +113,10 @@ def is_constant(differences: np.ndarray) -> bool:
 
 
 def sign_flips(columns: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Sums of each row of `columns` after flipping the sign of random queries: one row per sample."""
+    """Sums of each row of `columns` after flipping the sign of random queries: one column per sample."""
     n = columns.shape[1]
     matrix = np.ascontiguousarray(columns.T, np.float64)
-    found = np.empty((samples, len(columns)))
+    found = np.empty((len(columns), samples))
     at_once = max(1, CHUNK // n)
     for low in range(0, samples, at_once):
         size = min(at_once, samples - low)
@@ -124,22 +124,22 @@ def sign_flips(columns: np.ndarray, samples: int, rng: np.random.Generator) -> n
         signs = np.unpackbits(drawn, axis=1, count=n).astype(np.float64)
         signs *= 2
         signs -= 1
-        found[low : low + size] = signs @ matrix
+        found[:, low : low + size] = (signs @ matrix).T
     return found
 
 
 def bootstrap_means(columns: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Means of each row of `columns` over queries drawn with replacement: one row per sample."""
+    """Means of each row of `columns` over queries drawn with replacement: one column per sample."""
     n = columns.shape[1]
     matrix = np.ascontiguousarray(columns.T, np.float64)
-    found = np.empty((samples, len(columns)))
+    found = np.empty((len(columns), samples))
     at_once = max(1, CHUNK // n)
     for low in range(0, samples, at_once):
         size = min(at_once, samples - low)
         drawn = rng.integers(0, n, (size, n))
         drawn += np.arange(size)[:, None] * n
         times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        found[low : low + size] = times.astype(np.float64) @ matrix
+        found[:, low : low + size] = (times.astype(np.float64) @ matrix).T
     found /= n
     return found
 

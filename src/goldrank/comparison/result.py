@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -342,7 +341,7 @@ class Comparison:
         return json.dumps(_finite(self.to_dict()), ensure_ascii=True, indent=1)
 
     def save_scores(self, folder: str | Path) -> list[Path]:
-        """Each system's scores as a file of the folder, from which `saved_scores` makes the comparison again."""
+        """Each system's scores as a file of the folder, from which `compare_scores` makes the comparison again."""
         target = Path(folder)
         try:
             target.mkdir(parents=True, exist_ok=True)
@@ -352,8 +351,7 @@ class Comparison:
         for i, scores in enumerate(self.scores, 1):
             word = "".join(c if c.isalnum() or c in "-_." else "_" for c in scores.run)[:80].strip(".")
             paths.append(target / f"{i:02d}-{word or 'run'}.json")
-            facts = {**scores.provenance, _COMPARED: list(self.measures)}
-            replace(scores, origin=partial(dict, facts)).save(paths[-1])
+            scores.save(paths[-1])
         return paths
 
     def __repr__(self) -> str:
@@ -364,19 +362,6 @@ class Comparison:
         if len(first) > 10:
             lines.append(f"  and {len(first) - 10:,} more pairs")
         return "\n".join(lines)
-
-
-_COMPARED = "compared"
-"""In the provenance of saved scores: the measures that were compared; others are there for the curves."""
-
-
-def saved_scores(paths: Iterable[str | Path]) -> tuple[list[Scores], list[str] | None]:
-    """Saved scores, and the measures to compare; None if the scores do not say."""
-    scores = [Scores.load(path) for path in paths]
-    named = [one.provenance.get(_COMPARED) for one in scores]
-    if not named or not all(isinstance(names, list) for names in named):
-        return scores, None
-    return scores, [name for name in named[0] or [] if all(name in (names or []) for names in named)]
 
 
 def format_p(value: float) -> str:

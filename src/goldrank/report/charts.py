@@ -20,7 +20,7 @@ WIDTH = 420
 COLOURS = 8
 LIGHT = ("#0b6fb8", "#c8500a", "#12805c", "#a8458b", "#9a7000", "#3b8fb5", "#6b55b5", "#6f6f6f")
 MOST_BARS = 300
-MOST_ROWS = 40
+MOST_ROWS = 24
 
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#222}.dim{fill:#666}.end{text-anchor:end}.mid{text-anchor:middle}"
@@ -88,7 +88,7 @@ def forest(comparison: Comparison, measure: str) -> Chart:
     for i, pair in enumerate(shown):
         y = top + step * i + 26
         name = f"{short(pair.b, 26)} − {short(pair.a, 26)}"
-        parts.append(f'<g class="{_sign(pair)}"><title>{text(pair.words, 1000)}</title>')
+        parts.append(f'<g class="{_sign(pair)}"><title>{text(_brief(pair), 300)}</title>')
         parts.append(f'<text class="lab" x="{left:g}" y="{y - 10:.1f}">{name}</text>')
         if not math.isnan(pair.interval.low):
             a, b = x(pair.interval.low), x(pair.interval.high)
@@ -157,16 +157,16 @@ def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
     left, right, top, bottom = 44.0, WIDTH - 8.0, 10.0, 190.0
     middle = (top + bottom) / 2
     step = (right - left) / len(drawn)
-    ups: list[str] = []
-    downs: list[str] = []
-    for i, value in enumerate(drawn.tolist()):
-        size = value / most * (bottom - top) / 2
-        if abs(size) >= 0.05:
-            box = f"M{left + i * step:.1f} {middle:g}v{-size:.1f}h{max(step * 0.9, 0.6):.1f}v{size:.1f}z"
-            (ups if size > 0 else downs).append(box)
+    heights = middle - drawn / most * (bottom - top) / 2
+
+    def bars(low: int, high: int) -> str:
+        rows = "".join(f"V{y:.1f}h{step:.5g}" for y in heights[low:high].tolist())
+        return f"M{left + low * step:.1f} {middle:g}{rows}V{middle:g}z" if high > low else ""
+
+    ups, downs = bars(0, int((drawn > 0).sum())), bars(int((drawn >= 0).sum()), len(drawn))
     parts = [_labels([(top + 4, f"+{most:.2f}"), (middle + 4, "0"), (bottom + 4, f"−{most:.2f}")], left - 6)]
     parts.append(f'<path class="axis" d="M{left:g} {middle:g}H{right:g}M{left:g} {top:g}V{bottom:g}"/>')
-    parts.append(f'<path class="bars up" d="{"".join(ups)}"/><path class="bars down" d="{"".join(downs)}"/>')
+    parts.append(f'<path class="bars up" d="{ups}"/><path class="bars down" d="{downs}"/>')
     what = f"{pair.wins:,} better, {pair.ties:,} equal, {pair.losses:,} worse"
     parts.append(f'<text class="mid dim" x="{(left + right) / 2:g}" y="{bottom + 18:g}">{what}</text>')
     return Chart(
@@ -183,8 +183,8 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     a, b = a[there], b[there]
     low = float(min(a.min(), b.min(), 0.0))
     high = _nice_top(float(max(a.max(), b.max())))
-    side, left, top = 190.0, 60.0, 8.0
-    cells = 48
+    side, left, top = 192.0, 60.0, 8.0
+    cells = 48  # of 4 units each, so that places are whole numbers
 
     def place(values: np.ndarray) -> np.ndarray:
         scaled: np.ndarray = (values - low) / ((high - low) or 1.0)
@@ -195,7 +195,7 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     parts.append(f'<rect class="axis" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>')
     for least, most, size in ((1, 1, 5), (2, 5, 8), (6, math.inf, 12)):
         group = spots[(counts >= least) & (counts <= most)]
-        dots = "".join(f"M{left + px * side:.1f} {top + side - py * side:.1f}h0" for px, py in group.tolist())
+        dots = "".join(f"M{left + px * side:.0f} {top + side - py * side:.0f}h0" for px, py in group.tolist())
         if dots:
             parts.append(f'<path class="dots" stroke-width="{size}" d="{dots}"/>')
     parts.append(_labels([(top + 10, f"{high:g}"), (top + side, f"{low:g}")], left - 6))
@@ -266,6 +266,11 @@ def rank_shift(
     bottom = top + len(BUCKETS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{said}</text>')
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", said, bottom + 10, "".join(parts))
+
+
+def _brief(pair: Pair) -> str:
+    within = "" if math.isnan(pair.interval.low) else f" ({pair.interval.low:+.4f} to {pair.interval.high:+.4f})"
+    return f"{pair.b} is {pair.verdict}: {pair.difference:+.4f}{within}"
 
 
 def _sign(pair: Pair) -> str:

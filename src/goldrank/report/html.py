@@ -25,10 +25,13 @@ from goldrank.report import cells, charts
 MOST_BYTES = 295_000
 """The file stays below this as long as the tables of systems and differences allow it."""
 MOST_QUERIES = 1_000
-MOST_PAIRS = 200
-MOST_SLICES = 200
+MOST_VALUES = 15_000
+"""Queries times systems that are listed."""
+MOST_PAIRS = 120
+MOST_SLICES = 120
 MOST_CHART_PAIRS = 4
-MOST_CHART_MEASURES = 8
+MOST_FOREST_ROWS = 120
+"""Over all measures; at least the first measure is drawn."""
 MOST_DOCUMENTS = 8
 SCALE = 10_000
 """Values in the page's data are whole numbers of this fraction: four decimals, as shown."""
@@ -62,7 +65,7 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "more_verdicts": max(0, len(first) - 6),
         "pairs": c.pairs[:MOST_PAIRS],
         "more_pairs": max(0, len(c.pairs) - MOST_PAIRS),
-        "forests": [charts.forest(c, measure) for measure in c.measures[:MOST_CHART_MEASURES]],
+        "forests": [charts.forest(c, measure) for measure in c.measures[: _forests(first)]],
         "curves": [charts.curves(name, {r: points[r] for r in c.runs[:16]}) for name, points in c.curves.items()],
         "by_pair": _by_pair(c, first, ranks, sample),
         "slices": slices[:MOST_SLICES],
@@ -114,6 +117,11 @@ def _sample(c: Comparison) -> set[str] | None:
     return set(c.queries[:: -(-len(c.queries) // MOST_QUERIES)])
 
 
+def _forests(pairs: Sequence[Pair]) -> int:
+    """For how many measures the differences are drawn."""
+    return max(1, MOST_FOREST_ROWS // min(len(pairs), charts.MOST_ROWS))
+
+
 def _beaten(c: Comparison) -> dict[tuple[str, str], str]:
     return {(m, run): " ".join(c.beats(m, run)) for m in c.measures for run in c.runs}
 
@@ -148,7 +156,7 @@ def _listed(c: Comparison) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(-spread, kind="stable")
     top = np.argsort(-np.abs(np.nan_to_num(delta)), kind="stable")[:10]
     order = np.concatenate((top, order[~np.isin(order, top)]))
-    return np.sort(order[:MOST_QUERIES]), order
+    return np.sort(order[: min(MOST_QUERIES, MOST_VALUES // len(c.runs))]), order
 
 
 def _explorer(c: Comparison, pair: Pair, ranks: Ranks | None, listed: np.ndarray, order: np.ndarray) -> dict[str, Any]:
