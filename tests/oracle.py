@@ -250,11 +250,12 @@ def nDCG(found, judged, k, rel=1, gain="linear", discount="log2", ideal="judged"
 
 def RBP(found, judged, k, rel=None, p=0.9):
     highest = max([1, *judged])
-    total = 0.0
-    for i, grade in enumerate(found[:k]):
+    total, weight = 0.0, 1.0
+    for grade in found[:k]:
         worth = float(is_relevant(grade, rel)) if rel is not None else max(grade or 0, 0) / highest
-        total += worth * p**i * (1.0 - p)
-    return total
+        total += worth * weight
+        weight *= p
+    return (1.0 - p) * total
 
 
 def ERR(found, judged, k, max_grade=4):
