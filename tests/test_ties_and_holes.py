@@ -193,6 +193,7 @@ def test_bounds_from_unjudged_documents_are_the_extremes(measure):
 
 def test_bounds_go_through_json():
     scores = evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["P@2", "RR"], bounds="unjudged")
+    assert "as unjudged documents may turn out: P@2 from 0.5000 to 1.0000, RR from 0.5000 to 1.0000" in scores.notes
     back = Scores.from_dict(__import__("json").loads(scores.to_json()))
     assert back.bounds["P@2"].why == "unjudged"
     assert back.bounds["P@2"].summary == scores.bounds["P@2"].summary == (0.5, 1.0)

@@ -138,6 +138,7 @@ def _score(
     queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in kept)
     numbers = _numbers(placements, counts)
     columns = {str(one): column for one, (column, _) in found.items()}
+    bounds = {str(one): two for one, (_, two) in found.items() if two is not None}
     moves: list[str] = []
     if numbers["tied"] and rules.ties != "expected":
         moves = _moves_by_ties({one: column for one, (column, _) in found.items()}, placements, counted)
@@ -148,11 +149,12 @@ def _score(
         counts=numbers,
         notes=(
             *_notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
+            *_told(bounds),
             *_out_of_reach(measures, placements),
         ),
         convention=rules.name,
         origin=_origin(given, run, rules, depth),
-        bounds={str(one): bounds for one, (_, bounds) in found.items() if bounds is not None},
+        bounds=bounds,
     )
 
 
@@ -226,6 +228,16 @@ def _column(
     values = values[counted]
     there = values if rules.empty == "nan" else values[~np.isnan(values)]
     return Column(str(measure), values, summarise(measure, there), declared.average, declared.higher_is_better)
+
+
+def _told(bounds: Mapping[str, Bounds]) -> list[str]:
+    """Bounds from unjudged documents in words; those over ties are among the notes anyway."""
+    ranges = [
+        f"{name} from {format_value(two.low.summary)} to {format_value(two.high.summary)}"
+        for name, two in bounds.items()
+        if two.why == "unjudged"
+    ]
+    return [f"as unjudged documents may turn out: {', '.join(ranges)}"] if ranges else []
 
 
 def _moves_by_ties(columns: Mapping[Measure, Column], placements: Placements, counted: np.ndarray) -> list[str]:
