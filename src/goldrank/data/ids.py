@@ -39,7 +39,14 @@ def decode(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        return raw.decode("utf-8", "surrogateescape")
+        pass
+    try:
+        text = raw.decode("utf-8", "surrogatepass")
+        if encode(text) == raw:
+            return text
+    except UnicodeDecodeError:
+        pass
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def as_text(value: object, what: str) -> str:
