@@ -250,11 +250,11 @@ def nDCG(found, judged, k, rel=1, gain="linear", discount="log2", ideal="judged"
 
 def RBP(found, judged, k, rel=None, p=0.9):
     highest = max([1, *judged])
-    total, weight = 0.0, 1.0
+    total, arrive = 0.0, 1.0
     for grade in found[:k]:
         worth = float(is_relevant(grade, rel)) if rel is not None else max(grade or 0, 0) / highest
-        total += worth * weight
-        weight *= p
+        total += worth * arrive
+        arrive *= p
     return (1.0 - p) * total
 
 

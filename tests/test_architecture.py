@@ -42,17 +42,7 @@ LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 
 LAZILY = {
-    "__init__": {
-        "comparison",
-        "conventions",
-        "data",
-        "difference",
-        "errors",
-        "evaluation",
-        "io",
-        "judging",
-        "measures",
-    },  # public names, when first used
+    "__init__": set(_ABOVE),  # public names, when first used
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
