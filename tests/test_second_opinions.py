@@ -154,6 +154,7 @@ def test_ndeval(measure):
             assert mine[query] == pytest.approx(value, abs=1e-12), (qrels[query], run[query])
 
 
+@pytest.mark.slow
 def test_auroc_is_scikit_learns():
     from sklearn.metrics import roc_auc_score
 

@@ -108,6 +108,7 @@ def test_bounds_over_ties_are_the_extremes(measure):
         assert min(values) - 1e-12 <= scores[measure] <= max(values) + 1e-12
 
 
+@pytest.mark.slow
 def test_tie_aware_ndcg_is_scikit_learns():
     """All documents are judged and returned, as scikit-learn assumes."""
     from sklearn.metrics import dcg_score, ndcg_score
