@@ -42,6 +42,7 @@ BUSY = 0.5
 
 PEER_PACKAGES = ("pytrec_eval-terrier", "ir_measures", "ranx", "numba", "numpy")
 HEAVY = ("numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "click", "jinja2", "rapidfuzz")
+TREC_EVAL = (sys.executable, "-m", "goldrank", "trec_eval", "-m", "official")
 LIST_HEAVY = f"import sys, json; print(json.dumps({{'heavy': [m for m in {HEAVY!r} if m in sys.modules]}}))"
 
 
@@ -80,7 +81,8 @@ class Bench:
         start = Work("start-up", GOLDRANK, (sys.executable, SCRIPTS / "with_goldrank.py", "start", "-", "-"))
         note = "does not order tied documents by id"
         ranx = self.peer("ranx", "files", "marco", tool="ranx, cold", fresh_cache=True, note=note)
-        self.measure([*self.readers("marco"), *ranx, start])
+        trec_eval = Work("marco files", "goldrank trec_eval", (*TREC_EVAL, *data("marco")), note="official output")
+        self.measure([*self.readers("marco"), trec_eval, *ranx, start])
 
     def marco_dicts(self) -> None:
         self.measure([self.goldrank("dicts", "marco"), *self.peer("pytrec_eval", "dicts", "marco")])
@@ -129,10 +131,6 @@ class Bench:
                 self.heavy = loaded
 
     def command_line(self) -> None:
-        there = "import sys, importlib.util as u; sys.exit(u.find_spec('goldrank.__main__') is None)"
-        if subprocess.run([sys.executable, "-c", there]).returncode:
-            self.note("`goldrank eval` was left out: there is no `python -m goldrank`.")
-            return
         qrels, run = data("deep")
         self.measure([Work("goldrank eval on deep", GOLDRANK, (sys.executable, "-m", "goldrank", "eval", qrels, run))])
 
