@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -98,6 +97,8 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
     @cached_property
     def digest(self) -> str:
         """A hash of the judgements themselves."""
+        import hashlib
+
         digest = hashlib.sha256(repr((list(self.documents.raw.items()), self._aspects)).encode())
         for column in (self._owner, self._aspect, self._doc, self._grade):
             digest.update(column.tobytes())

@@ -49,6 +49,15 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
+def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
+    """The text of many ids, in one go where all are plain UTF-8."""
+    found = list(raw)
+    try:
+        return tuple([one.decode() for one in found])
+    except UnicodeDecodeError:
+        return tuple(map(decode, found))
+
+
 def as_text(value: object, what: str) -> str:
     """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
     if isinstance(value, str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -112,6 +111,8 @@ class Preferences:
     @cached_property
     def digest(self) -> str:
         """A hash of the judgements themselves."""
+        import hashlib
+
         digest = hashlib.sha256(repr(list(self.documents.raw.items())).encode())
         for opinions in self._opinions:
             digest.update(b"query")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -164,11 +164,16 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return self._raw
 
     @cached_property
+    def order(self) -> list[bytes]:
+        """The queries in byte order."""
+        return sorted(self.raw)
+
+    @cached_property
     def sheet(self) -> Sheet:
         """Queries in byte order and grades as arrays."""
         if self._raw is not None:
-            raw = sorted(self._raw.items())
-            queries, rows = tuple(ids.decode(query) for query, _ in raw), [row for _, row in raw]
+            queries = ids.decode_all(self.order)
+            rows = [self._raw[query] for query in self.order]
         else:
             queries = tuple(sorted(self.text, key=ids.encode))
             rows = [self.text[query] for query in queries]  # type: ignore[misc]
@@ -183,7 +188,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def near_forms(self) -> dict[str, dict[str, str]]:
         """For each query the other Unicode forms of its judged ids, where they differ: form -> judged id."""
         near: dict[str, dict[str, str]] = {}
-        if self._raw is not None and all(b"".join(docs).isascii() for docs in self._raw.values()):
+        if self._raw is not None and b"".join(chain.from_iterable(self._raw.values())).isascii():
             return near
         for query, docs in self.text.items():
             for doc in () if "".join(docs).isascii() else docs:
@@ -195,6 +200,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def digest(self) -> str:
         """A hash of the judgements themselves, the same whatever file or object they came from."""
+        import hashlib
+
         digest = hashlib.sha256()
         for query in sorted(self.raw):
             for doc, grade in sorted(self.raw[query].items()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
@@ -94,6 +93,8 @@ class Run(Mapping[str, Mapping[str, float]]):
         """A hash of the input's bytes for a file, else of the rankings themselves."""
         if self.blocks is not None and (known := self.blocks.digest()) is not None:
             return known
+        import hashlib
+
         digest = hashlib.sha256()
         for query in sorted(self.results, key=ids.encode):
             row = self.results[query]

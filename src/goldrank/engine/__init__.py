@@ -6,6 +6,7 @@ from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
+from goldrank.engine import dicts
 from goldrank.engine.counts import RunCounts
 from goldrank.engine.heads import heads
 
@@ -16,8 +17,6 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
         from goldrank.engine import blocks
 
         return blocks.place(qrels, run.blocks, convention)
-    from goldrank.engine import dicts
-
     return dicts.place(qrels, run, convention)
 
 

@@ -38,7 +38,7 @@ class Judged:
     def __init__(self, qrels: Qrels, source: BlockSource) -> None:
         raw = qrels.raw
         self.sheet = qrels.sheet
-        order = sorted(raw)
+        order = qrels.order
         self.code = {query: code for code, query in enumerate(order)}
         self.grades: list[dict[bytes, Grade]] = [raw[query] for query in order]
         docs = [doc for row in self.grades for doc in row]

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import hashlib
 import io
-import lzma
 import os
 import stat
 import sys
-import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +16,7 @@ import numpy as np
 from goldrank.errors import InputError, Place
 from goldrank.io.scan import PAD, padded
 
-PIECE = 4 << 20
+PIECE = 5 << 20
 """How many bytes are parsed at a time."""
 MAX_LINE = 1 << 20
 HEAD = 1 << 16
@@ -31,13 +25,7 @@ MAX_RATIO = 250
 """How many times its size a compressed file may unpack to, beyond `FREE` bytes. Runs reach 20 or so."""
 FREE = 64 << 20
 
-_DECOMPRESSORS: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
-    b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
-    b"\x28\xb5\x2f\xfd": ("zstd", lambda raw: zstd().ZstdFile(raw)),
-    b"BZh": ("bzip2", bz2.BZ2File),
-    b"\xfd7zXZ\x00": ("xz", lzma.LZMAFile),
-}
-_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _FOREIGN = {
     b"\x04\x22\x4d\x18": "an lz4 file",
     b"PK\x03\x04": "a zip archive",
@@ -73,12 +61,9 @@ class Source:
         self.watch: Callable[[int], None] | None = None
         """Told how far reading has come, in bytes as stored."""
         self.compression: str | None = None
-        self._decompress: Callable[[Any], Any] | None = None
         with self.open() as stream:
             magic = self._read(stream, 16)
-        for sign, (kind, decompress) in _DECOMPRESSORS.items():
-            if magic.startswith(sign):
-                self.compression, self._decompress = kind, decompress
+        self.compression = next((kind for sign, kind in _MAGIC.items() if magic.startswith(sign)), None)
         with self.open() as stream:
             head = self._read(stream, HEAD)
         self._refuse_foreign(head)
@@ -116,10 +101,10 @@ class Source:
         except (OSError, ValueError) as error:
             raise cannot_open(error, self.name) from None
         with raw:
-            if self._decompress is None:
+            if self.compression is None:
                 yield raw
             else:
-                with self._decompress(raw) as stream:
+                with _decompressed(self.compression, raw) as stream:
                     yield stream
 
     def read(self, *, lines: bool = False) -> bytes:
@@ -224,6 +209,8 @@ class Source:
     def digest(self) -> str:
         """SHA-256 of the bytes as stored."""
         with self._opener() as stream:
+            import hashlib
+
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
     @property
@@ -239,12 +226,10 @@ class Source:
             while size > 0 and (data := stream.read(size)):
                 parts.append(data)
                 size -= len(data)
-        except _DAMAGE as error:
-            raise self._damaged(error) from None
         except Exception as error:
-            if self.compression == "zstd" and isinstance(error, zstd().ZstdError):
-                raise self._damaged(error) from None
-            raise
+            if not isinstance(error, (OSError, EOFError, _damage(self.compression))):
+                raise
+            raise self._damaged(error) from None
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _damaged(self, error: Exception) -> InputError:
@@ -254,8 +239,48 @@ class Source:
         )
 
 
+# Most inputs are not compressed: the libraries are loaded when one is.
+
+
+def _decompressed(kind: str, raw: Any) -> Any:
+    """A binary file with the decompressed bytes of another."""
+    match kind:
+        case "gzip":
+            import gzip
+
+            return gzip.GzipFile(fileobj=raw)
+        case "bzip2":
+            import bz2
+
+            return bz2.BZ2File(raw)
+        case "xz":
+            import lzma
+
+            return lzma.LZMAFile(raw)
+        case _:
+            return zstd().ZstdFile(raw)
+
+
+def _damage(kind: str | None) -> type[Exception]:
+    """The error by which a decompressor says that data are damaged, beside those of files."""
+    match kind:
+        case "gzip":
+            import zlib
+
+            return zlib.error
+        case "xz":
+            import lzma
+
+            return lzma.LZMAError
+        case "zstd":
+            error: type[Exception] = zstd().ZstdError
+            return error
+        case _:
+            return OSError
+
+
 def zstd() -> Any:
-    """The module for zstd, loaded when it is needed."""
+    """The module for zstd."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -321,6 +346,8 @@ def _spool(stream: Any, name: str) -> Source:
     if len(held) < SPOOL:
         whole = bytes(held)
         return Source(name, lambda: io.BytesIO(whole))
+    import tempfile
+
     kept = tempfile.NamedTemporaryFile(prefix="goldrank-")  # noqa: SIM115 - the source's opener keeps it
     kept.write(held)
     del held
