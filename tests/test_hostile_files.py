@@ -233,8 +233,8 @@ CASES: dict[str, Case] = {
     "22 id of 10 MB": Case(
         Error("run:2: a line is longer than"), run=put(RUN, 2, b"q1 Q0 %b 2 2.0 r" % (b"d" * 10_000_000))
     ),
-    "22 judged id of 10 MB": Case(
-        Error("qrels:2: a line is longer than"), qrels=put(QRELS, 2, b"q1 0 %b 0" % (b"d" * 10_000_000))
+    "22 judged id of 20 MB": Case(
+        Error("qrels:2: a line is longer than"), qrels=put(QRELS, 2, b"q1 0 %b 0" % (b"d" * 20_000_000))
     ),
     "23 duplicate document": Case(
         Error("run:4:", ("'d1' is in this ranking twice, first at", "run:1", "duplicates='first'")),
