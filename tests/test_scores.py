@@ -44,6 +44,12 @@ def test_counts_and_notes(scores: Scores) -> None:
     assert "80.0% of the returned documents are judged" in text
 
 
+def test_changed_policies_show() -> None:
+    found = goldrank.evaluate(QRELS, RUN, "RR", missing="skip", ties="input")
+    assert found.convention == "trec_eval-10, ties=input, missing=skip"
+    assert "2 queries, trec_eval-10, ties=input, missing=skip" in repr(found)
+
+
 def test_unmeasured(scores: Scores) -> None:
     with pytest.raises(MeasureError, match="P@3 was not measured; there are: RR, P@2, NumRet"):
         scores["P@3"]

@@ -85,6 +85,13 @@ class Convention:
                 raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES))
         return replace(self, **given) if given else self
 
+    @property
+    def label(self) -> str:
+        """The name, and every policy that was changed from the convention of that name."""
+        named = CONVENTIONS.get(self.name, self).describe()
+        changed = (f"{key}={value}" for key, value in self.describe().items() if value != named[key])
+        return ", ".join((self.name, *changed))
+
     def describe(self) -> dict[str, str]:
         """Every policy's value by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name in POLICIES}

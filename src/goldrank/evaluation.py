@@ -152,7 +152,7 @@ def _score(
             *_told(bounds),
             *_out_of_reach(measures, placements),
         ),
-        convention=rules.name,
+        convention=rules.label,
         origin=_origin(given, run, rules, depth),
         bounds=bounds,
     )
