@@ -1,0 +1,50 @@
+"""Texts in place of ids: what was retrieved for a question, and what should have been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of a source: characters from `start` up to, not including, `end`."""
+
+    source: str
+    start: int
+    end: int
+
+
+class Reference(NamedTuple):
+    """One thing that an answer needs. Any of its texts suffices: they are alternatives."""
+
+    texts: tuple[str, ...]
+    grade: float = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that an answer needs, by place. Any of its alternatives suffices.
+
+    An alternative is one stretch of a source or several that are needed together.
+    """
+
+    alternatives: tuple[tuple[Span, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextItem:
+    """One question: the texts retrieved for it, best first, and the references that they should cover."""
+
+    query: str
+    """The question's id."""
+    retrieved: Sequence[str]
+    references: Sequence[Reference] = ()
+    question: str = ""
+    spans: Sequence[Span | None] | None = None
+    """Where each retrieved text stands in its source, as far as that is known."""
+    evidence: Sequence[Evidence] = ()
+    where: str = ""
+    """The item's place in its input, for messages."""
+    latency: float | None = None
+    """Seconds that retrieving took."""

@@ -1,0 +1,107 @@
+"""What a matcher is, and how one is named: `exact`, `rouge-l:0.7`, `token-recall>0.5`."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from goldrank.errors import OptionError, did_you_mean
+
+Marks = list[tuple[int, int]]
+"""Stretches of a text (first character, one past the last), ascending, not overlapping."""
+
+
+class Matcher(ABC):
+    """Says how much a retrieved text matches a reference, and whether that is enough.
+
+    Texts come as two lists without repetition and pairs of positions in them, so that each text is prepared
+    once and each pair is tested once. No text is empty or white space alone.
+    """
+
+    default_threshold: ClassVar[float | None] = None
+    """None: a matcher that knows only yes and no."""
+
+    def __init__(self, threshold: float | None = None, *, inclusive: bool = True) -> None:
+        if threshold is None:
+            threshold = self.default_threshold
+        elif self.default_threshold is None:
+            raise OptionError(f"{self.name} takes no threshold; it knows only yes and no")
+        if threshold is not None and (
+            isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
+        ):
+            raise OptionError(f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1")
+        self.threshold = threshold
+        self.inclusive = inclusive
+
+    name: ClassVar[str]
+    """As it is spelled: `rouge-l`."""
+    says: ClassVar[str]
+    """What the degree is, in words: `ROUGE-L recall`."""
+
+    def __str__(self) -> str:
+        """The spelling that `matcher()` takes."""
+        if self.threshold is None:
+            return self.name
+        return f"{self.name}{':' if self.inclusive else '>'}{self.threshold:g}"
+
+    @abstractmethod
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        """How much retrieved[left[i]] matches references[right[i]], from 0 to 1, for every i."""
+
+    def decide(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        """Whether they match. A matcher may leave pairs unmeasured that cannot reach the threshold."""
+        return self.enough(self.degrees(retrieved, references, left, right))
+
+    def enough(self, degrees: np.ndarray) -> np.ndarray:
+        """Which degrees are a match."""
+        if self.threshold is None:
+            return degrees > 0
+        return degrees >= self.threshold if self.inclusive else degrees > self.threshold
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        """Which stretches of the retrieved text speak for the match."""
+        return []
+
+
+_HOME = {
+    "exact": "goldrank.match.exact:Exact",
+}
+"""Where the matcher of each name lives; loaded when it is asked for."""
+
+_SPELLING = re.compile(r"\s*(?P<name>[a-z][a-z0-9-]*)\s*(?:(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?\s*")
+
+
+def matcher(given: str | Matcher | Callable[..., Any]) -> Matcher:
+    """A matcher from its spelling, a function of one's own, or a matcher.
+
+    >>> str(matcher("exact"))
+    'exact'
+    """
+    if isinstance(given, Matcher):
+        return given
+    if callable(given):
+        from goldrank.match.own import Own
+
+        return Own(given)
+    found = _SPELLING.fullmatch(given) if isinstance(given, str) else None
+    if not found or found["name"] not in _HOME:
+        hint = did_you_mean(found["name"], _HOME) if found else "For example 'rouge-l:0.7'."
+        raise OptionError(f"there is no matcher {given!r}; there are: {', '.join(_HOME)}", hint=hint)
+    module, _, kind = _HOME[found["name"]].partition(":")
+    made: Callable[..., Matcher] = getattr(import_module(module), kind)
+    if found["threshold"] is None:
+        return made()
+    try:
+        threshold = float(found["threshold"])
+    except ValueError:
+        raise OptionError(f"{given!r}: the threshold is a number from 0 to 1", hint="For example 0.7.") from None
+    return made(threshold, inclusive=found["sign"] != ">")
