@@ -11,6 +11,7 @@ from cases_more import ASPECTS, MORE, PREFERENCES
 
 from goldrank import AspectQrels, Preferences, evaluate, parse
 from goldrank.measures import REGISTRY
+from goldrank.measures.declare import COMMON
 
 CASES = [*CASES, *MORE]
 NAMES = [f"{case.measure} of {case.ranking}" for case in CASES]
@@ -42,7 +43,7 @@ def test_every_measure_and_option_has_a_case(name):
     found = [parse(measure) for measure in everything if parse(measure).name == name]
     assert found, f"{name} has no case in cases.py"
     options = {key for measure in found for key, _ in measure.options}
-    assert REGISTRY[name].options.keys() - {"judged_only"} <= options
+    assert REGISTRY[name].options.keys() - COMMON.keys() <= options
     if REGISTRY[name].cutoff == "optional":
         assert {measure.k is None for measure in found} == {True, False}
 

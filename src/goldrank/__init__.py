@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
+    from goldrank.text_evaluation import evaluate_texts
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ _HOME = {
     "compare_scores": "goldrank.comparison",
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
+    "evaluate_texts": "goldrank.text_evaluation",
     "explain_difference": "goldrank.difference",
     "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
@@ -66,6 +68,7 @@ _HOME = {
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "evaluate_texts",
     "choose",
     "pitfalls_of",
     "compare",

@@ -66,7 +66,7 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = _wanted(measures, rules)
+    wanted = wanted_measures(measures, rules)
     depth = _whole_depth(depth)
     several_sided = isinstance(qrels, AspectQrels | Preferences)
     judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
@@ -78,7 +78,7 @@ def evaluate(
     return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
 
 
-def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
+def wanted_measures(measures: Measures, rules: Convention) -> list[Measure]:
     listed = DEFAULT if measures is None else [measures] if isinstance(measures, str | Measure) else list(measures)
     if not listed:
         raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
@@ -195,7 +195,7 @@ def _columns(
         raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
 
     def column(values: np.ndarray) -> Column:
-        return _column(measure, values, placements, counted, rules, run)
+        return summarised(measure, values, placements, counted, rules, run)
 
     if rules.ties == "expected":
         return column(expected(measure, tables[needed])), None
@@ -210,7 +210,7 @@ def _columns(
     return found, None
 
 
-def _column(
+def summarised(
     measure: Measure, values: np.ndarray, placements: Placements, counted: np.ndarray, rules: Convention, run: str
 ) -> Column:
     declared = measure.declaration

@@ -56,7 +56,8 @@ class Exact(Matcher):
             return np.array([number.setdefault(text, len(number)) for text in folded], np.int64)
 
         ours, theirs = numbers(retrieved), numbers(references)
-        return (ours[left] == theirs[right]).astype(np.float64)
+        equal: np.ndarray = ours[left] == theirs[right]
+        return equal.astype(np.float64)
 
     def marks(self, retrieved: str, reference: str) -> Marks:
         return [(0, len(retrieved))]
