@@ -155,7 +155,7 @@ def test_no_references_follow_the_policy() -> None:
         ({"matcher": "rouge-l:7"}, OptionError, "from 0 to 1"),
         ({"credit": "all"}, OptionError, "any, pairs, one_to_one"),
         ({"unit": "word"}, OptionError, "chunk, sentence"),
-        ({"measures": "StRecall@5"}, MeasureError, "cannot be measured on texts"),
+        ({"measures": "Prefs"}, MeasureError, "cannot be measured on texts"),
         ({"measures": "Judged@5"}, MeasureError, "no meaning for texts"),
         ({"measures": "SpanRecall"}, GoldrankError, "evidence"),
         ({"tokens": lambda text: -1, "measures": "Tokens"}, OptionError, "-1"),

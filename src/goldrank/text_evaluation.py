@@ -202,9 +202,12 @@ def _counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
 
 def _column(measure: Measure, passages: Passages, rules: Convention, how: _Way, run: str) -> Column:
     over = measure.declaration.over
-    if over not in ("placements", "texts"):
+    if over == "placements":
+        values = credited(measure, passages.pairs, how.credit)
+    elif over in ("texts", "aspects"):
+        values = measure(passages if over == "texts" else passages.aspects)
+    else:
         raise MeasureError(f"{measure} cannot be measured on texts", hint="See `goldrank measures`.")
-    values = measure(passages) if over == "texts" else credited(measure, passages.pairs, how.credit)
     return summarised(measure, values, passages.pairs, np.ones(len(passages), bool), rules, run)
 
 
