@@ -23,12 +23,14 @@ FAMILIES = {
     "sets": "Everything that was returned, and counts",
     "diversity": "Aspects: subtopics, or several judges",
     "preference": "Preferences between documents",
+    "spans": "Evidence by its place in the sources",
 }
 _OVER = {
     "placements": "",
     "heads": "",
     "aspects": "judgements by aspect (`AspectQrels`, `read_aspects`)",
     "preferences": "preferences (`Preferences`, `read_preferences`)",
+    "spans": "evidence by place, and the places of retrieved texts (`spans_of`)",
 }
 _SPELLING = {
     "none": "`{0}`",

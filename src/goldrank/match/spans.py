@@ -310,15 +310,16 @@ class Finder:
     def notes(self) -> tuple[str, ...]:
         """What was found otherwise than as it stands, in words."""
         notes: list[str] = []
+        counts = self._counts.copy()
 
         def note(key: str, one: str, many: str) -> None:
-            count = self._counts[key]
+            count = counts[key]
             if count:
                 notes.append(f"{count:,} {one if count == 1 else many}")
 
         near = "white space, case or forms of letters apart"
         for what in ("quotation", "text"):
-            self._counts[f"{what} near"] = self._counts[f"{what} folded"] + self._counts[f"{what} joined"]
+            counts[f"{what} near"] = counts[f"{what} folded"] + counts[f"{what} joined"]
         note("quotation near", f"quotation was located {near}", f"quotations were located {near}")
         about = f"approximately (similarity from {self._least:.2f})"
         note("quotation approximate", f"quotation was located {about}", f"quotations were located {about}")
