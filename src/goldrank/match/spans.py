@@ -138,7 +138,9 @@ class Finder:
             return self._quoted(quote, source, where)
         missing = [key for key, value in (("source", source), ("start", start), ("end", end)) if value is None]
         if missing:
-            near = next(filter(None, (did_you_mean(str(key), [*_KEYS, "any_of", "all_of"]) for key in given)), None)
+            known = {name for names in _KEYS.values() for name in names}
+            odd = [str(key) for key in given if key not in known]
+            near = next(filter(None, (did_you_mean(key, [*_KEYS, "any_of", "all_of"]) for key in odd)), None)
             raise InputError(
                 f"evidence has no {' and no '.join(missing)}; it has: {', '.join(map(repr, given)) or 'nothing'}",
                 where=where,
