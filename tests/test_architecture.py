@@ -40,7 +40,9 @@ LAYERS |= {
     "history": _BELOW,
     "report": (*_BELOW, "comparison", "history"),
 }
-_ABOVE = (*_BELOW, "retrieval", "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report")
+_ABOVE = (
+    *_BELOW, "retrieval", "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report",
+)  # fmt: skip
 LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 
