@@ -5,8 +5,8 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def example_names(request: pytest.FixtureRequest) -> None:
-    """Examples in docstrings call `evaluate` as a reader of the documentation would."""
+    """Examples in docstrings call `evaluate` and `evaluate_texts` as a reader of the documentation would."""
     if isinstance(request.node, pytest.DoctestItem):
-        from goldrank import evaluate
+        from goldrank import evaluate, evaluate_texts
 
-        request.getfixturevalue("doctest_namespace")["evaluate"] = evaluate
+        request.getfixturevalue("doctest_namespace").update(evaluate=evaluate, evaluate_texts=evaluate_texts)

@@ -32,7 +32,8 @@ LAYERS = {
     "evaluation": ("__init__", "errors", "conventions", "data", "io", "engine", "match", "measures", "overlap"),
 }
 """What each part may import at the head of its modules, from the ground up."""
-_BELOW = (*LAYERS["evaluation"], "evaluation")
+LAYERS["text_evaluation"] = (*LAYERS["evaluation"], "evaluation")
+_BELOW = (*LAYERS["text_evaluation"], "text_evaluation")
 LAYERS |= {
     "judging": _BELOW,
     "difference": _BELOW,

@@ -8,9 +8,11 @@ import oracle
 import pytest
 from cases import CASES, close, tables
 from cases_more import ASPECTS, MORE, PREFERENCES
+from text_cases import TEXTS
 
 from goldrank import AspectQrels, Preferences, evaluate, parse
 from goldrank.measures import REGISTRY
+from goldrank.measures.declare import COMMON
 
 CASES = [*CASES, *MORE]
 NAMES = [f"{case.measure} of {case.ranking}" for case in CASES]
@@ -38,11 +40,11 @@ def test_the_oracle_agrees(case):
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_every_measure_and_option_has_a_case(name):
-    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES)]
+    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES, *TEXTS)]
     found = [parse(measure) for measure in everything if parse(measure).name == name]
     assert found, f"{name} has no case in cases.py"
     options = {key for measure in found for key, _ in measure.options}
-    assert REGISTRY[name].options.keys() - {"judged_only"} <= options
+    assert REGISTRY[name].options.keys() - COMMON.keys() <= options
     if REGISTRY[name].cutoff == "optional":
         assert {measure.k is None for measure in found} == {True, False}
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
     from goldrank.retrieval import Retrieved, retrieve
+    from goldrank.text_evaluation import evaluate_texts
 
 __version__ = "0.1.0"
 
@@ -51,6 +52,7 @@ _HOME = {
     "compare_scores": "goldrank.comparison",
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
+    "evaluate_texts": "goldrank.text_evaluation",
     "explain_difference": "goldrank.difference",
     "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
@@ -69,6 +71,7 @@ _HOME = {
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "evaluate_texts",
     "retrieve",
     "choose",
     "pitfalls_of",

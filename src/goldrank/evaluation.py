@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = _wanted(measures, rules)
+    wanted = wanted_measures(measures, rules)
     depth = _whole_depth(depth)
     several_sided = isinstance(qrels, AspectQrels | Preferences)
     judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
@@ -78,7 +78,7 @@ def evaluate(
     return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
 
 
-def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
+def wanted_measures(measures: Measures, rules: Convention) -> list[Measure]:
     listed = DEFAULT if measures is None else [measures] if isinstance(measures, str | Measure) else list(measures)
     if not listed:
         raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
@@ -195,7 +195,7 @@ def _columns(
         raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
 
     def column(values: np.ndarray) -> Column:
-        return _column(measure, values, placements, counted, rules, run)
+        return summarised(measure, values, placements, counted, rules, run)
 
     if rules.ties == "expected":
         return column(expected(measure, tables[needed])), None
@@ -210,9 +210,21 @@ def _columns(
     return found, None
 
 
-def _column(
-    measure: Measure, values: np.ndarray, placements: Placements, counted: np.ndarray, rules: Convention, run: str
+class Judged(Protocol):
+    """What the policy for queries without relevant documents must know of a table."""
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Ids of the queries."""
+
+    def relevant(self, rel: float) -> np.ndarray:
+        """Per query, how much there is to be found."""
+
+
+def summarised(
+    measure: Measure, values: np.ndarray, placements: Judged, counted: np.ndarray, rules: Convention, run: str
 ) -> Column:
+    """A measure's column: the values of the queries that count, and their summary."""
     declared = measure.declaration
     if rules.empty != "zero" and declared.needs_relevant:
         level = measure.option("rel")

@@ -12,6 +12,7 @@ from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.errors import OptionError
 from goldrank.measures import Measure, make, summarise
+from goldrank.measures.declare import COMMON
 
 
 @cache
@@ -24,7 +25,7 @@ def measure(name: str, k: int | None, convention: Convention, more: tuple[tuple[
 def _kernel(name: str, k: int | None, convention: Convention, more: tuple[tuple[str, Any], ...]) -> Any:
     """A measure ready to be called many times: its function with every option given."""
     one = measure(name, k, convention, more)
-    given = {key: one.option(key) for key in one.declaration.defaults if key != "judged_only"}
+    given = {key: one.option(key) for key in one.declaration.defaults if key not in COMMON}
     if one.declaration.cutoff != "none":
         given["k"] = one.k
     return partial(one.declaration.kernel, **given)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+
+from goldrank.errors import MeasureError
 
 _log2 = np.array([math.nan, 0.0])
 
@@ -33,6 +36,21 @@ def accumulate(values: np.ndarray, start: np.ndarray, step: np.ufunc = np.add) -
         rows = order[low:high]
         result[rows] = step(result[rows - 1], result[rows])
     return result
+
+
+class Lengths(NamedTuple):
+    """How many tokens each retrieved text has, query after query in the order of ranks."""
+
+    start: np.ndarray
+    """Where each query's texts begin; one more entry than queries."""
+    tokens: np.ndarray
+
+    def fitting(self, budget: int) -> np.ndarray:
+        """Per query, how many of the first texts fit into so many tokens."""
+        spent = np.concatenate(([0], np.cumsum(self.tokens)))
+        used = spent[1:] - np.repeat(spent[self.start[:-1]], np.diff(self.start))
+        query = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        return np.bincount(query[used <= budget], minlength=len(self.start) - 1)
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,8 @@ class Placements:
     A document that a ranking repeats has a row for each time; a text that covers two references has two
     rows of one rank. Rows of a rank are in the order of the references. None: each row has its own.
     """
+    lengths: Lengths | None = None
+    """The lengths of retrieved texts, where somebody counted them."""
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -132,12 +152,18 @@ class Placements:
     def cut(self, depth: int | np.ndarray) -> Placements:
         """As if the run had returned no more than `depth` documents a query (one number, or one for each)."""
         most = np.broadcast_to(np.asarray(depth), len(self))
-        return replace(self._where(self.rank <= most[self.query]), retrieved=np.minimum(self.retrieved, most))
+        return replace(self.where(self.rank <= most[self.query]), retrieved=np.minimum(self.retrieved, most))
+
+    def within(self, budget: int) -> Placements:
+        """As if the run had returned no more texts a query than fit into so many tokens."""
+        if self.lengths is None:
+            raise MeasureError("tokens are counted for texts only", hint="Use evaluate_texts, or a cut-off.")
+        return self.cut(self.lengths.fitting(budget))
 
     @cached_property
     def condensed(self) -> Placements:
         """As if the run had returned only judged documents (grade 0 or more); ranks close up."""
-        kept = self._where(self.grade >= 0)
+        kept = self.where(self.grade >= 0)
         rank = kept.cumulate(np.ones(len(kept.query), bool))
         retrieved = np.bincount(kept.query, minlength=len(self))
         group = kept.tie_group
@@ -180,7 +206,7 @@ class Placements:
     @cached_property
     def per_aspect(self) -> Placements:
         """Each aspect once, where it first appears: what recall of references counts."""
-        return self if self.aspect is None else replace(self._where(self.novel), aspect=None)
+        return self if self.aspect is None else replace(self.where(self.novel), aspect=None)
 
     @cached_property
     def per_rank(self) -> Placements:
@@ -189,7 +215,7 @@ class Placements:
             return self
         first = np.concatenate(([True], (np.diff(self.query) != 0) | (np.diff(self.rank) != 0)))
         best = np.maximum.reduceat(self.grade, np.flatnonzero(first))
-        return replace(self._where(first), grade=best, aspect=None)
+        return replace(self.where(first), grade=best, aspect=None)
 
     @property
     def every_row(self) -> Placements:
@@ -210,9 +236,10 @@ class Placements:
                 keep[row] = True
                 ranks.add((query, rank))
                 given.add((query, aspect))
-        return replace(self._where(keep), aspect=None)
+        return replace(self.where(keep), aspect=None)
 
-    def _where(self, keep: np.ndarray) -> Placements:
+    def where(self, keep: np.ndarray) -> Placements:
+        """The marked rows alone; what was judged and returned stays."""
         columns = ("query", "rank", "grade", "tie_first", "tie_last")
         kept = {name: getattr(self, name)[keep] for name in columns}
         return replace(self, **kept, aspect=None if self.aspect is None else self.aspect[keep])

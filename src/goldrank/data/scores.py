@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank.data import ids
-from goldrank.errors import GoldrankError, InputError, MeasureError, did_you_mean
+from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+    from goldrank.data.explanation import Explanation
 
 FORMAT = "goldrank-scores"
 VERSION = 1
@@ -80,6 +82,18 @@ class Scores:
     """Makes the provenance: hashing large inputs takes time that not every caller wants to spend."""
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """By measure, how far it could move; made with ties='bounds' or bounds='unjudged'."""
+    explainer: Callable[[str], Explanation] | None = field(default=None, repr=False, compare=False)
+    """For scores of texts: shows one question's matches."""
+
+    def explain(self, query: str) -> Explanation:
+        """Which retrieved text covered which reference of a question, by which rule and which words."""
+        if self.explainer is None:
+            raise OptionError(
+                "only fresh scores of texts can be explained", hint="Call explain on what evaluate_texts returned."
+            )
+        if query not in self.queries:
+            raise InputError(f"there is no question {query!r}", hint=did_you_mean(str(query), self.queries))
+        return self.explainer(query)
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:

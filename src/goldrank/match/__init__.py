@@ -4,6 +4,7 @@ A rule is a function of two texts, `rule(retrieved, reference) -> bool`, in a fi
 for every pair and makes the one table that measures read.
 """
 
-from goldrank.match.place import Rule, place
+from goldrank.match.matcher import Matcher, matcher
+from goldrank.match.pairs import Rule, place, place_items
 
-__all__ = ["Rule", "place"]
+__all__ = ["Matcher", "Rule", "matcher", "place", "place_items"]

@@ -98,6 +98,12 @@ Option = Choice | Number | Numbers | Flag
 REL = Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
 """The lowest grade that counts as relevant."""
 
+COMMON: Mapping[str, tuple[Option, Any]] = {
+    "judged_only": (Flag(), False),
+    "tokens": (Number(low=1, high=MAX_CUTOFF, whole=True, optional=True), None),
+}
+"""Options that every measure has without any code of its own, with their defaults."""
+
 
 def describe_option(option: Option) -> str:
     """What an option may be, in words."""
@@ -156,7 +162,7 @@ class Declaration:
     options: Mapping[str, Option]
     defaults: Mapping[str, Any]
     over: str = "placements"
-    """The table that the kernel reads: 'placements', 'aspects', 'preferences' or 'heads'."""
+    """The table that the kernel reads: 'placements', 'aspects', 'preferences', 'spans' or 'heads'."""
     doc: str = ""
     per_query: bool = False
 
@@ -195,16 +201,14 @@ def measure(
     The function takes `Placements` and, by keyword, `k` (None without a cut-off) and its options, whose
     defaults are those of its signature; it returns one value per query. With `per_query=True` it is called
     once per query instead, with the grades of the ranked documents (None where unjudged) and of all judged
-    ones, and returns a float. Every measure also has `judged_only`, which needs no code.
-    A measure of aspects (subtopics, judges) or preferences says so with `over` and gets that table.
+    ones, and returns a float. Every measure also has `judged_only` and `tokens`, which need no code.
+    A measure of aspects (subtopics, judges), preferences, texts or spans says so with `over` and gets that table.
     """
 
     def declare(function: Kernel) -> Kernel:
         parameters = inspect.signature(function).parameters.values()
-        defaults = {
-            p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in ("k", "judged_only")
-        }
-        taken = {"judged_only": Flag(), **(options or {})}
+        defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in ("k", *COMMON)}
+        taken = {**{key: rule for key, (rule, _) in COMMON.items()}, **(options or {})}
         if "rel" in defaults:
             taken.setdefault("rel", REL)
         unknown = sorted(set(defaults) - set(taken))
@@ -227,7 +231,7 @@ def measure(
             monotone=monotone,
             higher_is_better=higher_is_better,
             options=taken,
-            defaults={"judged_only": False, **defaults},
+            defaults={**{key: default for key, (_, default) in COMMON.items()}, **defaults},
             over=over,
             doc=inspect.getdoc(function) or "",
             per_query=per_query,
@@ -278,6 +282,11 @@ class Measure:
     def with_kernel(self, kernel: Kernel, placements: Any) -> np.ndarray:
         """One value per query by another kernel that takes the same options."""
         given = {**self.declaration.defaults, **dict(self.options)}
+        budget = given.pop("tokens")
+        if budget is not None:
+            if not hasattr(placements, "within"):
+                raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
+            placements = placements.within(budget)
         if given.pop("judged_only"):
             placements = placements.condensed
         for key, option in self.declaration.options.items():

@@ -1,0 +1,105 @@
+"""Retrieved texts: which reference each covers, how long it is, and whether it stood above already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from goldrank.data.aspects import Aspects
+from goldrank.data.placements import Placements
+from goldrank.errors import MeasureError
+
+
+@dataclass(frozen=True)
+class Passages:
+    """One row per retrieved text, and the pairs of a text and a reference that it covers."""
+
+    pairs: Placements
+    """One row per text and reference that it covers; `aspect` numbers the references of a query."""
+    query: np.ndarray
+    rank: np.ndarray
+    repeated: np.ndarray
+    """Whether the same text stands higher up in the query's ranking."""
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Ids of the questions."""
+        return self.pairs.queries
+
+    def count(self, which: np.ndarray) -> np.ndarray:
+        """Per query, how many texts are marked."""
+        return np.bincount(self.query[which], minlength=len(self))
+
+    def tokens(self, which: np.ndarray) -> np.ndarray:
+        """Per query, how many tokens the marked texts have."""
+        if self.pairs.lengths is None:
+            raise MeasureError("tokens were not counted")
+        return np.bincount(self.query, weights=np.where(which, self.pairs.lengths.tokens, 0), minlength=len(self))
+
+    def within(self, budget: int) -> Passages:
+        """As if no more texts a query had been retrieved than fit into so many tokens."""
+        assert self.pairs.lengths is not None
+        fitting = self.pairs.lengths.fitting(budget)
+        keep = self.rank <= fitting[self.query]
+        start = np.concatenate(([0], np.cumsum(fitting)))
+        lengths = self.pairs.lengths._replace(start=start, tokens=self.pairs.lengths.tokens[keep])
+        pairs = replace(self.pairs.cut(fitting), lengths=lengths)
+        return Passages(pairs, self.query[keep], self.rank[keep], self.repeated[keep])
+
+    @cached_property
+    def adds(self) -> np.ndarray:
+        """Whether each text covers a reference that no text above it covers."""
+        return self._any(self.pairs.novel)
+
+    @cached_property
+    def matches(self) -> np.ndarray:
+        """Whether each text covers any reference."""
+        return self._any(np.ones(len(self.pairs.query), bool))
+
+    def _any(self, which: np.ndarray) -> np.ndarray:
+        first = np.searchsorted(self.query, np.arange(len(self)))
+        marked = np.zeros(len(self.query), bool)
+        marked[first[self.pairs.query[which]] + self.pairs.rank[which] - 1] = True
+        return marked
+
+    @cached_property
+    def aspects(self) -> Aspects:
+        """Each reference as an aspect of its question, about which the texts that cover it are relevant.
+
+        A reference that nothing covers is an aspect whose relevant text was not retrieved.
+        """
+        pairs = self.pairs
+        assert pairs.aspect is not None
+        owner = pairs.judged_query
+        row_aspect = pairs.judged_start[pairs.query] + pairs.aspect
+        order = np.lexsort((pairs.rank, row_aspect))
+        first = np.searchsorted(self.query, np.arange(len(self)))
+        text = first[pairs.query] + pairs.rank - 1
+        bare = np.setdiff1d(np.arange(len(owner)), row_aspect)
+        aspect = np.concatenate((row_aspect[order], bare))
+        judged_doc = np.concatenate((text[order], len(self.query) + np.arange(len(bare))))
+        grouped = np.argsort(aspect, kind="stable")
+        rank = pairs.rank[order]
+        parts = Placements(
+            queries=tuple(map(str, range(len(owner)))),
+            retrieved=pairs.retrieved[owner],
+            answered=pairs.answered[owner],
+            judged_start=np.searchsorted(aspect[grouped], np.arange(len(owner) + 1)),
+            judged=np.ones(len(aspect)),
+            query=row_aspect[order],
+            rank=rank,
+            grade=np.ones(len(rank)),
+            tie_first=rank,
+            tie_last=rank,
+        )
+        return Aspects(self.queries, pairs.retrieved, pairs.answered, owner, parts, judged_doc[grouped])
+
+    @property
+    def condensed(self) -> Passages:
+        """There is no such view: a text that matches nothing is not an unjudged one."""
+        raise MeasureError("judged_only has no meaning for texts", hint="Every text was compared with every reference.")

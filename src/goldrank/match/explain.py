@@ -1,0 +1,42 @@
+"""One question's matches, pair by pair, for people to look at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from goldrank.data.explanation import Explanation
+from goldrank.data.texts import TextItem
+from goldrank.match.matcher import Marks, Matcher
+from goldrank.match.pairs import Splitter, TextCounts, usable_references
+
+
+def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None) -> Explanation:
+    """How much each text of a question matches each of its references, and by which words."""
+    retrieved, references = usable_references(item, split, TextCounts())
+    degrees = np.zeros((len(retrieved), len(references)))
+    matched = np.zeros(degrees.shape, bool)
+    marks: dict[tuple[int, int], Marks] = {}
+    rows = [row for row, text in enumerate(retrieved) if text.strip()]
+    texts = [retrieved[row] for row in rows]
+    for column, reference in enumerate(references):
+        if not rows:
+            break
+        left = np.repeat(np.arange(len(rows)), len(reference.texts))
+        right = np.tile(np.arange(len(reference.texts)), len(rows))
+        found = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
+        best = found.argmax(axis=1)
+        degrees[rows, column] = found.max(axis=1)
+        matched[rows, column] = matcher.enough(found).any(axis=1)
+        for i in np.flatnonzero(matched[rows, column]).tolist():
+            marks[rows[i], column] = matcher.marks(texts[i], reference.texts[int(best[i])])
+    return Explanation(
+        query=item.query,
+        question=item.question,
+        matcher=str(matcher),
+        says=matcher.says,
+        retrieved=retrieved,
+        references=references,
+        degrees=degrees,
+        matched=matched,
+        marks=marks,
+    )
