@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
+    from goldrank.retrieval import Retrieved, retrieve
     from goldrank.text_evaluation import evaluate_texts
 
 __version__ = "0.1.0"
@@ -42,6 +43,7 @@ _HOME = {
     "Measure": "goldrank.measures",
     "Preferences": "goldrank.data.preferences",
     "Qrels": "goldrank.data.qrels",
+    "Retrieved": "goldrank.retrieval",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
     "choose": "goldrank.advice",
@@ -60,6 +62,7 @@ _HOME = {
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
+    "retrieve": "goldrank.retrieval",
     "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
     "worth_judging": "goldrank.judging",
@@ -69,6 +72,7 @@ _HOME = {
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
     "evaluate_texts",
+    "retrieve",
     "choose",
     "pitfalls_of",
     "compare",
@@ -89,6 +93,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "AspectQrels",
     "Preferences",
     "Run",
+    "Retrieved",
     "Scores",
     "Comparison",
     "Measure",
