@@ -284,7 +284,7 @@ class History:
 
     def records(self, *, label: str | None = None, measure: object = None, limit: int | None = None) -> list[Record]:
         """The records, oldest first, without per-query values; the newest `limit` of those with a label or measure."""
-        name = None if measure is None else _spelled(measure)
+        name = None if measure is None else spelled(measure)
         with _spoken(self.path), self._reading():
             rows = self._db.execute(_RECORDS + " ORDER BY time, id").fetchall()
             total = self._db.execute("SELECT records FROM total").fetchone()
@@ -329,21 +329,16 @@ class History:
             details, sha256 = self._db.execute(
                 "SELECT details, query_set FROM record WHERE id = ?", (number,)
             ).fetchone()
-            packed = self._db.execute("SELECT ids FROM query_set WHERE sha256 = ?", (sha256,)).fetchone()
+            packed = self._db.execute(_QUERY_SET, (sha256,)).fetchone()
             rows = self._db.execute(
                 "SELECT kind, measure, summary, average, higher_is_better, sha256, per_query FROM value "
                 "WHERE record = ? ORDER BY position",
                 (number,),
             ).fetchall()
-        queries = self._queries(packed, sha256, found)
+        queries = self._queries(packed, sha256, number)
         made: dict[str, dict[str, Column]] = {}
         for kind, measure, summary, average, better, expected, blob in rows:
-            try:
-                values = packing.unpack_values(blob)
-            except (TypeError, ValueError) as error:
-                raise self._damaged(f"the values of {measure} in record {number} are damaged ({error})") from None
-            if len(values) != len(queries) or _values_hash(values, sha256) != expected:
-                raise self._damaged(f"the values of {measure} in record {number} are not those that were recorded")
+            values = self._values(blob, queries, sha256, expected, f"{measure} in record {number}")
             shown = math.nan if summary is None else float(summary)
             made.setdefault(kind, {})[measure] = Column(measure, values, shown, average, bool(better))
         data = json.loads(details)
@@ -364,6 +359,25 @@ class History:
             origin=lambda: provenance,
             bounds=bounds,
         )
+
+    def values(self, records: Sequence[Record], measure: object) -> list[tuple[tuple[str, ...], np.ndarray]]:
+        """One measure of many records: for each its query ids and their values."""
+        name = spelled(measure)
+        ids: dict[bytes, tuple[str, ...]] = {}
+        found = []
+        with _spoken(self.path), self._reading():
+            for record in records:
+                row = self._db.execute(_ONE_MEASURE, (record.id, name)).fetchone()
+                if row is None:
+                    raise HistoryError(f"record {record.id} has no {name}", where=self.path)
+                query_set, blob = row
+                if query_set not in ids:
+                    packed = self._db.execute(_QUERY_SET, (query_set,)).fetchone()
+                    ids[query_set] = self._queries(packed, query_set, record.id)
+                expected = record.values_sha256[name]
+                values = self._values(blob, ids[query_set], query_set, expected, f"{name} in record {record.id}")
+                found.append((ids[query_set], values))
+        return found
 
     def baseline(self, name: str) -> Record:
         """The record that was given this name by `set_baseline`."""
@@ -515,13 +529,22 @@ class History:
             **{name: data[name] for name in _PLAIN},
         )
 
-    def _queries(self, packed: tuple[bytes] | None, sha256: bytes, record: Record) -> tuple[str, ...]:
+    def _values(self, blob: bytes, queries: tuple[str, ...], query_set: bytes, expected: str, what: str) -> np.ndarray:
+        try:
+            values = packing.unpack_values(blob)
+        except (TypeError, ValueError) as error:
+            raise self._damaged(f"the values of {what} cannot be unpacked ({error})") from None
+        if len(values) != len(queries) or _values_hash(values, query_set) != expected:
+            raise self._damaged(f"the values of {what} are not those that were recorded")
+        return values
+
+    def _queries(self, packed: tuple[bytes] | None, sha256: bytes, record: int) -> tuple[str, ...]:
         try:
             raw = zlib.decompress(packed[0]) if packed else b""
         except (TypeError, zlib.error):
             raw = b""
         if hashlib.sha256(raw).digest() != sha256:
-            raise self._damaged(f"the query ids of record {record.id} are not those that were recorded")
+            raise self._damaged(f"the query ids of record {record} are not those that were recorded")
         return packing.unpack_ids(raw)
 
     def _baselines(self) -> list[tuple[str, int, str]]:
@@ -539,6 +562,11 @@ RECOVER = (
 _MAKE = "`goldrank record` makes one; History.open(path, create=True) does in Python."
 _RECORDS = "SELECT id, time, label, digest, query_set, queries, details FROM record"
 _VALUES = "SELECT record, position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
+_QUERY_SET = "SELECT ids FROM query_set WHERE sha256 = ?"
+_ONE_MEASURE = (
+    "SELECT query_set, per_query FROM record JOIN value ON record.id = value.record "
+    "WHERE record.id = ? AND kind = 'value' AND measure = ?"
+)
 _PLAIN = (
     "commit", "branch", "note", "criteria", "run", "qrels_name", "qrels_sha256", "run_sha256", "convention", "depth",
     "version",
@@ -698,7 +726,8 @@ def _moment(given: datetime.datetime | str) -> datetime.datetime:
     return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found
 
 
-def _spelled(measure: object) -> str:
+def spelled(measure: object) -> str:
+    """A measure's full spelling, by any of its spellings; as it is, if it is not declared here."""
     from goldrank.errors import MeasureError
     from goldrank.measures import parse
 
