@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from goldrank.difference import explain_difference
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
+    from goldrank.history import History, Record
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
@@ -38,9 +39,11 @@ _HOME = {
     "Comparison": "goldrank.comparison",
     "Convention": "goldrank.conventions",
     "GoldrankError": "goldrank.errors",
+    "History": "goldrank.history",
     "Measure": "goldrank.measures",
     "Preferences": "goldrank.data.preferences",
     "Qrels": "goldrank.data.qrels",
+    "Record": "goldrank.history",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
     "choose": "goldrank.advice",
@@ -88,6 +91,8 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Run",
     "Scores",
     "Comparison",
+    "History",
+    "Record",
     "Measure",
     "measure",
     "parse",

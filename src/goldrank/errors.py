@@ -59,6 +59,12 @@ class MeasureError(GoldrankError, ValueError):
     """An unknown measure, or a parameter that it does not take."""
 
 
+class HistoryError(GoldrankError):
+    """A history that cannot be read or written, or does not have what was asked for."""
+
+    exit_code = 3
+
+
 class OptionError(GoldrankError, ValueError):
     """An unknown policy, convention or format."""
 

@@ -58,7 +58,7 @@ def group() -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command and exit: 0 fine, 1 findings of a gate, 2 bad usage or input."""
+    """Run the command and exit: 0 fine, 1 findings of a gate, 2 bad usage or input, 3 trouble with a history."""
     sys.exit(run(args))
 
 
