@@ -36,15 +36,16 @@ LAYERS |= {
     "judging": _BELOW,
     "difference": _BELOW,
     "comparison": _BELOW,
-    "history": _BELOW,
+    "history": (*_BELOW, "comparison"),
     "report": (*_BELOW, "comparison", "history"),
 }
 _ABOVE = (*_BELOW, "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report")
 LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
-LAYERS |= {"demo": (), "__main__": ("cli",)}
+LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
+    "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""

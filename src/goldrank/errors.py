@@ -65,6 +65,10 @@ class HistoryError(GoldrankError):
     exit_code = 3
 
 
+class BaselineError(InputError):
+    """A baseline that was changed, or that a run cannot be compared with."""
+
+
 class OptionError(GoldrankError, ValueError):
     """An unknown policy, convention or format."""
 

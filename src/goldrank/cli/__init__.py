@@ -17,6 +17,8 @@ COMMANDS = {
     "diff": "Show what moved between two runs.",
     "fuse": "Combine runs, and say whether that helps.",
     "report": "Compare systems from saved scores.",
+    "gate": "Hold a run to rules and a baseline: pass or fail, and why.",
+    "baseline": "Set or show what runs are held against.",
     "explain-difference": "Say why two conventions give different numbers.",
     "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
     "measures": "List the measures, or explain one.",
@@ -65,7 +67,8 @@ def main(args: list[str] | None = None) -> None:
 def run(args: list[str] | None = None) -> int:
     """Run the command; whatever happens, people get a sentence and never a traceback."""
     try:
-        group.main(args, prog_name="goldrank", standalone_mode=False)
+        # click returns the code of a command that exits; commands return nothing themselves.
+        code = group.main(args, prog_name="goldrank", standalone_mode=False)
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.Abort:
@@ -90,7 +93,7 @@ def run(args: list[str] | None = None) -> int:
         _say(f"goldrank: internal error: {type(error).__name__}: {error}")
         _say("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.")
         return 2
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _say(text: str) -> None:

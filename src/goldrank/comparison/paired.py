@@ -88,10 +88,44 @@ def randomization_test(differences: np.ndarray, samples: int = 10_000, seed: int
 
 def exact_randomization(differences: np.ndarray) -> float:
     """The randomisation test by all 2^n flips of signs."""
+    return float((np.abs(_all_flips(differences)) >= abs(differences.sum()) - slack(differences)).mean())
+
+
+def _all_flips(differences: np.ndarray) -> np.ndarray:
+    """The sums by all 2^n flips of signs."""
     sums = np.zeros(1)
     for value in differences:
         sums = np.concatenate((sums + value, sums - value))
-    return float((np.abs(sums) >= abs(differences.sum()) - slack(differences)).mean())
+    return sums
+
+
+def loss_tests(differences: np.ndarray, samples: int = 10_000, seed: int = 0) -> np.ndarray:
+    """One-sided randomisation tests: how often a coin per query gives as low a sum as observed.
+
+    One row of `differences` per test, the same queries in all of them; a query that a test is not about has 0.
+    Tests share their samples, and with few queries that differ every flip of signs is looked at.
+    """
+    found = np.ones(len(differences))
+    sampled = []
+    for i, row in enumerate(differences):
+        changed = row[row != 0]
+        if len(changed) > EXACT_UP_TO:
+            sampled.append(i)
+        elif len(changed):
+            found[i] = (_all_flips(changed) <= changed.sum() + slack(changed)).mean()
+    if sampled:
+        rows = differences[sampled]
+        rows = rows[:, (rows != 0).any(axis=0)]
+        flips = sign_flips(rows, samples, np.random.default_rng(seed))
+        for i, row, sums in zip(sampled, rows, flips, strict=True):
+            found[i] = (int((sums <= row.sum() + slack(row)).sum()) + 1) / (samples + 1)
+    return found
+
+
+def t_loss_test(differences: np.ndarray) -> float:
+    """The one-sided paired t test: small if the mean is surely below 0; NaN where `t_test` is."""
+    two_sided = t_test(differences)
+    return two_sided / 2 if differences.mean() < 0 else 1 - two_sided / 2
 
 
 def share_as_large(sums: np.ndarray, observed: float, tolerance: float) -> float:
