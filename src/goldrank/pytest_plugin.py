@@ -55,7 +55,7 @@ def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
         elif isinstance(rules, str) and rules.endswith(".toml"):
             rules = config.rootpath / rules
         if rules is None:
-            raise pytest.UsageError("goldrank_gate has no rules: give rules=[...], or --goldrank-rules FILE")
+            pytest.fail("goldrank_gate has no rules: give rules=[...], or --goldrank-rules FILE", pytrace=False)
         if "db" not in options:
             options["db"] = _named(config, "db")
         if baseline is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -141,7 +142,8 @@ class Baseline:
             beside.write_text(f"{{\n{lines}\n}}\n", encoding="ascii")
             os.replace(beside, target)
         except OSError as error:
-            beside.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                beside.unlink()
             raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
         return cls.load(target)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions, io
+from goldrank import __version__, conventions, io
 from goldrank.comparison import correction, paired, power, slices
 from goldrank.comparison.build import flips_for
 from goldrank.comparison.paired import Interval
@@ -67,9 +67,14 @@ def gate(
     scores = evaluate(judged, run, measures_for(held_to, policy), convention=policy, format=format, depth=depth)
     if not isinstance(scores, Scores):
         raise InputError("a gate is for one run", hint="Call it once for each run.")
-    now = Basis(judged.digest, judged.criteria or "", policy.label, depth, scores.queries, judgement_hashes(judged))
-    relevant = {query: sum(grade >= 1 for grade in docs.values()) for query, docs in _grades(judged).items()}
-    return _gate(scores, held_to, against, now, policy, metadata, latency, allow_changed_qrels, lambda: relevant)
+    known = against is not None and against.judgements is not None and against.basis.qrels != judged.digest
+    hashes = judgement_hashes(judged) if known else None
+    now = Basis(judged.digest, judged.criteria or "", policy.label, depth, scores.queries, hashes, __version__)
+
+    def relevant() -> dict[str, int]:
+        return {query: sum(grade >= 1 for grade in docs.values()) for query, docs in _grades(judged).items()}
+
+    return _gate(scores, held_to, against, now, policy, metadata, latency, allow_changed_qrels, relevant)
 
 
 def gate_scores(
@@ -86,7 +91,7 @@ def gate_scores(
     against = None if baseline is None else Baseline.of(baseline, db)
     policies = scores.provenance.get("policies") or {}
     policy = conventions.DEFAULT.having(**{key: policies[key] for key in conventions.POLICIES if key in policies})
-    now = Basis.of(scores, against.judgements if against else None)
+    now = Basis.of(scores)
     return _gate(scores, Rules.of(rules), against, now, policy, metadata, latency, allow_changed_qrels, _unknown)
 
 

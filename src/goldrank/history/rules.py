@@ -14,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ class Rule:
                 raise RuleError(f"{ids.show(text)!r}: {kind} takes {right}", where=where, hint=f"{KINDS[kind]}.")
             table[kind] = limit
             if named and named[1]:
-                table["quantile"] = float(named[1]) / 100
+                table["quantile"] = f"{named[1]}%"
         elif sign == ":":
             table |= {"measure": subject, "drop": limit[1:] if limit[0] in "+-" else limit}
             _check_direction(subject, limit[0], where)
@@ -329,14 +330,16 @@ def _number(value: Any, what: str, where: Any) -> tuple[float, bool]:
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
-        number = float(value.strip().removesuffix("%")) if isinstance(value, str) else float(value)
+        text = value.strip().removesuffix("%") if isinstance(value, str) else repr(value)
+        exact = Decimal(text) / (100 if percent else 1)
+        number = float(exact)
         if not math.isfinite(number):
             raise ValueError
-    except ValueError:
+    except (ValueError, ArithmeticError):
         raise RuleError(
             f"{what} is {value!r:.60}; it must be a number", where=where, hint='For example 0.01 or "1%".'
         ) from None
-    return (number / 100 if percent else number), percent
+    return number, percent
 
 
 def _measure(value: Any, kind: str, place: Any) -> str:
