@@ -286,20 +286,29 @@ class History:
         """The records, oldest first, without per-query values; the newest `limit` of those with a label or measure."""
         name = None if measure is None else spelled(measure)
         with _spoken(self.path), self._reading():
-            rows = self._db.execute(_RECORDS + " ORDER BY time, id").fetchall()
-            total = self._db.execute("SELECT records FROM total").fetchone()
-            found = [row for row in rows if label is None or row[2] == label]
+            rows, trouble = self._rows(label)
+            if trouble is not None:
+                raise self._damaged(trouble)
             if limit is not None and name is None:
-                found = found[max(0, len(found) - limit) :]
-            which = None if len(found) == len(rows) else [row[0] for row in found]
-            columns = self._columns_of(which)
-        if total is None or total[0] != len(rows):
-            listed = "?" if total is None else f"{total[0]:,}"
-            raise self._damaged(f"{listed} records were recorded and {len(rows):,} can be read")
-        records = [self._record(row, columns.get(row[0], [])) for row in found]
+                rows = rows[max(0, len(rows) - limit) :]
+            columns = self._columns_of(None if label is None and limit is None else [row[0] for row in rows])
+        records = [self._record(row, columns.get(row[0], [])) for row in rows]
         if name is not None:
             records = [record for record in records if name in record.summaries]
         return records if limit is None else records[max(0, len(records) - limit) :]
+
+    def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[HistoryError]]:
+        """The records that can be read, oldest first, and what is wrong with the others: for saving what there is."""
+        with _spoken(self.path), self._reading():
+            rows, trouble = self._rows(label)
+            records, troubles = [], [] if trouble is None else [self._damaged(trouble)]
+            for row in rows:
+                try:
+                    with _spoken(self.path):
+                        records.append(self._record(row, self._columns_of([row[0]]).get(row[0], [])))
+                except HistoryError as error:
+                    troubles.append(error)
+        return records, troubles
 
     def get(self, ref: int | str) -> Record:
         """A record by its number, or the newest with a label."""
@@ -324,8 +333,8 @@ class History:
     def scores(self, record: Record | int) -> Scores:
         """The scores as they were recorded, every query's values included."""
         number = record.id if isinstance(record, Record) else record
-        found = self.get(number)
         with _spoken(self.path), self._reading():
+            self.get(number)  # compares what it reads with its hash
             details, sha256 = self._db.execute(
                 "SELECT details, query_set FROM record WHERE id = ?", (number,)
             ).fetchone()
@@ -488,6 +497,16 @@ class History:
         finally:
             if not inside and self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+
+    def _rows(self, label: str | None) -> tuple[list[tuple[Any, ...]], str | None]:
+        """The rows of records with a label, oldest first, and what is wrong with the table of all records, if it is."""
+        rows = self._db.execute(_RECORDS + " ORDER BY time, id").fetchall()
+        total = self._db.execute("SELECT records FROM total").fetchone()
+        trouble = None
+        if total is None or total[0] != len(rows):
+            recorded = "an unknown number of" if total is None else f"{total[0]:,}"
+            trouble = f"{recorded} records were recorded and {len(rows):,} can be read"
+        return [row for row in rows if label is None or row[2] == label], trouble
 
     def _columns_of(self, records: Sequence[int] | None) -> dict[int, list[tuple[Any, ...]]]:
         """By record, the rows of its values without the values; of all records for None."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -128,7 +129,7 @@ def paired_p(differences: np.ndarray) -> float:
 
 def _changes(history: History, measure: str, records: Sequence[Record], alpha: float) -> list[Change]:
     """The changes of one line."""
-    moved = [a.values_sha256[measure] != b.values_sha256[measure] for a, b in zip(records, records[1:], strict=False)]
+    moved = [a.values_sha256[measure] != b.values_sha256[measure] for a, b in pairwise(records)]
     tests = sum(moved)
     if not tests:
         return []
@@ -157,7 +158,8 @@ def _differences(old_ids: tuple[str, ...], old: np.ndarray, new_ids: tuple[str, 
         old, new = old[[a for a, _ in both]], new[[b for _, b in both]]
     with np.errstate(invalid="ignore"):
         delta: np.ndarray = new - old
-    return delta[np.isfinite(delta)]
+    finite: np.ndarray = delta[np.isfinite(delta)]
+    return finite
 
 
 def _other_basis(old: Record, new: Record) -> str:
