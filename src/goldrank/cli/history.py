@@ -36,7 +36,7 @@ def command(
     with History.open(db, read_only=True) as history:
         found = [lines(history, one, label=label, limit=limit, alpha=alpha) for one in measures or (None,)]
         baselines = history.baselines()
-    put("\n\n".join(trend.text(one, baselines, alpha) for one in found))
+    put(trend.text(found, baselines, alpha))
     if html_file:
         write(html_file, trend.html(found, baselines, alpha))
         say(f"written: {html_file}")

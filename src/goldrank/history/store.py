@@ -593,28 +593,34 @@ _PLAIN = (
 
 
 def _connect(path: Path, create: bool, read_only: bool) -> sqlite3.Connection:
-    mode = "ro" if read_only else "rwc" if create else "rw"
     address = f"file:{quote(str(path.absolute()))}?mode="
 
     def connected(mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(address + mode, uri=True, timeout=PATIENCE, isolation_level=None)
         try:
+            if read_only:
+                connection.execute("PRAGMA query_only = ON")
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         except BaseException:
             connection.close()
             raise
         return connection
 
-    try:
-        return connected(mode)
-    except sqlite3.OperationalError as error:
-        # In a folder that cannot be written, SQLite cannot make the files that readers and writers share. Without a
-        # writer's file there is nothing to share: the history is at rest.
-        waiting = Path(f"{path}-wal")
-        at_rest = not waiting.exists() or not waiting.stat().st_size
-        if read_only and at_rest and _kind(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            return connected("ro&immutable=1")
-        raise
+    if not read_only:
+        return connected("rwc" if create else "rw")
+    # A reader that could write tidies up behind itself: SQLite keeps files beside a history while it is open. In a
+    # folder that cannot be written it cannot make them; where no writer has left one, the history is at rest, and it
+    # can be read without.
+    waiting = Path(f"{path}-wal")
+    for mode in ("rw", "ro"):
+        try:
+            return connected(mode)
+        except sqlite3.OperationalError as error:
+            if _kind(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise
+            if mode == "ro" and waiting.exists() and waiting.stat().st_size:
+                raise
+    return connected("ro&immutable=1")
 
 
 @contextmanager

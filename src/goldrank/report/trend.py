@@ -18,10 +18,17 @@ BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 60
 MOST_ROWS = 30
 MOST_HTML_ROWS = 1_000
+MOST_LINES = 24
+MOST_DOTS = 200
+"""With more records a line is drawn without a dot for each."""
 
 
-def text(lines: Sequence[Line], baselines: Mapping[str, int], alpha: float) -> str:
-    """Lines of one measure: a sparkline, the newest records and every change, for each."""
+def text(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> str:
+    """The lines of each measure: a sparkline, the newest records and every change."""
+    return "\n\n".join([*(_measure(lines, baselines) for lines in found), method(alpha)]) + "\n"
+
+
+def _measure(lines: Sequence[Line], baselines: Mapping[str, int]) -> str:
     parts = [lines[0].measure]
     for line in lines:
         parts.append("")
@@ -35,14 +42,13 @@ def text(lines: Sequence[Line], baselines: Mapping[str, int], alpha: float) -> s
             parts.append(
                 "  no change beyond what chance does" if count > 1 else "  one record: nothing to compare with"
             )
-    parts += ["", method(alpha)]
-    return "\n".join(parts) + "\n"
+    return "\n".join(parts)
 
 
 def method(alpha: float) -> str:
     """How changes are found."""
     return (
-        f"A change: paired t-test against the first record since the change before, corrected for the number of tests; "
+        "A change: paired t-test against the first record since the change before, corrected for the number of tests;\n"
         f"a line shows a false one with a probability of at most {alpha:g}."
     )
 
@@ -92,6 +98,8 @@ def about(record: Record, baselines: Sequence[str] = ()) -> str:
 
 def chart(lines: Sequence[Line]) -> Chart:
     """The lines of one measure, records evenly spaced in their order, changes marked."""
+    left_out = f" (the newest {MOST_LINES} of {len(lines):,} lines)" if len(lines) > MOST_LINES else ""
+    lines = sorted(lines, key=lambda line: line.records[-1].time)[-MOST_LINES:] if left_out else lines
     order = {
         record.id: i
         for i, record in enumerate(sorted((r for line in lines for r in line.records), key=lambda r: (r.time, r.id)))
@@ -134,7 +142,7 @@ def chart(lines: Sequence[Line]) -> Chart:
                 f'<path stroke-width="1" stroke-dasharray="2 3" d="M{a:.1f} {top:g}V{bottom:g}"/>'
                 f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4.5"/></g>'
             )
-        why = " (other basis)" if line.new_because else ""
+        why = f" ({line.new_because.partition(' (')[0]})" if line.new_because else ""
         parts.append(f'<path class="line {colour}"{dashes} d="M{left:g} {row - 4:g}h22"/>')
         parts.append(f'<text x="{left + 28:g}" y="{row:g}">{charts.short(line.name, 36)}{why}</text></g>')
         row += 18
@@ -142,10 +150,7 @@ def chart(lines: Sequence[Line]) -> Chart:
         f"{line.name}: {_many(len(line.records), 'record')}, newest {line.shown}, {_many(len(line.changes), 'change')}"
         for line in lines[:10]
     )
-    return Chart(f"{lines[0].measure} over time", said, row, "".join(parts))
-
-
-MOST_DOTS = 200
+    return Chart(f"{lines[0].measure} over time{left_out}", said, row, "".join(parts))
 
 
 def html(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> str:
