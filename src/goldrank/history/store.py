@@ -63,12 +63,12 @@ CREATE TABLE baseline (
     record INTEGER NOT NULL REFERENCES record ON DELETE RESTRICT,
     digest TEXT NOT NULL
 );
-CREATE TABLE total (records INTEGER NOT NULL);
-INSERT INTO total VALUES (0);
+CREATE TABLE total (records INTEGER NOT NULL, baselines INTEGER NOT NULL);
+INSERT INTO total VALUES (0, 0);
 """
-"""`value.kind` is 'value' for a measure, or 'why low' and 'why high' for its bounds. `total` tells rows that a damaged
-page has swallowed. Nothing is found by an index that could be damaged on its own, except the values of a record, and
-those are counted by its digest."""
+"""`value.kind` is 'value' for a measure, or 'why low' and 'why high' for its bounds. `total` tells that a damaged
+page has swallowed rows. Nothing is found by an index that could be damaged on its own, except the values of a record,
+and those are counted by its digest."""
 
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
 """By version, what makes the tables those of the next one. Each runs in a transaction, with the new version."""
@@ -144,6 +144,8 @@ class History:
             raise HistoryError("is a folder, not a history", where=name)
         if not create and not there.exists():
             raise HistoryError("there is no history here", where=name, hint=_MAKE)
+        if there.is_file() and 0 < there.stat().st_size < 100:  # SQLite would take one byte for nothing
+            raise HistoryError("is not an SQLite file, or all but its beginning is lost", where=name, hint=RECOVER)
         with _spoken(name):
             connection = _connect(there, create, read_only)
             try:
@@ -239,8 +241,9 @@ class History:
         with self._writing():
             self._db.execute(
                 "INSERT INTO baseline VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET record = ?2, digest = ?3",
-                (name, found.id, found.digest),
+                (name, found.id, _baseline_digest(name, found.digest)),
             )
+            self._db.execute("UPDATE total SET baselines = (SELECT count(*) FROM baseline)")
 
     def prune(
         self,
@@ -260,7 +263,7 @@ class History:
         if keep is not None and (isinstance(keep, bool) or keep < 0):
             raise OptionError(f"keep is {keep!r}; it must be a whole number from 0")
         limit = None if before is None else _moment(before)
-        frozen = {record for _, record, _ in self._baselines()}
+        frozen = set(self.baselines().values())
         seen: dict[str, int] = {}
         going = []
         for record in reversed(self.records(label=label)):
@@ -277,7 +280,7 @@ class History:
                 self._db.execute("UPDATE total SET records = (SELECT count(*) FROM record)")
                 self._db.execute("DELETE FROM query_set WHERE sha256 NOT IN (SELECT query_set FROM record)")
             with _spoken(self.path):
-                self._db.execute("PRAGMA incremental_vacuum").fetchall()
+                self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return going
 
     # Reading.
@@ -390,19 +393,23 @@ class History:
 
     def baseline(self, name: str) -> Record:
         """The record that was given this name by `set_baseline`."""
-        known = {one: (record, digest) for one, record, digest in self._baselines()}
+        known = self.baselines()
         if name not in known:
             hint = did_you_mean(name, known) or f"Baselines are: {', '.join(known) or 'none'}."
             raise HistoryError(f"there is no baseline {name!r}", where=self.path, hint=hint)
-        number, digest = known[name]
-        found = self.get(number)
-        if found.digest != digest:
-            raise self._damaged(f"record {number} is not the one that baseline {name!r} was set to")
-        return found
+        return self.get(known[name])
 
     def baselines(self) -> dict[str, int]:
         """The number of each baseline's record, by its name."""
-        return {name: record for name, record, _ in self._baselines()}
+        with _spoken(self.path), self._reading():
+            rows = self._db.execute(_BASELINES).fetchall()
+            total = self._db.execute("SELECT baselines FROM total").fetchone()
+        if total is None or total[0] != len(rows):
+            raise self._damaged("not all baselines can be read")
+        for name, number, digest, recorded in rows:
+            if digest != _baseline_digest(name, recorded):
+                raise self._damaged(f"baseline {name!r} does not point to the record {number} that it was set to")
+        return {name: number for name, number, *_ in rows}
 
     def check(self) -> None:
         """Read everything and compare it with its hashes; a `HistoryError` says what is damaged."""
@@ -410,12 +417,12 @@ class History:
             said = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
             if said != ["ok"]:
                 raise self._damaged("; ".join(str(one) for one in said))
-            if self._db.execute("PRAGMA foreign_key_check").fetchone():
-                raise self._damaged("a record's parts are missing")
         for record in self.records():
             self.scores(record)
-        for name in self.baselines():
-            self.baseline(name)
+        self.baselines()
+        with _spoken(self.path):
+            if self._db.execute("PRAGMA foreign_key_check").fetchone():
+                raise self._damaged("there are parts of records that are gone")
 
     # Inside.
 
@@ -434,6 +441,8 @@ class History:
                 where=self.path,
                 hint="Name another file with --db; it is made if it is not there.",
             )
+        if version < 1:
+            raise self._damaged(f"there is no version {version} of the format")
         if version > VERSION:
             raise HistoryError(
                 f"has version {version} of the format; this goldrank knows versions up to {VERSION}",
@@ -566,10 +575,6 @@ class History:
             raise self._damaged(f"the query ids of record {record} are not those that were recorded")
         return packing.unpack_ids(raw)
 
-    def _baselines(self) -> list[tuple[str, int, str]]:
-        with _spoken(self.path):
-            return self._db.execute("SELECT name, record, digest FROM baseline ORDER BY name").fetchall()
-
     def _damaged(self, what: str) -> HistoryError:
         return HistoryError(f"the file is damaged: {what}", where=self.path, hint=RECOVER)
 
@@ -581,6 +586,10 @@ RECOVER = (
 _MAKE = "`goldrank record` makes one; History.open(path, create=True) does in Python."
 _RECORDS = "SELECT id, time, label, digest, query_set, queries, details FROM record"
 _VALUES = "SELECT record, position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
+_BASELINES = (
+    "SELECT name, record, baseline.digest, record.digest FROM baseline LEFT JOIN record ON record.id = baseline.record "
+    "ORDER BY name"
+)
 _QUERY_SET = "SELECT ids FROM query_set WHERE sha256 = ?"
 _ONE_MEASURE = (
     "SELECT query_set, per_query FROM record JOIN value ON record.id = value.record "
@@ -725,6 +734,10 @@ def _digest(
     ]
     said = json.dumps([when, label, bytes(query_set).hex(), queries, details, rows], ensure_ascii=True)
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _baseline_digest(name: object, recorded: object) -> str:
+    return hashlib.sha256(f"{name}\n{recorded}".encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _check_label(label: str) -> None:
