@@ -17,13 +17,15 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
 
     A record that is damaged is named and left out, and the exit code is 3; the others are written.
     """
+    from goldrank.errors import HistoryError
     from goldrank.history import History
     from goldrank.history.exporting import export
+    from goldrank.history.store import RECOVER
 
     with History.open(db, read_only=True) as history:
         written, troubles = export(history, output, label=label, by_query=not summaries)
-    say(f"{output}: {written:,} records")
-    for trouble in troubles:
-        say(f"left out: {trouble}")
+    say(f"{output}: {written:,} record{'s' * (written != 1)}")
     if troubles:
-        raise click.exceptions.Exit(3)
+        for trouble in troubles:
+            say(f"left out: {trouble.what}")
+        raise HistoryError("what was left out is damaged", where=db, hint=RECOVER)
