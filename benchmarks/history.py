@@ -64,9 +64,8 @@ def main() -> None:
         print(
             f"open, record, close: median {statistics.median(times) * 1000:.0f} ms, slowest {max(times) * 1000:.0f} ms"
         )
-        print(
-            f"file after the first record {sizes[1] / 1000:.0f} KB, each later one {(sizes[-1] - sizes[1]) / (ROUNDS - 1) / 1000:.0f} KB"
-        )
+        later = (sizes[-1] - sizes[1]) / (ROUNDS - 1)
+        print(f"file after the first record {sizes[1] / 1000:.0f} KB, each later one {later / 1000:.0f} KB")
         with History.open(path) as history:
             for _ in range(options.records - ROUNDS):
                 history.record(moved(scores, rng), label="main")

@@ -28,7 +28,6 @@ def command(
 
     Records with other judgements, relevance rules, convention or depth are never joined into one line.
     """
-    from goldrank.cli.comparing import write
     from goldrank.history import History
     from goldrank.history.trends import lines
     from goldrank.report import trend
@@ -37,9 +36,13 @@ def command(
         found = [lines(history, one, label=label, limit=limit, alpha=alpha) for one in measures or (None,)]
         baselines = history.baselines()
     put(trend.text(found, baselines, alpha))
-    if html_file:
-        write(html_file, trend.html(found, baselines, alpha))
-        say(f"written: {html_file}")
-    if svg_file:
-        write(svg_file, trend.chart(found[0]).alone())
-        say(f"written: {svg_file}")
+    if html_file or svg_file:
+        from goldrank.cli.comparing import write
+
+        for path, shown in (
+            (html_file, lambda: trend.html(found, baselines, alpha)),
+            (svg_file, lambda: trend.chart(found[0]).alone()),
+        ):
+            if path:
+                write(path, shown())
+                say(f"written: {path}")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goldrank import __version__
 from goldrank.data import ids
 from goldrank.data.scores import format_value
 from goldrank.history.store import Record
 from goldrank.history.trends import Line
-from goldrank.report import charts
-from goldrank.report.charts import Chart
+
+if TYPE_CHECKING:
+    from goldrank.report.charts import Chart
 
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 60
@@ -98,6 +99,8 @@ def about(record: Record, baselines: Sequence[str] = ()) -> str:
 
 def chart(lines: Sequence[Line]) -> Chart:
     """The lines of one measure, records evenly spaced in their order, changes marked."""
+    from goldrank.report import charts
+
     left_out = f" (the newest {MOST_LINES} of {len(lines):,} lines)" if len(lines) > MOST_LINES else ""
     lines = sorted(lines, key=lambda line: line.records[-1].time)[-MOST_LINES:] if left_out else lines
     order = {
@@ -150,7 +153,7 @@ def chart(lines: Sequence[Line]) -> Chart:
         f"{line.name}: {_many(len(line.records), 'record')}, newest {line.shown}, {_many(len(line.changes), 'change')}"
         for line in lines[:10]
     )
-    return Chart(f"{lines[0].measure} over time{left_out}", said, row, "".join(parts))
+    return charts.Chart(f"{lines[0].measure} over time{left_out}", said, row, "".join(parts))
 
 
 def html(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> str:
