@@ -39,10 +39,8 @@ def command(
     if html_file or svg_file:
         from goldrank.cli.comparing import write
 
-        for path, shown in (
-            (html_file, lambda: trend.html(found, baselines, alpha)),
-            (svg_file, lambda: trend.chart(found[0]).alone()),
-        ):
-            if path:
-                write(path, shown())
-                say(f"written: {path}")
+        pages = [(html_file, trend.html(found, baselines, alpha))] if html_file else []
+        pages += [(svg_file, trend.chart(found[0]).alone())] if svg_file else []
+        for path, shown in pages:
+            write(path, shown)
+            say(f"written: {path}")
