@@ -1,7 +1,7 @@
 """A gate in a repository, from the first baseline to a change that it stops.
 
-Run it: `python examples/gate_in_ci.py`. It works in a temporary git repository with the demo data of goldrank and prints
-what a developer, and a build server, would see.
+Run it: `python examples/gate_in_ci.py`. It works in a temporary git repository with goldrank's demo data, and
+prints what a developer, and a build server, would see.
 """
 
 from __future__ import annotations

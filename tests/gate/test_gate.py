@@ -2,6 +2,10 @@
 
 import itertools
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import made_up
 import numpy as np
@@ -9,7 +13,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from goldrank import Baseline, demo, evaluate, gate, gate_scores
+import goldrank
+from goldrank import Baseline, Qrels, Scores, demo, evaluate, gate, gate_scores
 from goldrank.comparison import paired
 from goldrank.errors import BaselineError, GoldrankError, InputError, MismatchError
 
@@ -327,7 +332,7 @@ def refused(told, *args, **more):
 
 def test_other_judgements_are_refused(tmp_path):
     scores = base()
-    frozen = Baseline.freeze(scores, tmp_path / "b.json", qrels=evaluation_qrels(QRELS))
+    frozen = Baseline.freeze(scores, tmp_path / "b.json", qrels=Qrels(QRELS))
     changed = {q: dict(docs) for q, docs in QRELS.items()}
     changed["q00"]["bad"] = 1
     changed["q01"]["other"] = 0
@@ -341,15 +346,7 @@ def test_other_judgements_are_refused(tmp_path):
     assert "compared although the judgements changed: 1 query added: 'new'" in verdict.notes
 
 
-def evaluation_qrels(qrels):
-    from goldrank import Qrels
-
-    return Qrels(qrels)
-
-
 def test_other_criteria_convention_depth_and_measures_are_refused():
-    from goldrank import Qrels
-
     strict = Qrels(QRELS, criteria="answers the question")
     refused("the criteria were not stated and are 'answers the question'", strict, TOP, "RR: -1%", base())
     refused("the convention was trec_eval-10 and is trec_eval-9", QRELS, TOP, "RR: -1%", base(),
@@ -389,3 +386,44 @@ def test_same_seed_same_verdict():
     before = evaluate(qrels, runs["dense"], ["nDCG@10", "NumRet"])
     first, second = (gate(qrels, runs["bm25"], "nDCG@10: -1%", before).to_json() for _ in range(2))
     assert first == second
+
+
+# What it costs.
+
+
+def loaded_by(tmp_path, rules, run):
+    """Which of the heavy libraries a gate on files loads."""
+    from goldrank import write_qrels, write_run
+
+    write_qrels(QRELS, tmp_path / "qrels")
+    write_run(TOP, tmp_path / "before")
+    write_run(run, tmp_path / "run")
+    Baseline.freeze(base(), tmp_path / "b.json", qrels=Qrels(QRELS))
+    code = (
+        "import sys, goldrank\n"
+        f"goldrank.gate('qrels', 'run', {rules!r}, 'b.json')\n"
+        "print(*sorted({'scipy', 'polars', 'rich', 'click', 'jinja2'} & set(sys.modules)))"
+    )
+    source = str(Path(goldrank.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": source}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.split()
+
+
+def test_scipy_is_loaded_only_by_rules_that_need_it(tmp_path):
+    assert loaded_by(tmp_path, ["RR >= 0.1", "RR: -50% untested", "missing <= 0%"], lowered(8)) == []
+    assert loaded_by(tmp_path, ["RR: -1%"], TOP) == []
+    assert loaded_by(tmp_path, ["RR: -1%"], lowered(8)) == ["scipy"]
+
+
+def test_runs_are_not_hashed(monkeypatch):
+    from goldrank.data.run import Run
+
+    monkeypatch.setattr(Run, "digest", property(lambda self: pytest.fail("hashing takes longer than evaluating")))
+    before = Baseline(Scores.from_dict(SAVED), "saved")
+    assert gate(QRELS, TOP, "RR: -1%", before)
+
+
+SAVED = base().to_dict()

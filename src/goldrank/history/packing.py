@@ -65,4 +65,8 @@ def _side_by_side(numbers: np.ndarray) -> bytes:
 
 
 def _in_order(raw: bytes, width: int) -> np.ndarray:
-    return np.ascontiguousarray(np.frombuffer(raw, np.uint8).reshape(width, -1).T).reshape(-1)
+    parts = np.frombuffer(raw, np.uint8).reshape(width, -1)
+    made = np.empty(parts.shape[::-1], np.uint8)
+    for i in range(width):
+        made[:, i] = parts[i]
+    return made.reshape(-1)

@@ -63,12 +63,12 @@ CREATE TABLE baseline (
     record INTEGER NOT NULL REFERENCES record ON DELETE RESTRICT,
     digest TEXT NOT NULL
 );
-CREATE TABLE total (records INTEGER NOT NULL);
-INSERT INTO total VALUES (0);
+CREATE TABLE total (records INTEGER NOT NULL, baselines INTEGER NOT NULL);
+INSERT INTO total VALUES (0, 0);
 """
-"""`value.kind` is 'value' for a measure, or 'why low' and 'why high' for its bounds. `total` tells rows that a damaged
-page has swallowed. Nothing is found by an index that could be damaged on its own, except the values of a record, and
-those are counted by its digest."""
+"""`value.kind` is 'value' for a measure, or 'why low' and 'why high' for its bounds. `total` tells that a damaged
+page has swallowed rows. Nothing is found by an index that could be damaged on its own, except the values of a record,
+and those are counted by its digest."""
 
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
 """By version, what makes the tables those of the next one. Each runs in a transaction, with the new version."""
@@ -144,6 +144,8 @@ class History:
             raise HistoryError("is a folder, not a history", where=name)
         if not create and not there.exists():
             raise HistoryError("there is no history here", where=name, hint=_MAKE)
+        if there.is_file() and 0 < there.stat().st_size < 100:  # SQLite would take one byte for nothing
+            raise HistoryError("is not an SQLite file, or all but its beginning is lost", where=name, hint=RECOVER)
         with _spoken(name):
             connection = _connect(there, create, read_only)
             try:
@@ -239,8 +241,9 @@ class History:
         with self._writing():
             self._db.execute(
                 "INSERT INTO baseline VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET record = ?2, digest = ?3",
-                (name, found.id, found.digest),
+                (name, found.id, _baseline_digest(name, found.digest)),
             )
+            self._db.execute("UPDATE total SET baselines = (SELECT count(*) FROM baseline)")
 
     def prune(
         self,
@@ -260,7 +263,7 @@ class History:
         if keep is not None and (isinstance(keep, bool) or keep < 0):
             raise OptionError(f"keep is {keep!r}; it must be a whole number from 0")
         limit = None if before is None else _moment(before)
-        frozen = {record for _, record, _ in self._baselines()}
+        frozen = set(self.baselines().values())
         seen: dict[str, int] = {}
         going = []
         for record in reversed(self.records(label=label)):
@@ -277,7 +280,7 @@ class History:
                 self._db.execute("UPDATE total SET records = (SELECT count(*) FROM record)")
                 self._db.execute("DELETE FROM query_set WHERE sha256 NOT IN (SELECT query_set FROM record)")
             with _spoken(self.path):
-                self._db.execute("PRAGMA incremental_vacuum").fetchall()
+                self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return going
 
     # Reading.
@@ -286,20 +289,29 @@ class History:
         """The records, oldest first, without per-query values; the newest `limit` of those with a label or measure."""
         name = None if measure is None else spelled(measure)
         with _spoken(self.path), self._reading():
-            rows = self._db.execute(_RECORDS + " ORDER BY time, id").fetchall()
-            total = self._db.execute("SELECT records FROM total").fetchone()
-            found = [row for row in rows if label is None or row[2] == label]
+            rows, trouble = self._rows(label)
+            if trouble is not None:
+                raise self._damaged(trouble)
             if limit is not None and name is None:
-                found = found[max(0, len(found) - limit) :]
-            which = None if len(found) == len(rows) else [row[0] for row in found]
-            columns = self._columns_of(which)
-        if total is None or total[0] != len(rows):
-            listed = "?" if total is None else f"{total[0]:,}"
-            raise self._damaged(f"{listed} records were recorded and {len(rows):,} can be read")
-        records = [self._record(row, columns.get(row[0], [])) for row in found]
+                rows = rows[max(0, len(rows) - limit) :]
+            columns = self._columns_of(None if label is None and limit is None else [row[0] for row in rows])
+        records = [self._record(row, columns.get(row[0], [])) for row in rows]
         if name is not None:
             records = [record for record in records if name in record.summaries]
         return records if limit is None else records[max(0, len(records) - limit) :]
+
+    def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[HistoryError]]:
+        """The records that can be read, oldest first, and what is wrong with the others: for saving what there is."""
+        with _spoken(self.path), self._reading():
+            rows, trouble = self._rows(label)
+            records, troubles = [], [] if trouble is None else [self._damaged(trouble)]
+            for row in rows:
+                try:
+                    with _spoken(self.path):
+                        records.append(self._record(row, self._columns_of([row[0]]).get(row[0], [])))
+                except HistoryError as error:
+                    troubles.append(error)
+        return records, troubles
 
     def get(self, ref: int | str) -> Record:
         """A record by its number, or the newest with a label."""
@@ -324,8 +336,8 @@ class History:
     def scores(self, record: Record | int) -> Scores:
         """The scores as they were recorded, every query's values included."""
         number = record.id if isinstance(record, Record) else record
-        found = self.get(number)
         with _spoken(self.path), self._reading():
+            self.get(number)  # compares what it reads with its hash
             details, sha256 = self._db.execute(
                 "SELECT details, query_set FROM record WHERE id = ?", (number,)
             ).fetchone()
@@ -381,19 +393,23 @@ class History:
 
     def baseline(self, name: str) -> Record:
         """The record that was given this name by `set_baseline`."""
-        known = {one: (record, digest) for one, record, digest in self._baselines()}
+        known = self.baselines()
         if name not in known:
             hint = did_you_mean(name, known) or f"Baselines are: {', '.join(known) or 'none'}."
             raise HistoryError(f"there is no baseline {name!r}", where=self.path, hint=hint)
-        number, digest = known[name]
-        found = self.get(number)
-        if found.digest != digest:
-            raise self._damaged(f"record {number} is not the one that baseline {name!r} was set to")
-        return found
+        return self.get(known[name])
 
     def baselines(self) -> dict[str, int]:
         """The number of each baseline's record, by its name."""
-        return {name: record for name, record, _ in self._baselines()}
+        with _spoken(self.path), self._reading():
+            rows = self._db.execute(_BASELINES).fetchall()
+            total = self._db.execute("SELECT baselines FROM total").fetchone()
+        if total is None or total[0] != len(rows):
+            raise self._damaged("not all baselines can be read")
+        for name, number, digest, recorded in rows:
+            if digest != _baseline_digest(name, recorded):
+                raise self._damaged(f"baseline {name!r} does not point to the record {number} that it was set to")
+        return {name: number for name, number, *_ in rows}
 
     def check(self) -> None:
         """Read everything and compare it with its hashes; a `HistoryError` says what is damaged."""
@@ -401,12 +417,12 @@ class History:
             said = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
             if said != ["ok"]:
                 raise self._damaged("; ".join(str(one) for one in said))
-            if self._db.execute("PRAGMA foreign_key_check").fetchone():
-                raise self._damaged("a record's parts are missing")
         for record in self.records():
             self.scores(record)
-        for name in self.baselines():
-            self.baseline(name)
+        self.baselines()
+        with _spoken(self.path):
+            if self._db.execute("PRAGMA foreign_key_check").fetchone():
+                raise self._damaged("there are parts of records that are gone")
 
     # Inside.
 
@@ -425,6 +441,8 @@ class History:
                 where=self.path,
                 hint="Name another file with --db; it is made if it is not there.",
             )
+        if version < 1:
+            raise self._damaged(f"there is no version {version} of the format")
         if version > VERSION:
             raise HistoryError(
                 f"has version {version} of the format; this goldrank knows versions up to {VERSION}",
@@ -489,6 +507,16 @@ class History:
             if not inside and self._db.in_transaction:
                 self._db.execute("ROLLBACK")
 
+    def _rows(self, label: str | None) -> tuple[list[tuple[Any, ...]], str | None]:
+        """The rows of records with a label, oldest first, and what is wrong with the table of all records, if it is."""
+        rows = self._db.execute(_RECORDS + " ORDER BY time, id").fetchall()
+        total = self._db.execute("SELECT records FROM total").fetchone()
+        trouble = None
+        if total is None or total[0] != len(rows):
+            recorded = "an unknown number of" if total is None else f"{total[0]:,}"
+            trouble = f"{recorded} records were recorded and {len(rows):,} can be read"
+        return [row for row in rows if label is None or row[2] == label], trouble
+
     def _columns_of(self, records: Sequence[int] | None) -> dict[int, list[tuple[Any, ...]]]:
         """By record, the rows of its values without the values; of all records for None."""
         found: dict[int, list[tuple[Any, ...]]] = {}
@@ -547,10 +575,6 @@ class History:
             raise self._damaged(f"the query ids of record {record} are not those that were recorded")
         return packing.unpack_ids(raw)
 
-    def _baselines(self) -> list[tuple[str, int, str]]:
-        with _spoken(self.path):
-            return self._db.execute("SELECT name, record, digest FROM baseline ORDER BY name").fetchall()
-
     def _damaged(self, what: str) -> HistoryError:
         return HistoryError(f"the file is damaged: {what}", where=self.path, hint=RECOVER)
 
@@ -562,6 +586,10 @@ RECOVER = (
 _MAKE = "`goldrank record` makes one; History.open(path, create=True) does in Python."
 _RECORDS = "SELECT id, time, label, digest, query_set, queries, details FROM record"
 _VALUES = "SELECT record, position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
+_BASELINES = (
+    "SELECT name, record, baseline.digest, record.digest FROM baseline LEFT JOIN record ON record.id = baseline.record "
+    "ORDER BY name"
+)
 _QUERY_SET = "SELECT ids FROM query_set WHERE sha256 = ?"
 _ONE_MEASURE = (
     "SELECT query_set, per_query FROM record JOIN value ON record.id = value.record "
@@ -574,28 +602,34 @@ _PLAIN = (
 
 
 def _connect(path: Path, create: bool, read_only: bool) -> sqlite3.Connection:
-    mode = "ro" if read_only else "rwc" if create else "rw"
     address = f"file:{quote(str(path.absolute()))}?mode="
 
     def connected(mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(address + mode, uri=True, timeout=PATIENCE, isolation_level=None)
         try:
+            if read_only:
+                connection.execute("PRAGMA query_only = ON")
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         except BaseException:
             connection.close()
             raise
         return connection
 
-    try:
-        return connected(mode)
-    except sqlite3.OperationalError as error:
-        # In a folder that cannot be written, SQLite cannot make the files that readers and writers share. Without a
-        # writer's file there is nothing to share: the history is at rest.
-        waiting = Path(f"{path}-wal")
-        at_rest = not waiting.exists() or not waiting.stat().st_size
-        if read_only and at_rest and _kind(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            return connected("ro&immutable=1")
-        raise
+    if not read_only:
+        return connected("rwc" if create else "rw")
+    # A reader that could write tidies up behind itself: SQLite keeps files beside a history while it is open. In a
+    # folder that cannot be written it cannot make them; where no writer has left one, the history is at rest, and it
+    # can be read without.
+    waiting = Path(f"{path}-wal")
+    for mode in ("rw", "ro"):
+        try:
+            return connected(mode)
+        except sqlite3.OperationalError as error:
+            if _kind(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise
+            if mode == "ro" and waiting.exists() and waiting.stat().st_size:
+                raise
+    return connected("ro&immutable=1")
 
 
 @contextmanager
@@ -700,6 +734,10 @@ def _digest(
     ]
     said = json.dumps([when, label, bytes(query_set).hex(), queries, details, rows], ensure_ascii=True)
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _baseline_digest(name: object, recorded: object) -> str:
+    return hashlib.sha256(f"{name}\n{recorded}".encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _check_label(label: str) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -112,36 +113,40 @@ def lines(
     return made
 
 
-def paired_p(differences: np.ndarray) -> float:
-    """The two-sided p-value of a paired t-test; 1 where too few queries differ for any test to say something."""
+def paired_p(differences: np.ndarray, limit: float = 1.0) -> float:
+    """The two-sided p-value of a paired t-test; 1 where too few queries differ for any test to say something.
+
+    Where it is surely above `limit`, a lower value that is above it may be returned: the normal distribution's.
+    """
     count = len(differences)
     if np.count_nonzero(differences) < LEAST_DIFFERING:
         return 1.0
-    spread = float(differences.std(ddof=1))
     mean = float(differences.mean())
+    off = differences - mean
+    spread = math.sqrt(float(off @ off) / (count - 1))
     if spread <= 1e-12 * abs(mean):
         return 0.0 if mean else 1.0
+    t = abs(mean) / (spread / math.sqrt(count))
+    normal = math.erfc(t / math.sqrt(2))
+    if normal > limit:  # Student's tails are heavier, and scipy takes a while to import
+        return normal
     from scipy.special import stdtr
 
-    return float(2 * stdtr(count - 1, -abs(mean) / (spread / math.sqrt(count))))
+    return float(2 * stdtr(count - 1, -t))
 
 
 def _changes(history: History, measure: str, records: Sequence[Record], alpha: float) -> list[Change]:
     """The changes of one line."""
-    moved = [a.values_sha256[measure] != b.values_sha256[measure] for a, b in zip(records, records[1:], strict=False)]
-    tests = sum(moved)
-    if not tests:
+    moved = [b for a, b in pairwise(records) if a.values_sha256[measure] != b.values_sha256[measure]]
+    if not moved:
         return []
-    columns = history.values(records, measure)
-    queries, before = columns[0]
-    since = records[0]
+    since, limit = records[0], alpha / len(moved)
+    (queries, before), *columns = history.values([since, *moved], measure)
     found = []
-    for record, (ids, values), differs in zip(records[1:], columns[1:], moved, strict=True):
-        if not differs:
-            continue
+    for record, (ids, values) in zip(moved, columns, strict=True):
         delta = _differences(queries, before, ids, values)
-        p = paired_p(delta)
-        if p <= alpha / tests:
+        p = paired_p(delta, limit)
+        if p <= limit:
             mean = float(delta.mean())
             better = (mean > 0) == record.higher_is_better[measure]
             found.append(Change(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
@@ -157,7 +162,8 @@ def _differences(old_ids: tuple[str, ...], old: np.ndarray, new_ids: tuple[str, 
         old, new = old[[a for a, _ in both]], new[[b for _, b in both]]
     with np.errstate(invalid="ignore"):
         delta: np.ndarray = new - old
-    return delta[np.isfinite(delta)]
+    finite: np.ndarray = delta[np.isfinite(delta)]
+    return finite
 
 
 def _other_basis(old: Record, new: Record) -> str:
