@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goldrank.difference import explain_difference
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
-    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
+    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
@@ -58,6 +58,7 @@ _HOME = {
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
+    "read_runs": "goldrank.io",
     "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
     "worth_judging": "goldrank.judging",
@@ -78,6 +79,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "worth_judging",
     "read_qrels",
     "read_run",
+    "read_runs",
     "read_aspects",
     "read_preferences",
     "write_qrels",

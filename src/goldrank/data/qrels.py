@@ -31,6 +31,17 @@ class Sheet:
     """Every judged grade, descending within its query."""
 
 
+@dataclass(frozen=True)
+class Judgements:
+    """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
+
+    queries: list[bytes]
+    docs: list[bytes]
+    grades: list[Grade]
+    where: Callable[[int], Place | str]
+    notes: Sequence[str] = ()
+
+
 class Qrels(Mapping[str, Mapping[str, Grade]]):
     """Judgements: for each query the grade of each judged document.
 
@@ -144,6 +155,25 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             id_kind=kind,
         )
         return qrels
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
+        """Qrels from the judgements of one or more files."""
+        first = np.cumsum([0, *(len(part.queries) for part in parts)])
+
+        def where(row: int) -> Place | str:
+            part = int(np.searchsorted(first, row, "right")) - 1
+            return parts[part].where(int(row - first[part]))
+
+        return cls.from_rows(
+            chain.from_iterable(part.queries for part in parts),
+            chain.from_iterable(part.docs for part in parts),
+            chain.from_iterable(part.grades for part in parts),
+            name=name,
+            where=where,
+            judgements=judgements,
+            notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
+        )
 
     @property
     def text(self) -> dict[str, dict[str, Grade]]:
