@@ -40,7 +40,7 @@ LAYERS = {
         "measures",
         "overlap",
         "memory",
-    ),  # fmt: skip
+    ),
 }
 """What each part may import at the head of its modules, from the ground up."""
 _BELOW = (*LAYERS["evaluation"], "evaluation")

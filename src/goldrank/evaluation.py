@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
@@ -51,6 +52,7 @@ def evaluate(
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
     depth: int | None = None,
+    shard: str | None = None,
     max_memory: str | int | None = None,
     **policies: Any,
 ) -> Any:
@@ -60,8 +62,10 @@ def evaluate(
     names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
     `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
-    than so many documents a query (trec_eval -M). `max_memory` ('500MB', '2GiB' or bytes) is what the process may take:
-    pieces of files become smaller as needed, and what cannot fit is refused before the work begins.
+    than so many documents a query (trec_eval -M). `shard="2/8"` scores the second of eight parts of the queries, told
+    apart by a hash of their ids; `Scores.merge` puts the parts together. `max_memory` ('500MB', '2GiB' or
+    bytes) is what the process may take: pieces of files become smaller as needed, and what cannot fit is refused
+    before the work begins.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
@@ -72,9 +76,11 @@ def evaluate(
     depth = _whole_depth(depth)
     limit = None if max_memory is None else memory.size(max_memory)
     if limit is not None:
-        _check_files(limit, qrels, run)
+        check_files(limit, qrels, run)
     several_sided = isinstance(qrels, AspectQrels | Preferences)
     judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
+    if shard is not None:
+        judgements = _of_shard(judgements, shard)
     several = None if isinstance(run, Runs) else io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is not None and not several:
         raise InputError("no runs were given")
@@ -95,12 +101,27 @@ def evaluate(
     return ScoresByRun([_score(judgements, one, wanted, rules, depth, plan) for one in several])
 
 
+def _of_shard(qrels: Qrels | AspectQrels | Preferences, shard: str) -> Qrels:
+    """The judgements of a shard such as '2/8'."""
+    if not isinstance(qrels, Qrels):
+        raise OptionError("shard= takes judgements with one grade per document", hint="Split the judgements yourself.")
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
+    number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= of:
+        raise OptionError(f"shard is {shard!r}", hint="For example '2/8', the second of eight.")
+    kept = qrels.of_shard(number, of)
+    if not len(kept):
+        raise InputError(f"shard {shard} has no judged query", where=qrels.name, hint=f"Take fewer than {of:,} shards.")
+    return kept
+
+
 def _documents(given: Qrels | AspectQrels | Preferences) -> Qrels:
     return given if isinstance(given, Qrels) else given.documents
 
 
-def _check_files(limit: int, qrels: Any, run: Any) -> None:
+def check_files(max_memory: str | int, qrels: Any, run: Any) -> None:
     """Refuse files that must be held whole and do not fit, before they are read."""
+    limit = memory.size(max_memory)
     hint = "Give more memory, or split the queries into shards: docs/scale.md."
     base = memory.resident() + memory.LIBRARIES
     for given, per_byte, what in ((qrels, memory.QRELS_BYTE, "reading the judgements"), (run, memory.HELD_BYTE, "")):
@@ -150,7 +171,7 @@ def _score(
             hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
         )
     placements, counts = placed or engine.place(qrels, run, rules, plan)
-    if rules.overlap == "error":
+    if rules.overlap == "error" and qrels.shard is None:
         explain_mismatch(qrels, run.name, placements, counts)
     if depth is not None:
         placements = placements.cut(depth)
@@ -199,6 +220,7 @@ def _origin(
     qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention, depth: int | None
 ) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks."""
+    shard = qrels.shard if isinstance(qrels, Qrels) else None
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def provenance() -> dict[str, Any]:
@@ -208,6 +230,7 @@ def _origin(
             "convention": rules.name,
             "policies": rules.describe(),
             "depth": depth,
+            "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
             "run": {"name": run.name, "sha256": run.digest},
         }

@@ -39,6 +39,7 @@ class Judged:
     def __init__(self, qrels: Qrels, source: BlockSource) -> None:
         raw = qrels.raw
         self.sheet = qrels.sheet
+        self.owns = qrels.owns
         order = qrels.order
         self.code = {query: code for code, query in enumerate(order)}
         self.grades: list[dict[bytes, Grade]] = [raw[query] for query in order]
@@ -307,7 +308,7 @@ def _rank_piece(block: Block, judged: Judged, convention: Convention) -> Piece:
         edges=edges,
         codes=codes,
         sizes=np.diff(block.start),
-        unjudged={block.queries[i] for i in np.flatnonzero(codes < 0).tolist()},
+        unjudged={q for i in np.flatnonzero(codes < 0).tolist() if judged.owns(q := block.queries[i])},
         lines=len(block),
         example_docs=list(map(ids.decode, block.docs(np.arange(min(3, len(block)))))),
         tags=[]
@@ -315,6 +316,12 @@ def _rank_piece(block: Block, judged: Judged, convention: Convention) -> Piece:
         else list(dict.fromkeys(block.tags.names(block.tags.start[:-1][:100])))[:MOST_TAGS],
         block_notes=block.notes,
     )
+
+
+def _some_tags(block: Block) -> list[bytes]:
+    if block.tags is None:
+        return []
+    return list(dict.fromkeys(block.tags.names(block.tags.start[:-1][:100])))[:MOST_TAGS]
 
 
 def _rank_again(
@@ -341,7 +348,7 @@ def _rank_again(
             for tag, parts in pieces:
                 spills[tag].write(number, parts)
         for tag, spill in spills.items():
-            for bucket in range(len(spill.index)):
+            for bucket in spill.filled():
 
                 def place_of(number: int, line: int, tag: bytes = tag) -> object:
                     """Where a line stands: its piece is read once more, for a message."""
@@ -419,6 +426,10 @@ class Spill:
                 f"lines of scattered queries cannot be sorted in a temporary file: {error.strerror}",
                 hint="Sort the run by query, or set TMPDIR to a folder with as much room as the run takes.",
             ) from None
+
+    def filled(self) -> list[int]:
+        """The buckets that have lines: a large query leaves numbers free."""
+        return [number for number, parts in enumerate(self.index) if parts]
 
     def read(self, bucket: int, place_of: Callable[[int, int], object]) -> Lines:
         """The lines of a bucket, in input order."""
@@ -605,8 +616,8 @@ def _without_repeats(lines: Lines, policy: str) -> tuple[Lines, np.ndarray]:
             raise InputError(
                 f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.place(before)}",
                 where=str(lines.place(line)),
-                hint="Remove one of the lines, or choose: duplicates='first', 'last' or 'count'. If there are several runs in "
-                "here, told apart by a tag, score each on its own: read_runs, or --by-tag.",
+                hint="Remove one of the lines, or choose: duplicates='first', 'last' or 'count'. "
+                "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
             )
         drop.append(before if policy == "last" else line)
         if policy == "last":

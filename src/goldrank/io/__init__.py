@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def _run_of_parts(where: str, found: list[Part], format: str | None, duplicates:
         if empty:
             notes.append(f"files without rows: {len(empty):,} of {len(ready):,}, the first is {empty[0]}")
         full = [run for run, size in zip(ready, rows, strict=True) if size]
-        blocks = parts.PartsRun(where, [lambda run=run: run.blocks for run in full])
+        blocks = parts.PartsRun(where, [partial(getattr, run, "blocks") for run in full])
         return Run(blocks=blocks, name=label, id_kind="text", notes=tuple(dict.fromkeys(notes)))
 
     def opener(part: Part, source: Source) -> Any:
@@ -169,8 +170,9 @@ def _judgements(source: Source, kind: str, partition: Any, judgements: str, real
         from goldrank.io import json
 
         qrels = json.read_qrels(source, lines=kind == "jsonl", judgements=judgements, real_grades=real_grades)
-        rows = [(query, doc, grade) for query, docs in qrels.raw.items() for doc, grade in docs.items()]
-        return Judgements(*(list(column) for column in zip(*rows, strict=True)), lambda _: source.name, qrels.notes)  # type: ignore[arg-type]
+        rows: list[Any] = [(query, doc, grade) for query, docs in qrels.raw.items() for doc, grade in docs.items()]
+        queries, docs, grades = ([row[i] for row in rows] for i in range(3))
+        return Judgements(queries, docs, grades, lambda _: source.name, qrels.notes)
     from goldrank.io import tables
 
     return tables.read_qrels(source, kind, partition, real_grades=real_grades)

@@ -37,12 +37,11 @@ def find(given: Any) -> list[Part] | None:
     if not isinstance(given, str | os.PathLike):
         return None
     text = os.fsdecode(given)
-    try:
-        if os.path.isdir(text):
-            return _in_folder(text, Path(text))
-        if not glob.has_magic(text) or os.path.lexists(text):
-            return None
-    except ValueError:  # a NUL in the name
+    if "\0" in text:
+        return None
+    if os.path.isdir(text):
+        return _in_folder(text, Path(text))
+    if not glob.has_magic(text) or os.path.lexists(text):
         return None
     root = Path(*_before_magic(Path(text)))
     found: list[Part] = []

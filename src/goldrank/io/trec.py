@@ -18,7 +18,7 @@ import numpy as np
 
 from goldrank.data import ids
 from goldrank.data.blocks import NO_LINE_END, Block, Rows, Tags, in_words
-from goldrank.data.qrels import MAX_GRADE, Grade, Judgements
+from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
