@@ -29,10 +29,11 @@ QRELS_BYTE = 14
 """Memory for each byte of a file of qrels while it is read."""
 HELD_BYTE = 12
 """Memory for each byte of a run that is held whole, such as JSON."""
-SCATTERED_LINE = 200
+SCATTERED_LINE = 260
+"""Bytes for each line of scattered queries that is ranked at a time."""
 SPOOL = 64 << 20
 
-SMALLER: tuple[tuple[float, int], ...] = ((1.0, 2_000_000), (0.5, 1_000_000), (0.25, 400_000), (0.1, 150_000),
+SMALLER: tuple[tuple[float, int], ...] = ((1.0, 1_000_000), (0.5, 500_000), (0.25, 250_000), (0.1, 100_000),
                                           (0.04, 50_000))  # fmt: skip
 """Shares of the usual size of a piece, and lines to sort at a time."""
 

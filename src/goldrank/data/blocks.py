@@ -100,7 +100,7 @@ class Plan:
     """Pieces that are worked on at once; None for one per processor."""
     share: float = 1.0
     """The size of a piece, as a share of the usual one."""
-    lines: int = 2_000_000
+    lines: int = 1_000_000
     """How many lines of scattered queries are ranked at a time."""
 
 

@@ -162,7 +162,6 @@ class Gathering:
 
     def add(self, piece: Piece) -> None:
         """Take the next piece."""
-        self.parts.append(piece.found)
         self._unjudged |= piece.unjudged
         self.counts.lines += piece.lines
         self.counts.example_docs = self.counts.example_docs or piece.example_docs
@@ -180,6 +179,9 @@ class Gathering:
             self._stretches[self._last] -= 1
         else:
             self._close()
+        # What a piece says of scattered queries is of no use, and would grow with the run.
+        scattered = self._stretches > 1
+        self.parts.append(piece.found.without(scattered) if scattered.any() else piece.found)
         if judged[0]:
             self._open.append(piece.edges[0])
         if len(codes) > 1:
