@@ -11,17 +11,21 @@ import argparse
 import math
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import polars as pl
 import processes
 
 from goldrank.report import charts
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "scale.md"
@@ -62,6 +66,9 @@ class Result:
 
 def made(rows: int) -> Iterator[tuple[pl.DataFrame, str]]:
     """Pieces of a run and the lines of their judgements."""
+    import numpy as np
+    import polars as pl
+
     random = np.random.default_rng(SEED)
     for low in range(0, rows, GROUP):
         queries = min(GROUP, rows - low) // DEPTH
@@ -89,8 +96,10 @@ def made(rows: int) -> Iterator[tuple[pl.DataFrame, str]]:
         yield frame, lines
 
 
-def write(rows: int, folder: Path, form: str) -> tuple[Path, Path]:
+def write(rows: int, folder: Path, form: str) -> None:
     """A run and its qrels."""
+    import polars as pl
+
     qrels, run = folder / f"{rows}.qrels", folder / f"{rows}.{form}"
     with open(qrels, "w", encoding="ascii") as judged:
         if form == "parquet":
@@ -105,7 +114,6 @@ def write(rows: int, folder: Path, form: str) -> tuple[Path, Path]:
                     columns = ["query", blank, "doc", pl.lit("1").alias("rank"), "score", pl.lit("tag").alias("tag")]
                     frame.select(columns).write_csv(file, separator=" ", include_header=False)
                     judged.write(lines)
-    return qrels, run
 
 
 def stored_bytes(path: Path) -> int:
@@ -117,7 +125,9 @@ def measure(rows: int, form: str, runs: int, timeout: float) -> Result:
     """Make a run, evaluate it several times, remove it."""
     with tempfile.TemporaryDirectory(prefix="goldrank-scale-") as name:
         print(f"{form}, {rows:,} rows: making", file=sys.stderr, flush=True)
-        qrels, run = write(rows, Path(name), form)
+        # By a process of its own: one that is started counts the memory of the one that started it as its own.
+        subprocess.run([sys.executable, __file__, "--rows", str(rows), "--forms", form, "--make", name], check=True)
+        qrels, run = Path(name) / f"{rows}.qrels", Path(name) / f"{rows}.{form}"
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
         command = [sys.executable, "-c", CODE, qrels, run]
         costs = [processes.run(command, environment, timeout) for _ in range(runs)]
@@ -158,7 +168,7 @@ def table(results: Sequence[Result], runs: int) -> str:
     load = os.getloadavg()[0]
     lines.append(
         f"Whole processes, interpreter and imports included; median of {runs}, highest memory. {os.cpu_count()} "
-        f"processors ({platform.machine()}), Python {platform.python_version()}, polars {pl.__version__}; load at the "
+        f"processors ({platform.machine()}), Python {platform.python_version()}, polars {version('polars')}; load at the "
         f"end {load:.1f}."
     )
     return "\n".join(lines)
@@ -181,9 +191,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="how often each is evaluated")
     parser.add_argument("--timeout", type=float, default=1_800)
     parser.add_argument("--dry", action="store_true", help="print the table and write no file")
+    parser.add_argument("--make", type=Path, metavar="FOLDER", help="only make the data, there")
     arguments = parser.parse_args()
     if any(rows < DEPTH or rows % DEPTH for rows in arguments.rows):
         parser.error(f"--rows takes multiples of {DEPTH}")
+    if arguments.make:
+        for form in arguments.forms:
+            for rows in arguments.rows:
+                write(int(rows), arguments.make, form)
+        return
     results = [
         measure(int(rows), form, arguments.runs, arguments.timeout)
         for form in arguments.forms

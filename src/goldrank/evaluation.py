@@ -124,7 +124,9 @@ def check_files(max_memory: str | int, qrels: Any, run: Any) -> None:
     limit = memory.size(max_memory)
     hint = "Give more memory, or split the queries into shards: docs/scale.md."
     base = memory.resident() + memory.LIBRARIES
-    for given, per_byte, what in ((qrels, memory.QRELS_BYTE, "reading the judgements"), (run, memory.HELD_BYTE, "")):
+    runs = list(run.values()) if isinstance(run, dict) else run if isinstance(run, list | tuple) else [run]
+    asked = [(qrels, memory.QRELS_BYTE, "reading the judgements"), *((one, memory.HELD_BYTE, "") for one in runs)]
+    for given, per_byte, what in asked:
         if isinstance(given, str | os.PathLike):
             held = io.held_bytes(given, "qrels" if what else "run")
             memory.check(limit, base + per_byte * held, what or "holding the run", os.fsdecode(given), hint)

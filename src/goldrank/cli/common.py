@@ -34,6 +34,13 @@ def policy_options(function: Function) -> Function:
     )(function)
 
 
+def memory_option(function: Function) -> Function:
+    """The option for how much memory may be taken."""
+    return click.option(
+        "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
+    )(function)
+
+
 @contextmanager
 def progress(runs: Sequence[Run]) -> Iterator[None]:
     """A bar on the terminal for large files once they have taken a while; nothing in a pipe."""

@@ -63,8 +63,7 @@ def command(
     if by_tag and len(runs) > 1:
         raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
     if max_memory:
-        for path in runs:
-            check_files(max_memory, qrels, path)
+        check_files(max_memory, qrels, runs)
     limits = {"shard": shard, "max_memory": max_memory}
     judged = read_qrels(qrels, format=qrels_format, judgements=policies["judgements"] or "error")
     if by_tag:
