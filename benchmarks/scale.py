@@ -168,8 +168,8 @@ def table(results: Sequence[Result], runs: int) -> str:
     load = os.getloadavg()[0]
     lines.append(
         f"Whole processes, interpreter and imports included; median of {runs}, highest memory. {os.cpu_count()} "
-        f"processors ({platform.machine()}), Python {platform.python_version()}, polars {version('polars')}; load at the "
-        f"end {load:.1f}."
+        f"processors ({platform.machine()}), Python {platform.python_version()}, polars {version('polars')}; load "
+        f"at the end {load:.1f}."
     )
     return "\n".join(lines)
 
