@@ -146,6 +146,7 @@ def test_merged_by_hand() -> None:
     merged = Scores.merge([two, one])
     assert merged.queries == ("q1", "q2")
     assert merged["RR"] == 0.75
+    assert merged.per_query["RR"] == {"q1": 0.5, "q2": 1.0}
     assert merged["NumRet"] == 3
     assert merged["GMAP"] == pytest.approx(0.5**0.5)
     assert merged.counts["queries"] == 2
