@@ -26,7 +26,7 @@ from goldrank.io.sources import Source
 
 BLANKS = b" \t\n\v\f\r"
 TIMES_PIECE = 9
-"""How many times its size a piece takes while it is parsed and ranked, as measured."""
+"""How many times its size a piece takes while it is parsed and ranked: chosen, then found enough on one text file."""
 UNPACKING = 16 << 20
 """What a decompressor takes."""
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
