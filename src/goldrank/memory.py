@@ -3,7 +3,8 @@
 Estimates are made from the sizes of files, the footers of Parquet files and the number of judgements.
 What can be made smaller are the pieces that a run is read in, how many are in work at once, and how many lines of
 scattered queries are sorted at a time.
-The constants are choices; peaks were compared for Parquet and TREC runs only. Judgements are held whole, and so are runs in JSON, CSV and Arrow files.
+The constants are choices; peaks were compared for Parquet and TREC runs only.
+Judgements are held whole, and so are runs in JSON, CSV and Arrow files.
 """
 
 from __future__ import annotations
