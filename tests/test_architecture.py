@@ -29,7 +29,19 @@ LAYERS = {
     "advice": ("errors", "measures"),
     "pitfalls": ("data", "measures"),
     "overlap": ("errors", "conventions", "data", "engine"),
-    "evaluation": ("__init__", "errors", "conventions", "data", "io", "engine", "match", "measures", "overlap"),
+    "memory": ("errors", "data"),
+    "evaluation": (
+        "__init__",
+        "errors",
+        "conventions",
+        "data",
+        "io",
+        "engine",
+        "match",
+        "measures",
+        "overlap",
+        "memory",
+    ),
 }
 """What each part may import at the head of its modules, from the ground up."""
 LAYERS["text_evaluation"] = (*LAYERS["evaluation"], "evaluation")

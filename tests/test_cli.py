@@ -119,7 +119,7 @@ def test_policies(files: Path) -> None:
         (["evl"], "Did you mean eval?"),
         (["eval", "nowhere", "r"], "nowhere: cannot be opened: No such file or directory"),
         (["eval", "q", "nowhere"], "nowhere: cannot be opened: No such file or directory"),
-        (["eval", "q", "."], "is a folder"),
+        (["eval", "q", "."], "empty: 0 bytes, no data lines"),
         (["eval", "q", "r", "-m", "nDGC@10"], "Did you mean nDCG@10?"),
         (["eval", "q", "r", "-m", "P"], "P needs a cut-off"),
         (["eval", "q", "r", "-m", "P@0"], "a cut-off is from 1"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
 
+import polars as pl
 import pytest
 
 from goldrank import parse
+from goldrank.cli.eval import command
 from goldrank.cli.trec_eval import TABLE
 from goldrank.errors import MeasureError
 from goldrank.measures import REGISTRY, declare
@@ -55,3 +58,37 @@ def test_adding_a_measure():
 def test_trec_eval_page_counts_right():
     text = (DOCS / "trec_eval.md").read_text(encoding="utf-8")
     assert f"All {len(TABLE)} measures" in text
+
+
+def test_scale_page_works(tmp_path, monkeypatch):
+    """Every Python example of the page, on small files of the names that it uses."""
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    assert text.count("<!-- measured: begin -->") == text.count("<!-- measured: end -->") == 1
+    monkeypatch.chdir(tmp_path)
+    run, qrels = b"q1 Q0 d1 1 2.0 bm25\n", b"q1 0 d1 1\n"
+    for folder in ("runs", "run.d", "qrels.d"):
+        (tmp_path / folder).mkdir()
+    pl.DataFrame({"query": ["q1"], "doc": ["d1"], "score": [1.0]}).write_parquet("runs/part-0.parquet")
+    Path("run.d/a.txt.gz").write_bytes(gzip.compress(run))
+    Path("qrels.d/a.txt.gz").write_bytes(gzip.compress(qrels))
+    Path("qrels.txt").write_bytes(qrels)
+    Path("all-runs.txt").write_bytes(run + run.replace(b"bm25", b"dense"))
+    for i in range(8):
+        Path(f"qrels-{i}.txt").write_bytes(qrels.replace(b"q1", b"q%d" % i))
+        Path(f"run-{i}.txt").write_bytes(run.replace(b"q1", b"q%d" % i))
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 3
+    namespace: dict[str, object] = {}
+    for line in "\n".join(blocks).splitlines():
+        if line.startswith("goldrank."):
+            found = eval(line, namespace)
+            assert len(found) == (2 if "read_runs" in line else 8 if "merge" in line else 1), line
+        else:
+            exec(line, namespace)
+
+
+def test_scale_page_names_what_there_is():
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    options = {name for one in command.params for name in one.opts}
+    for option in re.findall(r"(?<![\w-])--[a-z-]+", text):
+        assert option in options

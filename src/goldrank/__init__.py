@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from goldrank.history.gate import gate, gate_scores
     from goldrank.history.rules import Rule, Rules
     from goldrank.history.verdict import Verdict
-    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
+    from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
@@ -76,6 +76,7 @@ _HOME = {
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
     "retrieve": "goldrank.retrieval",
+    "read_runs": "goldrank.io",
     "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
     "worth_judging": "goldrank.judging",
@@ -100,6 +101,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "worth_judging",
     "read_qrels",
     "read_run",
+    "read_runs",
     "read_aspects",
     "read_preferences",
     "write_qrels",

@@ -79,6 +79,10 @@ class OptionError(GoldrankError, ValueError):
     """An unknown policy, convention or format."""
 
 
+class MemoryLimitError(GoldrankError):
+    """The work does not fit into the memory that it may take."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint for a mistyped word, or None when nothing is near."""
     by_folded = {name.casefold(): name for name in known}

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, overload
 
 import numpy as np
 
-from goldrank import __version__, conventions, engine, io
+from goldrank import __version__, conventions, engine, io, memory
 from goldrank.conventions import Convention
 from goldrank.data import ids
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import in_words
+from goldrank.data.blocks import USUAL, BlockSource, Plan, in_words
 from goldrank.data.heads import Heads
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.run import Run, Runs
 from goldrank.data.scores import Bounds, Column, Scores, ScoresByRun, format_value
 from goldrank.engine.counts import RunCounts
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
@@ -51,6 +52,8 @@ def evaluate(
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
     depth: int | None = None,
+    shard: str | None = None,
+    max_memory: str | int | None = None,
     **policies: Any,
 ) -> Any:
     """Score a run, or several, against judgements.
@@ -59,7 +62,10 @@ def evaluate(
     names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
     `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
-    than so many documents a query (trec_eval -M).
+    than so many documents a query (trec_eval -M). `shard="2/8"` scores the second of eight parts of the queries, told
+    apart by a hash of their ids; `Scores.merge` puts the parts together. `max_memory` ('500MB', '2GiB' or
+    bytes) is what the process may take: pieces of files become smaller as needed, and what cannot fit is refused
+    before the work begins.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
@@ -68,14 +74,66 @@ def evaluate(
     rules = conventions.get(convention).having(**policies)
     wanted = wanted_measures(measures, rules)
     depth = _whole_depth(depth)
+    limit = None if max_memory is None else memory.size(max_memory)
+    if limit is not None:
+        check_files(limit, qrels, run)
     several_sided = isinstance(qrels, AspectQrels | Preferences)
     judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
-    several = io.as_runs(run, format=format, duplicates=rules.duplicates)
-    if several is None:
-        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules, depth)
-    if not several:
+    if shard is not None:
+        judgements = _of_shard(judgements, shard)
+    several = None if isinstance(run, Runs) else io.as_runs(run, format=format, duplicates=rules.duplicates)
+    if several is not None and not several:
         raise InputError("no runs were given")
-    return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
+    if isinstance(run, Runs):
+        plan = _plan(limit, judgements, [run.source])
+        placed = engine.place_by_tag(_documents(judgements), run.source, rules, plan)
+        return ScoresByRun(
+            [
+                _score(judgements, run.run(ids.decode(tag)), wanted, rules, depth, plan, one)
+                for tag, one in placed.items()
+            ]
+        )
+    if several is None:
+        single = io.as_run(run, format=format, duplicates=rules.duplicates)
+        plan = _plan(limit, judgements, [single.blocks] if single.blocks is not None else [])
+        return _score(judgements, single, wanted, rules, depth, plan)
+    plan = _plan(limit, judgements, [one.blocks for one in several if one.blocks is not None])
+    return ScoresByRun([_score(judgements, one, wanted, rules, depth, plan) for one in several])
+
+
+def _of_shard(qrels: Qrels | AspectQrels | Preferences, shard: str) -> Qrels:
+    """The judgements of a shard such as '2/8'."""
+    if not isinstance(qrels, Qrels):
+        raise OptionError("shard= takes judgements with one grade per document", hint="Split the judgements yourself.")
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
+    number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= of:
+        raise OptionError(f"shard is {shard!r}", hint="For example '2/8', the second of eight.")
+    kept = qrels.of_shard(number, of)
+    if not len(kept):
+        raise InputError(f"shard {shard} has no judged query", where=qrels.name, hint=f"Take fewer than {of:,} shards.")
+    return kept
+
+
+def _documents(given: Qrels | AspectQrels | Preferences) -> Qrels:
+    return given if isinstance(given, Qrels) else given.documents
+
+
+def check_files(max_memory: str | int, qrels: Any, run: Any) -> None:
+    """Refuse files that must be held whole and do not fit, before they are read."""
+    limit = memory.size(max_memory)
+    hint = "Give more memory, or split the queries into shards: docs/scale.md."
+    base = memory.resident() + memory.LIBRARIES
+    runs = list(run.values()) if isinstance(run, dict) else run if isinstance(run, list | tuple) else [run]
+    asked = [(qrels, memory.QRELS_BYTE, "reading the judgements"), *((one, memory.HELD_BYTE, "") for one in runs)]
+    for given, per_byte, what in asked:
+        if isinstance(given, str | os.PathLike):
+            held = io.held_bytes(given, "qrels" if what else "run")
+            memory.check(limit, base + per_byte * held, what or "holding the run", os.fsdecode(given), hint)
+
+
+def _plan(limit: int | None, qrels: Qrels | AspectQrels | Preferences, sources: Sequence[BlockSource]) -> Plan:
+    return USUAL if limit is None else memory.plan(limit, _documents(qrels), sources, engine.processors())
 
 
 def wanted_measures(measures: Measures, rules: Convention) -> list[Measure]:
@@ -100,8 +158,10 @@ def _score(
     measures: Sequence[Measure],
     rules: Convention,
     depth: int | None,
+    plan: Plan = USUAL,
+    placed: tuple[Placements, RunCounts] | None = None,
 ) -> Scores:
-    qrels = given if isinstance(given, Qrels) else given.documents
+    qrels = _documents(given)
     if not len(qrels):
         raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
     unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
@@ -112,8 +172,8 @@ def _score(
             where=run.name,
             hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
         )
-    placements, counts = engine.place(qrels, run, rules)
-    if rules.overlap == "error":
+    placements, counts = placed or engine.place(qrels, run, rules, plan)
+    if rules.overlap == "error" and qrels.shard is None:
         explain_mismatch(qrels, run.name, placements, counts)
     if depth is not None:
         placements = placements.cut(depth)
@@ -162,6 +222,7 @@ def _origin(
     qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention, depth: int | None
 ) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks."""
+    shard = qrels.shard if isinstance(qrels, Qrels) else None
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def provenance() -> dict[str, Any]:
@@ -171,6 +232,7 @@ def _origin(
             "convention": rules.name,
             "policies": rules.describe(),
             "depth": depth,
+            "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
             "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
             "run": {"name": run.name, "sha256": run.digest},
         }
@@ -344,6 +406,12 @@ def _notes(
     note(
         "near_forms", f"document of the run equals {normal}".replace("do not", "does not"), f"documents equal {normal}"
     )
+    if len(counts.tags) > 1:
+        tags = ids.samples(map(ids.decode, counts.tags))
+        notes.append(
+            f"lines have different tags and count as one run all the same: {tags}; "
+            "to score each tag on its own: read_runs, or --by-tag"
+        )
     notes += [f"qrels: {text}" for text in tolerated]
     notes += [f"run: {text}" for text in run.notes]
     notes += [f"run: {text}" for text in in_words(counts.tolerated)]

@@ -13,6 +13,7 @@ from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
     "eval": "Score runs against judgements.",
+    "merge": "Put the saved scores of shards together.",
     "compare": "Say whether one system is better than another, and how sure that is.",
     "diff": "Show what moved between two runs.",
     "fuse": "Combine runs, and say whether that helps.",

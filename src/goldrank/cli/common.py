@@ -34,10 +34,20 @@ def policy_options(function: Function) -> Function:
     )(function)
 
 
+def memory_option(function: Function) -> Function:
+    """The option for how much memory may be taken."""
+    return click.option(
+        "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
+    )(function)
+
+
 @contextmanager
 def progress(runs: Sequence[Run]) -> Iterator[None]:
     """A bar on the terminal for large files once they have taken a while; nothing in a pipe."""
-    sources = [source for run in runs if (source := getattr(run.blocks, "source", None)) is not None]
+    sources: list[Any] = []
+    for run in runs:
+        one = getattr(run.blocks, "source", None)
+        sources += getattr(run.blocks, "sources", []) if one is None else [one]
     total = sum(source.size or 0 for source in sources)
     if not sys.stderr.isatty() or not total:
         yield

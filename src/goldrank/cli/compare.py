@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from goldrank.cli import comparing
-from goldrank.cli.common import policy_options, progress
+from goldrank.cli.common import memory_option, policy_options, progress
 
 
 @click.command()
@@ -18,6 +18,7 @@ from goldrank.cli.common import policy_options, progress
 @comparing.output_options
 @click.option("--agreement", "agree", is_flag=True, help="Also show how alike the rankings are, and the measures.")
 @click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
+@memory_option
 @policy_options
 def command(
     qrels: str,

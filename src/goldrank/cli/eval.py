@@ -26,6 +26,11 @@ OUTPUTS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
 @click.option("--save", type=click.Path(dir_okay=False), help="Save the scores of one run, with all they are made of.")
 @click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
 @click.option("--qrels-format", help="The qrels' format, if it cannot be told from its content.")
+@click.option("--by-tag", is_flag=True, help="RUN holds several runs: score each tag (column 6 of TREC) on its own.")
+@click.option("--shard", metavar="I/N", help="Score part I of N parts of the queries; put them together with merge.")
+@click.option(
+    "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
+)
 @policy_options
 def command(
     qrels: str,
@@ -37,25 +42,40 @@ def command(
     save: str | None,
     run_format: str | None,
     qrels_format: str | None,
+    by_tag: bool,
+    shard: str | None,
+    max_memory: str | None,
     **policies: Any,
 ) -> None:
     """Score one or more runs against judgements.
 
     QRELS and RUN are files of almost any kind (TREC, MS MARCO, BEIR, JSON, CSV, Parquet, also .gz and .zst);
-    - is standard input. Without -m the usual measures are shown.
+    - is standard input. Folders of part files and quoted patterns ('runs/part-*.parquet') are read as one.
+    Without -m the usual measures are shown.
     """
-    from goldrank.evaluation import evaluate
-    from goldrank.io import distinct, read_qrels, read_run
+    from goldrank.evaluation import check_files, evaluate
+    from goldrank.io import distinct, read_qrels, read_run, read_runs
 
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run")
     if [qrels, *runs].count("-") > 1:
         raise click.UsageError("standard input can be read only once")
+    if by_tag and len(runs) > 1:
+        raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
+    if max_memory:
+        check_files(max_memory, qrels, runs)
+    limits = {"shard": shard, "max_memory": max_memory}
     judged = read_qrels(qrels, format=qrels_format, judgements=policies["judgements"] or "error")
-    opened = [read_run(run, format=run_format, duplicates=policies["duplicates"] or "error") for run in runs]
-    opened = [run.renamed(name) for run, name in zip(opened, distinct(opened), strict=True)]
-    with progress(opened):
-        scores = list(evaluate(judged, opened, measures or None, **policies).values())
+    if by_tag:
+        tagged = read_runs(runs[0], format=run_format)
+        scores = list(evaluate(judged, tagged, measures or None, **limits, **policies).values())
+    else:
+        opened = [read_run(run, format=run_format, duplicates=policies["duplicates"] or "error") for run in runs]
+        opened = [run.renamed(name) for run, name in zip(opened, distinct(opened), strict=True)]
+        with progress(opened):
+            scores = list(evaluate(judged, opened, measures or None, **limits, **policies).values())
+    if save and len(scores) > 1:
+        raise click.UsageError("--save takes one run")
     if save:
         scores[0].save(save)
     if by_query_file:

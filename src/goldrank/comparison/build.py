@@ -48,6 +48,7 @@ def compare(
     power: float = 0.8,
     margin: float | None = None,
     samples: int = 10_000,
+    max_memory: str | int | None = None,
     **policies: Any,
 ) -> Comparison:
     """Compare systems on the same queries.
@@ -55,7 +56,7 @@ def compare(
     `runs` is a mapping from names to runs, or a list of paths. With a `baseline` every other system is
     compared with it, else every pair. `slice_by` names attributes of queries: for each a dict, a function of
     the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id.
-    Policies are those of `evaluate`. The result is the same for the same `seed`.
+    Policies and `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
@@ -65,6 +66,8 @@ def compare(
     """
     settings = Settings(test, correct, interval, alpha, power, margin, samples, seed)
     rules = conventions.get(convention).having(**policies)
+    if max_memory is not None:
+        evaluation.check_files(max_memory, qrels, runs)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
     given = io.as_runs(runs, format=format, duplicates=rules.duplicates)
     if given is None:
@@ -73,12 +76,12 @@ def compare(
         )
     wanted = _wanted(measures)
     named = {run.name: run for run in given}
-    scored = evaluation.evaluate(judgements, named, wanted, convention=rules)
+    scored = evaluation.evaluate(judgements, named, wanted, convention=rules, max_memory=max_memory)
     drawn: list[Scores] = []
     if curves:
         # Curves show values, no bounds or expectations, which not every measure has.
         plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-        found = evaluation.evaluate(judgements, named, _curve_measures(wanted), convention=plain)
+        found = evaluation.evaluate(judgements, named, _curve_measures(wanted), convention=plain, max_memory=max_memory)
         drawn = [found[run.name] for run in given]
     return _compare(
         [scored[run.name] for run in given],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -40,10 +40,71 @@ class Block(Rows):
     start: np.ndarray
     """The line at which each stretch starts; one more entry than stretches."""
     keep: Callable[[np.ndarray], Rows]
-    """A copy of some lines that holds nothing else of this block in memory."""
+    """A copy of some lines, from the first to the last of which it may hold the others too."""
+    tags: Tags | None = field(default=None, kw_only=True)
+    """Which run each line belongs to, where the input says so."""
     notes: Counter[str] = field(default_factory=Counter, kw_only=True)
     """What the reader tolerated in these lines, with how often."""
 
+    def by_tag(self) -> list[tuple[bytes, Block]]:
+        """The lines of each tag, in the order in which tags first appear."""
+        if self.tags is None:
+            return [(b"", self)]
+        start = self.tags.start
+        names = self.tags.names(start[:-1])
+        number: dict[bytes, int] = {}
+        codes = np.array([number.setdefault(name, len(number)) for name in names], np.int64)
+        if len(number) < 2:
+            return [(name, self) for name in number]
+        line_code = np.repeat(codes, np.diff(start))
+        order = np.argsort(line_code, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(line_code))[:-1])
+        return [(name, self.select(lines)) for name, lines in zip(number, parts, strict=True)]
+
+    def select(self, lines: np.ndarray) -> Block:
+        """Some of the lines, in ascending order."""
+        number: dict[bytes, int] = {}
+        codes = np.array([number.setdefault(query, len(number)) for query in self.queries], np.int64)
+        line_code = np.repeat(codes, np.diff(self.start))[lines]
+        begin = np.concatenate((np.zeros(min(1, len(lines)), np.int64), np.flatnonzero(np.diff(line_code)) + 1))
+        names = list(number)
+        claimed = self.claimed
+        return Block(
+            self.score[lines],
+            self.key[lines],
+            lambda some: self.docs(lines[some]),
+            lambda line: self.place(int(lines[line])),
+            [names[code] for code in line_code[begin].tolist()],
+            np.append(begin, len(lines)),
+            lambda some: self.keep(lines[some]),
+            claimed=None if claimed is None else lambda some: claimed(lines[some]),
+            notes=self.notes,
+        )
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Which run the lines of a block belong to, in stretches of one tag each."""
+
+    start: np.ndarray
+    """The line at which each stretch starts; one more entry than stretches."""
+    names: Callable[[np.ndarray], list[bytes]]
+    """The tags of some lines."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much of a run is in memory at a time. What is planned changes memory and speed, never a value."""
+
+    threads: int | None = None
+    """Pieces that are worked on at once; None for one per processor."""
+    share: float = 1.0
+    """The size of a piece, as a share of the usual one."""
+    lines: int = 1_000_000
+    """How many lines of scattered queries are ranked at a time."""
+
+
+USUAL = Plan()
 
 NO_LINE_END = "the last line has no line end: is the file complete?"
 
@@ -58,8 +119,15 @@ class BlockSource(Protocol):
 
     name: str
 
-    def pieces(self) -> Iterator[Callable[[], Block]]:
-        """The pieces in order; each is parsed when called, so that threads can share the work."""
+    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+        """The pieces in order; each is parsed when called, so that threads can share the work.
+
+        `share` makes them smaller than usual, which takes less memory.
+        """
+        ...
+
+    def memory(self, threads: int, share: float) -> int:
+        """An estimate of the bytes that reading takes with so many pieces at once; nothing is read for it."""
         ...
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
@@ -69,3 +137,32 @@ class BlockSource(Protocol):
     def digest(self) -> str | None:
         """A hash of the input's bytes, or None if it cannot be had without reading everything."""
         ...
+
+
+class OneTag:
+    """The lines of one tag of an input with several (a `BlockSource`)."""
+
+    def __init__(self, source: BlockSource, tag: bytes) -> None:
+        self.name = source.name
+        self.tag = tag
+        self._whole = source
+
+    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+        for piece in self._whole.pieces(share):
+            yield lambda piece=piece: self._mine(piece())  # type: ignore[misc]
+
+    def _mine(self, block: Block) -> Block:
+        found = dict(block.by_tag()).get(self.tag)
+        return replace(found if found is not None else block.select(np.zeros(0, np.int64)), tags=None)
+
+    def memory(self, threads: int, share: float) -> int:
+        return self._whole.memory(threads, share)
+
+    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
+        return self._whole.keys(docs)
+
+    def digest(self) -> str | None:
+        import hashlib
+
+        whole = self._whole.digest()
+        return None if whole is None else hashlib.sha256(whole.encode() + b"\0" + self.tag).hexdigest()

@@ -26,7 +26,7 @@ class Heads:
     @classmethod
     def of(cls, placements: Placements, docs: Sequence[Sequence[str]], qrels: Qrels) -> Heads:
         """The heads of a run whose first documents are given for each query of the placements."""
-        judged = {doc for row in qrels.text.values() for doc, grade in row.items() if grade >= 0}
+        judged = {doc for row in qrels.whole.text.values() for doc, grade in row.items() if grade >= 0}
         size = [len(row) for row in docs]
         return cls(
             queries=placements.queries,

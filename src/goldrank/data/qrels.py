@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 
@@ -29,6 +30,17 @@ class Sheet:
     """Where each query's grades begin in `grade`; one more entry than queries."""
     grade: np.ndarray
     """Every judged grade, descending within its query."""
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
+
+    queries: list[bytes]
+    docs: list[bytes]
+    grades: list[Grade]
+    where: Callable[[int], Place | str]
+    notes: Sequence[str] = ()
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):
@@ -90,8 +102,25 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """What the reader tolerated, in words."""
         self.id_kind = id_kind
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
+        self.shard: tuple[int, int] | None = None
+        """Which of how many shards of the queries these are, counted from 1; None for all."""
+        self.whole: Qrels = self
+        """What a shard was taken from: a document may be judged for queries of other shards."""
         self._text = text
         self._raw = raw
+
+    def of_shard(self, number: int, of: int) -> Qrels:
+        """The judgements of one of `of` shards, counted from 1. A query is in one by a hash of its id alone."""
+        found = Qrels.__new__(Qrels)
+        raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
+        found._set(name=self.name, text=None, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        found.shard = (number, of)
+        found.whole = self
+        return found
+
+    def owns(self, query: bytes) -> bool:
+        """Whether a query belongs to this shard, judged or not."""
+        return self.shard is None or shard_of(query, self.shard[1]) == self.shard[0]
 
     @classmethod
     def from_rows(
@@ -144,6 +173,25 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             id_kind=kind,
         )
         return qrels
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
+        """Qrels from the judgements of one or more files."""
+        first = np.cumsum([0, *(len(part.queries) for part in parts)])
+
+        def where(row: int) -> Place | str:
+            part = int(np.searchsorted(first, row, "right")) - 1
+            return parts[part].where(int(row - first[part]))
+
+        return cls.from_rows(
+            chain.from_iterable(part.queries for part in parts),
+            chain.from_iterable(part.docs for part in parts),
+            chain.from_iterable(part.grades for part in parts),
+            name=name,
+            where=where,
+            judgements=judgements,
+            notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
+        )
 
     @property
     def text(self) -> dict[str, dict[str, Grade]]:
@@ -202,6 +250,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """A hash of the judgements themselves, the same whatever file or object they came from."""
         import hashlib
 
+        if self.whole is not self:
+            return self.whole.digest
         digest = hashlib.sha256()
         for query in sorted(self.raw):
             for doc, grade in sorted(self.raw[query].items()):
@@ -219,6 +269,11 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def __repr__(self) -> str:
         return f"<Qrels {self.name}: {len(self):,} queries, {len(self.sheet.grade):,} judgements>"
+
+
+def shard_of(query: bytes, of: int) -> int:
+    """The shard, from 1 to `of`, that a query belongs to."""
+    return crc32(query) % of + 1
 
 
 def _usual(grades: Collection[int]) -> bool:

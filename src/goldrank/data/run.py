@@ -119,6 +119,49 @@ class Run(Mapping[str, Mapping[str, float]]):
         return f"<Run {self.name}: {len(self._results):,} queries>"
 
 
+class Runs(Mapping[str, Run]):
+    """Several runs in one file or set of files, told apart by their tags.
+
+    `goldrank.evaluate` reads the files once for all of them. A run that is taken out by its tag is a `Run` like any
+    other, which reads all of the files and passes over the lines of the others.
+    """
+
+    def __init__(self, source: BlockSource, *, name: str, notes: tuple[str, ...] = ()) -> None:
+        self.source = source
+        self.name = name
+        self.notes = notes
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """The tags, in the order of their first lines; found by reading everything once."""
+        found: dict[bytes, None] = {}
+        for piece in self.source.pieces():
+            tags = piece().tags
+            if tags is not None:
+                found.update(dict.fromkeys(tags.names(tags.start[:-1])))
+        return ids.decode_all(found)
+
+    def run(self, tag: str) -> Run:
+        """The run of a tag, which is not looked for yet."""
+        from goldrank.data.blocks import OneTag
+
+        return Run(blocks=OneTag(self.source, ids.encode(tag)), name=tag, id_kind="text", notes=self.notes)
+
+    def __getitem__(self, tag: str) -> Run:
+        if tag not in self.tags:
+            raise KeyError(f"{tag!r}; there are: {', '.join(self.tags)}")
+        return self.run(tag)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tags)
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+    def __repr__(self) -> str:
+        return f"<Runs in {self.name}, told apart by tag>"
+
+
 def _with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
     """The same results under text ids, and what the ids were."""
     query_types: set[type] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -219,6 +219,17 @@ class Scores:
         except (ValueError, RecursionError) as error:
             raise InputError(f"is not JSON: {error}", where=str(path)) from None
         return cls.from_dict(data, str(path))
+
+    @classmethod
+    def merge(cls, shards: Iterable[Scores], *, run: str | None = None) -> Scores:
+        """The scores of all queries, from those of shards that share no query and were made in the same way.
+
+        Values, summaries and counts are those of evaluating everything at once, to the last bit. Each shard has to be
+        evaluated with its own part of the judgements: `evaluate(..., shard="1/8")` takes it.
+        """
+        from goldrank.data.merging import merge
+
+        return merge(list(shards), run)
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
         """(query, measure, value) for every value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from goldrank.conventions import Convention
+from goldrank.data.blocks import USUAL, BlockSource, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -11,13 +12,29 @@ from goldrank.engine.counts import RunCounts
 from goldrank.engine.heads import heads
 
 
-def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
+def place(qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
     """Where the run put each judged document, and what was seen on the way."""
     if run.blocks is not None:
         from goldrank.engine import blocks
 
-        return blocks.place(qrels, run.blocks, convention)
+        return blocks.place(qrels, run.blocks, convention, plan)
     return dicts.place(qrels, run, convention)
 
 
-__all__ = ["RunCounts", "heads", "place"]
+def place_by_tag(
+    qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan = USUAL
+) -> dict[bytes, tuple[Placements, RunCounts]]:
+    """The same for each of the runs in one input, by tag."""
+    from goldrank.engine import blocks
+
+    return blocks.place_by_tag(qrels, source, convention, plan)
+
+
+def processors() -> int:
+    """How many threads can run at once."""
+    from goldrank.engine import blocks
+
+    return blocks.processors()
+
+
+__all__ = ["RunCounts", "heads", "place", "place_by_tag", "processors"]

@@ -3,27 +3,28 @@
 Each piece is parsed and ranked by a thread of its own, and only judged documents survive it. A query
 whose lines lie in one stretch is finished on the spot. The stretches at the edges of a piece are kept and
 joined with their neighbours; if a query turns up again later, the input is read a second time for those
-queries alone.
+queries alone, and their lines are sorted by query in a temporary file.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 
 from goldrank.conventions import Convention
 from goldrank.data import ids
-from goldrank.data.blocks import Block, BlockSource, Rows
+from goldrank.data.blocks import USUAL, Block, BlockSource, Plan, Rows
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.engine.counts import RunCounts, assemble
-from goldrank.errors import InputError
+from goldrank.errors import GoldrankError, InputError
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -38,6 +39,7 @@ class Judged:
     def __init__(self, qrels: Qrels, source: BlockSource) -> None:
         raw = qrels.raw
         self.sheet = qrels.sheet
+        self.owns = qrels.owns
         order = qrels.order
         self.code = {query: code for code, query in enumerate(order)}
         self.grades: list[dict[bytes, Grade]] = [raw[query] for query in order]
@@ -131,69 +133,149 @@ class Piece:
     """The first and the last stretch, by query number: a neighbour may continue them."""
     codes: np.ndarray
     """The query number of each stretch, -1 where the query is not judged."""
+    sizes: np.ndarray
+    """The lines of each stretch."""
     unjudged: set[bytes]
     lines: int
     example_docs: list[str]
+    tags: list[bytes]
+    """A few of the tags in the block."""
     block_notes: Counter[str]
 
 
-def place(qrels: Qrels, source: BlockSource, convention: Convention) -> tuple[Placements, RunCounts]:
+class Gathering:
+    """What the pieces of one run come to, taken in order; it grows with the judged queries, not with the run."""
+
+    def __init__(self, judged: Judged, convention: Convention) -> None:
+        size = len(judged.sheet.queries)
+        self.judged = judged
+        self.convention = convention
+        self.counts = RunCounts()
+        self.parts: list[Found] = []
+        self.lines = np.zeros(size, np.int64)
+        """How many lines each query has."""
+        self._stretches = np.zeros(size, np.int64)
+        self._open: list[tuple[int, Rows]] = []
+        """The query at the end of the last piece, which the next one may continue."""
+        self._last = -1
+        self._unjudged: set[bytes] = set()
+
+    def add(self, piece: Piece) -> None:
+        """Take the next piece."""
+        self._unjudged |= piece.unjudged
+        self.counts.lines += piece.lines
+        self.counts.example_docs = self.counts.example_docs or piece.example_docs
+        self.counts.tolerated.update(piece.block_notes)
+        for tag in piece.tags:
+            if tag not in self.counts.tags:
+                self.counts.example(self.counts.tags, tag, MOST_TAGS)
+        codes = piece.codes
+        if not len(codes):
+            return
+        judged = codes >= 0
+        np.add.at(self._stretches, codes[judged], 1)
+        np.add.at(self.lines, codes[judged], piece.sizes[judged])
+        if codes[0] == self._last >= 0:
+            self._stretches[self._last] -= 1
+        else:
+            self._close()
+        # What a piece says of scattered queries is of no use, and would grow with the run.
+        scattered = self._stretches > 1
+        self.parts.append(piece.found.without(scattered) if scattered.any() else piece.found)
+        if judged[0]:
+            self._open.append(piece.edges[0])
+        if len(codes) > 1:
+            self._close()
+            if judged[-1]:
+                self._open.append(piece.edges[-1])
+        self._last = int(codes[-1])
+
+    def _close(self) -> None:
+        """Rank the query that no later piece continues; should it turn up again, it is among the scattered."""
+        if self._open:
+            self.parts.append(_rank(_join(self._open), self.judged, self.convention))
+            self._open = []
+
+    def scattered(self) -> np.ndarray:
+        """Which queries have lines in more than one place. What was found for them so far is forgotten."""
+        self._close()
+        found: np.ndarray = self._stretches > 1
+        if found.any():
+            self.parts = [part.without(found) for part in self.parts]
+        return found
+
+    def finish(self) -> tuple[Placements, RunCounts]:
+        """The placements, when all parts are there."""
+        size = len(self.judged.sheet.queries)
+        counts = self.counts
+        total = {name: np.zeros(size, np.int64) for name in PER_QUERY}
+        answered = np.zeros(size, bool)
+        for found in self.parts:
+            answered[found.code] = True
+            for name in PER_QUERY:
+                total[name][found.code] += getattr(found, name)
+        for name in PER_QUERY[1:]:
+            setattr(counts, name, int(total[name].sum()))
+        counts.unjudged_queries = len(self._unjudged)
+        counts.unjudged_examples = [ids.decode(query) for query in sorted(self._unjudged)[:3]]
+        empty = [np.zeros(0, np.int64)]
+        joined = [np.concatenate([getattr(found, name) for found in self.parts] or empty) for name in PER_ROW]
+        return assemble(self.judged.sheet, total["retrieved"], answered, *joined), counts
+
+
+MOST_TAGS = 4
+
+
+def place(
+    qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan = USUAL
+) -> tuple[Placements, RunCounts]:
     """Placements of a run that comes in blocks."""
+    found = _place(qrels, source, convention, plan, lambda block: [(b"", block)])
+    return found[b""]
+
+
+def place_by_tag(
+    qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan = USUAL
+) -> dict[bytes, tuple[Placements, RunCounts]]:
+    """Placements of several runs in one input, told apart by their tags; it is read once for all of them."""
+    return _place(qrels, source, convention, plan, Block.by_tag)
+
+
+Split = Callable[[Block], list[tuple[bytes, Block]]]
+
+
+def _place(
+    qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan, split: Split
+) -> dict[bytes, tuple[Placements, RunCounts]]:
     judged = Judged(qrels, source)
-    size = len(judged.sheet.queries)
-    counts = RunCounts()
-    stretches = np.zeros(size, np.int64)
-    parts: list[Found] = []
-    edges: list[tuple[int, Rows]] = []
-    unjudged: set[bytes] = set()
-    last = -1
+    gathered: dict[bytes, Gathering] = {}
 
-    def work(piece: Callable[[], Block]) -> Piece:
-        return _rank_piece(piece(), judged, convention)
+    def work(piece: Callable[[], Block]) -> list[tuple[bytes, Piece]]:
+        return [(tag, _rank_piece(block, judged, convention)) for tag, block in split(piece())]
 
-    for piece in in_threads(work, source.pieces()):
-        parts.append(piece.found)
-        edges += piece.edges
-        unjudged |= piece.unjudged
-        counts.lines += piece.lines
-        counts.example_docs = counts.example_docs or piece.example_docs
-        counts.tolerated.update(piece.block_notes)
-        if len(piece.codes):
-            np.add.at(stretches, piece.codes[piece.codes >= 0], 1)
-            if piece.codes[0] == last >= 0:
-                stretches[last] -= 1
-            last = int(piece.codes[-1])
-
-    scattered = stretches > 1
-    if scattered.any():
-        parts = [found.without(scattered) for found in parts]
-        edges = [(code, block) for code, block in edges if not scattered[code]]
-        parts.append(_rank_again(source, judged, convention, scattered))
-    if edges:
-        parts.append(_rank(_join(edges), judged, convention))
-
-    total = {name: np.zeros(size, np.int64) for name in PER_QUERY}
-    answered = np.zeros(size, bool)
-    for found in parts:
-        answered[found.code] = True
-        for name in PER_QUERY:
-            total[name][found.code] += getattr(found, name)
-    for name in PER_QUERY[1:]:
-        setattr(counts, name, int(total[name].sum()))
-    counts.unjudged_queries = len(unjudged)
-    counts.unjudged_examples = [ids.decode(query) for query in sorted(unjudged)[:3]]
-    empty = [np.zeros(0, np.int64)]
-    joined = [np.concatenate([getattr(found, name) for found in parts] or empty) for name in PER_ROW]
-    return assemble(judged.sheet, total["retrieved"], answered, *joined), counts
+    for pieces in in_threads(work, source.pieces(plan.share), plan.threads):
+        for tag, piece in pieces:
+            if tag not in gathered:
+                gathered[tag] = Gathering(judged, convention)
+            gathered[tag].add(piece)
+    again = {tag: one for tag, one in gathered.items() if one.scattered().any()}
+    if again:
+        _rank_again(source, judged, convention, plan, split, again)
+    return {tag: one.finish() for tag, one in gathered.items()}
 
 
-def in_threads(work: Callable[[In], Out], items: Iterator[In]) -> Iterator[Out]:
+def processors() -> int:
+    """How many threads can run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_threads(work: Callable[[In], Out], items: Iterator[In], threads: int | None = None) -> Iterator[Out]:
     """`work` over `items` in order, with no more in flight than threads can use."""
     # glibc hands freed memory of more than twice the largest block freed so far back to the system, and
     # getting it again page by page would take a third of the time. Freeing one large block raises that
     # limit; it is never touched, so it costs nothing.
     np.empty(_LARGE_BLOCK, np.uint8)
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = threads or processors()
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[Out]] = deque()
         try:
@@ -227,25 +309,156 @@ def _rank_piece(block: Block, judged: Judged, convention: Convention) -> Piece:
         found=_rank(lines, judged, convention),
         edges=edges,
         codes=codes,
-        unjudged={block.queries[i] for i in np.flatnonzero(codes < 0).tolist()},
+        sizes=np.diff(block.start),
+        unjudged={q for i in np.flatnonzero(codes < 0).tolist() if judged.owns(q := block.queries[i])},
         lines=len(block),
         example_docs=list(map(ids.decode, block.docs(np.arange(min(3, len(block)))))),
+        tags=[]
+        if block.tags is None
+        else list(dict.fromkeys(block.tags.names(block.tags.start[:-1][:100])))[:MOST_TAGS],
         block_notes=block.notes,
     )
 
 
-def _rank_again(source: BlockSource, judged: Judged, convention: Convention, scattered: np.ndarray) -> Found:
-    """Rank queries whose lines are scattered over the input, by a second pass over it."""
+def _some_tags(block: Block) -> list[bytes]:
+    if block.tags is None:
+        return []
+    return list(dict.fromkeys(block.tags.names(block.tags.start[:-1][:100])))[:MOST_TAGS]
 
-    def gather(piece: Callable[[], Block]) -> tuple[np.ndarray, Rows]:
-        block = piece()
+
+def _rank_again(
+    source: BlockSource,
+    judged: Judged,
+    convention: Convention,
+    plan: Plan,
+    split: Split,
+    gathered: Mapping[bytes, Gathering],
+) -> None:
+    """Rank queries whose lines are scattered over the input: a second pass sorts those lines by query.
+
+    They go through a temporary file (in memory while it is small), from which a few queries are ranked at a time.
+    """
+    import tempfile
+
+    def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[tuple[int, Stored]]]]:
+        blocks = [(tag, block) for tag, block in split(piece()) if tag in gathered]
+        return [(tag, spills[tag].sort(block, judged)) for tag, block in blocks]
+
+    with tempfile.SpooledTemporaryFile(max_size=min(IN_MEMORY, 32 * plan.lines), prefix="goldrank-") as file:
+        spills = {tag: Spill(file, one.scattered(), one.lines, plan.lines) for tag, one in gathered.items()}
+        for number, pieces in enumerate(in_threads(gather, source.pieces(plan.share), plan.threads)):
+            for tag, parts in pieces:
+                spills[tag].write(number, parts)
+        for tag, spill in spills.items():
+            for bucket in spill.filled():
+
+                def place_of(number: int, line: int, tag: bytes = tag) -> object:
+                    """Where a line stands: its piece is read once more, for a message."""
+                    piece = next(islice(source.pieces(plan.share), number, None))
+                    return dict(split(piece()))[tag].place(line)
+
+                lines = spill.read(bucket, place_of)
+                gathered[tag].parts.append(_rank(lines, judged, convention, scattered=True))
+
+
+IN_MEMORY = 64 << 20
+"""Bytes of scattered lines that are kept in memory rather than in a temporary file."""
+MOST_BUCKETS = 256
+
+
+@dataclass
+class Stored:
+    """Lines on their way through a file; one entry each per line."""
+
+    code: np.ndarray
+    score: np.ndarray
+    key: np.ndarray
+    line: np.ndarray
+    claimed: np.ndarray
+    length: np.ndarray
+    docs: bytes
+
+
+STORED = {"code": "<i8", "score": "<f8", "key": "<u8", "line": "<i8", "claimed": "<i8", "length": "<i8"}
+
+
+class Spill:
+    """Lines of scattered queries, sorted into buckets of whole queries in a file."""
+
+    def __init__(self, file: Any, scattered: np.ndarray, lines: np.ndarray, most: int) -> None:
+        self._file = file
+        which = np.flatnonzero(scattered)
+        before = np.cumsum(lines[which]) - lines[which]
+        most = max(most, int(lines[which].sum()) // MOST_BUCKETS + 1)
+        self._bucket = np.full(len(scattered), -1)
+        self._bucket[which] = before // most
+        self.index: list[list[tuple[int, int, int, int]]] = [[] for _ in range(int(self._bucket.max(initial=-1)) + 1)]
+        """For each bucket where its parts are: offset, lines, bytes of ids, number of the piece."""
+
+    def sort(self, block: Block, judged: Judged) -> list[tuple[int, Stored]]:
+        """The lines of a block that are wanted, by bucket."""
         codes = np.array([judged.code.get(query, -1) for query in block.queries], np.int64)
-        wanted = (codes >= 0) & scattered[codes]
-        line_code = np.repeat(np.where(wanted, codes, -1), np.diff(block.start))
-        lines = np.flatnonzero(line_code >= 0)
-        return line_code[lines], block.keep(lines)
+        line_code = np.repeat(codes, np.diff(block.start))
+        bucket = np.where(line_code >= 0, self._bucket[line_code], -1)
+        lines = np.argsort(bucket, kind="stable")[np.count_nonzero(bucket < 0) :]
+        claims = np.full(len(block), -1)
+        if block.claimed is not None and len(lines):
+            # Only those of judged documents are ever asked for.
+            asked = judged.candidates(pair_keys(block.key, line_code))
+            claims[asked] = block.claimed(asked)
+        found = []
+        for some in np.split(lines, np.flatnonzero(np.diff(bucket[lines])) + 1):
+            if len(some):
+                docs = block.docs(some)
+                length = np.fromiter(map(len, docs), np.int64, len(docs))
+                columns = (line_code[some], block.score[some], block.key[some], some, claims[some], length)
+                found.append((int(bucket[some[0]]), Stored(*columns, b"".join(docs))))
+        return found
 
-    return _rank(_join(list(in_threads(gather, source.pieces()))), judged, convention, scattered=True)
+    def write(self, piece: int, parts: Sequence[tuple[int, Stored]]) -> None:
+        """Add the sorted lines of a piece, which come in order."""
+        try:
+            for bucket, part in parts:
+                self.index[bucket].append((self._file.tell(), len(part.code), len(part.docs), piece))
+                for name, kind in STORED.items():
+                    self._file.write(np.ascontiguousarray(getattr(part, name), kind).tobytes())
+                self._file.write(part.docs)
+        except OSError as error:
+            raise GoldrankError(
+                f"lines of scattered queries cannot be sorted in a temporary file: {error.strerror}",
+                hint="Sort the run by query, or set TMPDIR to a folder with as much room as the run takes.",
+            ) from None
+
+    def filled(self) -> list[int]:
+        """The buckets that have lines: a large query leaves numbers free."""
+        return [number for number, parts in enumerate(self.index) if parts]
+
+    def read(self, bucket: int, place_of: Callable[[int, int], object]) -> Lines:
+        """The lines of a bucket, in input order."""
+        columns: dict[str, list[np.ndarray]] = {name: [] for name in STORED}
+        texts: list[bytes] = []
+        for offset, size, doc_bytes, _ in self.index[bucket]:
+            self._file.seek(offset)
+            for name, kind in STORED.items():
+                columns[name].append(np.frombuffer(self._file.read(8 * size), kind))
+            texts.append(self._file.read(doc_bytes))
+        whole = {name: np.concatenate(found) for name, found in columns.items()}
+        text = b"".join(texts)
+        end = np.cumsum(whole["length"])
+        owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
+        begin = end - whole["length"]
+
+        def docs(lines: np.ndarray) -> list[bytes]:
+            return [text[a:b] for a, b in zip(begin[lines].tolist(), end[lines].tolist(), strict=True)]
+
+        return Lines(
+            whole["code"],
+            whole["score"],
+            pair_keys(whole["key"], whole["code"]),
+            docs,
+            lambda line: place_of(int(owner[line]), int(whole["line"][line])),
+            lambda lines: whole["claimed"][lines],
+        )
 
 
 def _join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> Lines:
@@ -405,7 +618,8 @@ def _without_repeats(lines: Lines, policy: str) -> tuple[Lines, np.ndarray]:
             raise InputError(
                 f"document '{ids.show(ids.decode(doc))}' is in this ranking twice, first at {lines.place(before)}",
                 where=str(lines.place(line)),
-                hint="Remove one of the lines, or choose: duplicates='first', 'last' or 'count'.",
+                hint="Remove one of the lines, or choose: duplicates='first', 'last' or 'count'. "
+                "Several runs in one file, told apart by tag, are scored with read_runs, or --by-tag.",
             )
         drop.append(before if policy == "last" else line)
         if policy == "last":

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Sheet
+
+Example = TypeVar("Example", str, bytes)
 
 
 @dataclass
@@ -31,10 +34,12 @@ class RunCounts:
     """Documents of the run that would be judged ones after Unicode normalisation."""
     constant: int = 0
     """Queries with at least two documents that all have the same score."""
+    tags: list[bytes] = field(default_factory=list)
+    """A few of the tags that lines have in their last column."""
     tolerated: Counter[str] = field(default_factory=Counter)
     """What readers tolerated, with how often."""
 
-    def example(self, found: list[str], text: str, limit: int = 3) -> None:
+    def example(self, found: list[Example], text: Example, limit: int = 3) -> None:
         """Remember a few examples."""
         if len(found) < limit:
             found.append(text)

@@ -82,7 +82,7 @@ def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, R
     counts.lines = int(retrieved.sum())
     known = set(sheet.queries)
     for query in results:
-        if query not in known:
+        if query not in known and qrels.owns(ids.encode(query)):
             counts.unjudged_queries += 1
             counts.example(counts.unjudged_examples, query)
     placements = assemble(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from goldrank.conventions import POLICIES
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.qrels import Judgements, Qrels
+from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, one_of
-from goldrank.io import names, objects, sources, trec
+from goldrank.io import names, objects, parts, sources, trec
+from goldrank.io.parts import Part
 from goldrank.io.sources import Source
 
 RUN_FORMATS = ("trec", "trec-no-tag", "msmarco", "table", "json", "jsonl", "parquet", "arrow")
@@ -23,28 +24,104 @@ QRELS_FORMATS = ("trec", "trec-3col", "table", "json", "jsonl", "parquet", "arro
 
 
 def read_run(given: Any, *, format: str | None = None, name: str | None = None, duplicates: str = "error") -> Run:
-    """A run from a path, an open binary stream or '-' for standard input; the format is told by the content."""
+    """A run from a path, an open binary stream or '-' for standard input; the format is told by the content.
+
+    A pattern ('runs/part-*.parquet') or a folder of part files is one run too, read file by file.
+    """
     if format is not None:
         one_of(format, RUN_FORMATS, "format")
     one_of(duplicates, POLICIES["duplicates"], "duplicates")
-    folder = _parquet_files(given)
-    if folder is not None:
-        from goldrank.io import tables
-
-        return _named(tables.read_run(folder, "parquet"), name)
+    several = parts.find(given)
+    if several is not None:
+        return _named(_run_of_parts(os.fsdecode(given), several, format, duplicates), name)
     source = sources.open_source(given)
-    kind = format or _detect(source, "run")
+    return _named(_run(source, format or _detect(source, "run"), (), duplicates), name)
+
+
+def read_runs(given: Any, *, format: str | None = None) -> Runs:
+    """Several runs in one file, pattern or folder, told apart by tag: column 6 of TREC files, a column of tables.
+
+    The result maps tags to runs. Give it to `evaluate` as it is: the files are then read once for all runs.
+    """
+    run = read_run(given, format=format)
+    if run.blocks is None or not _has_tags(run.blocks):
+        raise InputError(
+            "has no tags to tell runs apart by",
+            where=run.name if run.blocks is None else run.blocks.name,
+            hint=f"TREC runs have them in column 6, tables in a column named {', '.join(names.ALIASES['tag'])}.",
+        )
+    return Runs(run.blocks, name=run.name, notes=run.notes)
+
+
+def _has_tags(blocks: Any) -> bool:
+    first = next(blocks.pieces(), None)
+    return first is not None and first().tags is not None
+
+
+def _run(source: Source, kind: str, partition: Any, duplicates: str) -> Run:
+    """A run in one file."""
     if kind in trec.RUN_LAYOUTS:
-        run = trec.read_run(source, kind)
-    elif kind in ("json", "jsonl"):
+        return trec.read_run(source, kind)
+    if kind in ("json", "jsonl"):
         from goldrank.io import json
 
-        run = json.read_run(source, lines=kind == "jsonl", duplicates=duplicates)
-    else:
-        from goldrank.io import tables
+        return json.read_run(source, lines=kind == "jsonl", duplicates=duplicates)
+    from goldrank.io import tables
 
-        run = tables.read_run(source, kind)
-    return _named(run, name)
+    return tables.read_run(source, kind, partition)
+
+
+def _run_of_parts(where: str, found: list[Part], format: str | None, duplicates: str) -> Run:
+    """One run in several files."""
+    opened, kind = _open_parts(where, found, format, "run")
+    label = Path(where).name
+    if kind in ("json", "jsonl"):
+        runs = [_run(source, kind, (), duplicates) for _, source in opened]
+        return objects.joined_run(runs, [source.name for _, source in opened], label, duplicates)
+    if kind == "parquet" and not _is_packed(opened):
+        # Their footers are read now, so that a damaged file is found before the work begins.
+        ready = [_run(source, kind, part.partition, duplicates) for part, source in opened]
+        rows = [run.blocks.shape.rows for run in ready]  # type: ignore[union-attr]
+        empty = [source.name for (_, source), size in zip(opened, rows, strict=True) if not size]
+        if len(empty) == len(ready):
+            raise InputError("no rows in any file", where=where, hint="Did the system return anything?")
+        notes = [note for run in ready for note in run.notes]
+        if empty:
+            notes.append(f"files without rows: {len(empty):,} of {len(ready):,}, the first is {empty[0]}")
+        full = [run for run, size in zip(ready, rows, strict=True) if size]
+        blocks = parts.PartsRun(where, [partial(getattr, run, "blocks") for run in full])
+        return Run(blocks=blocks, name=label, id_kind="text", notes=tuple(dict.fromkeys(notes)))
+
+    def opener(part: Part, source: Source) -> Any:
+        return lambda: _run(source, kind, part.partition, duplicates).blocks
+
+    notes = [f"{source.label}: {note}" for _, source in opened for note in source.notes]
+    blocks = parts.PartsRun(where, [opener(part, source) for part, source in opened])
+    return Run(blocks=blocks, name=label, id_kind="text", notes=tuple(notes))
+
+
+def _open_parts(where: str, found: list[Part], format: str | None, what: str) -> tuple[list[tuple[Part, Source]], str]:
+    """The files of a pattern or folder, and the one format that they have."""
+    opened = [(part, sources.open_source(part.path)) for part in found]
+    kinds = [(part, format or _detect(source, what)) for part, source in opened]
+    return opened, parts.one_format(kinds, where)
+
+
+def held_bytes(given: Any, what: str) -> int:
+    """About how many bytes of a path must be held at once to read it: all of qrels, none of a TREC run."""
+    if os.fspath(given) == "-":
+        return 0
+    if os.path.isdir(os.path.join(given, "qrels")):
+        return 0
+    found = parts.find(given)
+    opened = [sources.open_source(given)] if found is None else [sources.open_source(part.path) for part in found]
+    if what == "qrels":
+        return sum(source.unpacked() for source in opened)
+    return sum(source.unpacked() for source in opened if source.head.lstrip()[:1] in (b"{", b"["))
+
+
+def _is_packed(opened: list[tuple[Part, Source]]) -> bool:
+    return any(source.compression is not None for _, source in opened)
 
 
 def read_qrels(
@@ -55,33 +132,50 @@ def read_qrels(
     judgements: str = "error",
     real_grades: bool = False,
 ) -> Qrels:
-    """Qrels from a path, a BEIR folder, an open binary stream or '-'; the format is told by the content."""
+    """Qrels from a path, a BEIR folder, an open binary stream or '-'; the format is told by the content.
+
+    A pattern or a folder of part files is one set of qrels too.
+    """
     if format is not None:
         one_of(format, QRELS_FORMATS, "format")
     one_of(judgements, POLICIES["judgements"], "judgements")
-    folder = _parquet_files(given)
-    if folder is not None and split is None:
-        from goldrank.io import tables
-
-        return tables.read_qrels(folder, "parquet", judgements=judgements, real_grades=real_grades)
-    if isinstance(given, str | os.PathLike) and os.fspath(given) != "-" and os.path.isdir(given):
+    if (isinstance(given, str | os.PathLike) and os.path.isdir(os.path.join(given, "qrels"))) or split is not None:
         from goldrank.io import beir
 
+        if not (isinstance(given, str | os.PathLike) and os.path.isdir(given)):
+            raise OptionError("split= chooses among the qrels of a BEIR folder", hint="Name the folder, not a file.")
         given = beir.qrels_file(Path(os.fsdecode(given)), split)
         format = None
-    elif split is not None:
-        raise OptionError("split= chooses among the qrels of a BEIR folder", hint="Name the folder, not a file.")
+    several = parts.find(given)
+    if several is not None:
+        where = os.fsdecode(given)
+        opened, kind = _open_parts(where, several, format, "qrels")
+        rows = [_judgements(source, kind, part.partition, judgements, real_grades) for part, source in opened]
+        return Qrels.from_parts(rows, name=Path(where).name, judgements=judgements)
     source = sources.open_source(given)
     kind = format or _detect(source, "qrels")
-    if kind in trec.QRELS_LAYOUTS:
-        return trec.read_qrels(source, kind, judgements)
     if kind in ("json", "jsonl"):
         from goldrank.io import json
 
         return json.read_qrels(source, lines=kind == "jsonl", judgements=judgements, real_grades=real_grades)
+    rows = [_judgements(source, kind, (), judgements, real_grades)]
+    return Qrels.from_parts(rows, name=source.label, judgements=judgements)
+
+
+def _judgements(source: Source, kind: str, partition: Any, judgements: str, real_grades: bool) -> Judgements:
+    """The judgements in one file."""
+    if kind in trec.QRELS_LAYOUTS:
+        return trec.read_qrels(source, kind)
+    if kind in ("json", "jsonl"):
+        from goldrank.io import json
+
+        qrels = json.read_qrels(source, lines=kind == "jsonl", judgements=judgements, real_grades=real_grades)
+        rows: list[Any] = [(query, doc, grade) for query, docs in qrels.raw.items() for doc, grade in docs.items()]
+        queries, docs, grades = ([row[i] for row in rows] for i in range(3))
+        return Judgements(queries, docs, grades, lambda _: source.name, qrels.notes)
     from goldrank.io import tables
 
-    return tables.read_qrels(source, kind, judgements=judgements, real_grades=real_grades)
+    return tables.read_qrels(source, kind, partition, real_grades=real_grades)
 
 
 def read_aspects(given: Any) -> AspectQrels:
@@ -213,16 +307,6 @@ def _is_file(given: Any) -> bool:
 def _is_frame(given: Any) -> bool:
     kind = type(given)
     return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
-
-
-def _parquet_files(given: Any) -> str | None:
-    """A folder or pattern of Parquet files."""
-    if not isinstance(given, str | os.PathLike):
-        return None
-    path = os.fsdecode(given)
-    if os.path.isdir(path):
-        return path if any(glob.iglob("**/*.parquet", root_dir=path, recursive=True)) else None
-    return path if glob.has_magic(path) and not os.path.exists(path) and glob.glob(path) else None
 
 
 def _named(run: Run, name: str | None) -> Run:

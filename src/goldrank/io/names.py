@@ -15,6 +15,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "score": ("score", "sim", "similarity"),
     "rank": ("rank", "position"),
     "grade": ("grade", "relevance", "rel", "rating", "label", "score"),
+    "tag": ("tag", "run", "run_id", "runid", "run_name", "system", "system_id"),
 }  # fmt: skip
 
 

@@ -100,6 +100,25 @@ def run_from_rows(
     return Run(results, name=name, id_kind=kind, notes=notes)
 
 
+def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
+    """One run from several that are held in memory, such as JSON files."""
+    numbers: list[int] = []
+
+    def rows() -> Iterator[tuple[str, str, float]]:
+        for number, run in enumerate(runs):
+            for query, docs in run.items():
+                for doc, score in docs.items():
+                    numbers.append(number)
+                    yield query, doc, score
+
+    joined = run_from_rows(
+        rows(), name, duplicates, [q for run in runs for q in run], where=lambda row: places[numbers[row]]
+    )
+    joined.id_kind = "text"
+    joined.notes = (*dict.fromkeys(note for run in runs for note in run.notes), *joined.notes)
+    return joined
+
+
 class Listed:
     """Rows in memory in which a document may come twice (a `BlockSource`)."""
 
@@ -107,8 +126,11 @@ class Listed:
         self.name = name
         self._rows = rows
 
-    def pieces(self) -> Iterator[Callable[[], Block]]:
+    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
         yield self._block
+
+    def memory(self, threads: int, share: float) -> int:
+        return 0
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         return np.fromiter(map(hash, docs), np.int64, len(docs)).view(np.uint64)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
 from goldrank.errors import InputError
@@ -19,8 +20,19 @@ MAX_PAGE_HEADER = 1 << 24
 """Page headers are small, but may hold the least and the greatest value of the page."""
 
 
-def check(file: IO[bytes], where: str) -> None:
-    """Raise if the structure of a Parquet file does not hold together."""
+@dataclass(frozen=True)
+class Shape:
+    """What a Parquet file's footer says of its size."""
+
+    rows: int
+    group_rows: int
+    """The rows of its largest row group."""
+    group_bytes: int
+    """The bytes of its largest row group when unpacked."""
+
+
+def check(file: IO[bytes], where: str) -> Shape:
+    """The size of a Parquet file; raises if its structure does not hold together."""
     try:
         size = file.seek(0, os.SEEK_END)
         tail = _read(file, max(0, size - 8), 8)
@@ -29,6 +41,9 @@ def check(file: IO[bytes], where: str) -> None:
         footer = _Thrift(_read(file, size - 8 - length, length)).struct()
         for chunk in _chunks(footer):
             _check_pages(file, chunk, size)
+        groups = [(group[3], sum(chunk[3][6] for chunk in group[1] if 3 in chunk)) for group in footer[4]]
+        rows = [int(one) for one, _ in groups]
+        return Shape(sum(rows), max(rows, default=0), max((int(size) for _, size in groups), default=0))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(
             f"cannot be read as Parquet: {error or 'it is damaged'}", where=where, hint="Is the file complete?"

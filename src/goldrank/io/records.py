@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import hashlib
 import json as plain_json
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from goldrank.data import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, Place, one_of
-from goldrank.io import _is_file, _is_frame, _parquet_files, sources
+from goldrank.io import _is_file, _is_frame, parts, sources
 from goldrank.io.fields import Fields
 from goldrank.io.json import Parser
 from goldrank.io.sources import MAX_RECORD, Source
@@ -53,11 +55,9 @@ def open_records(data: Any, fields: Fields, format: str | None = None) -> Record
     """Records from a path, a stream, a data frame, a dict of columns, one record, or an iterable of records."""
     if format is not None:
         one_of(format, FORMATS, "format")
-    folder = _parquet_files(data)
-    if folder is not None:
-        from goldrank.io import tables
-
-        return _of_table(tables.open_table(folder, "parquet"), fields)
+    found = parts.find(data)
+    if found is not None:
+        return _of_parts(str(data), found, fields, format)
     if _is_file(data):
         return _of_file(sources.open_source(data), fields, format)
     name = getattr(data, "name", None)
@@ -154,6 +154,31 @@ def _is_list_of_records(value: Any) -> bool:
 
 
 # Files.
+
+
+def _of_parts(name: str, found: list[parts.Part], fields: Fields, format: str | None) -> Records:
+    """The records of several files of one format, one after the other."""
+    opened = [sources.open_source(part.path) for part in found]
+    kinds = [format or _detect(source, fields) for source in opened]
+    kind = parts.one_format(list(zip(found, kinds, strict=True)), name)
+    made = [_of_file(source, fields, kind) for source in opened]
+
+    def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
+        for i, one in enumerate(made):
+            for number, record in one.rows(counts):
+                yield number * len(made) + i, record
+
+    def place(number: int) -> str:
+        return made[number % len(made)].place(number // len(made))
+
+    def digest() -> str:
+        whole = hashlib.sha256()
+        for one in made:
+            whole.update((one.digest() if one.digest else "").encode())
+        return whole.hexdigest()
+
+    notes = [note for one in made for note in one.notes]
+    return Records(name, Path(name).name, rows, place, digest, notes, made[0].cells)
 
 
 def _of_file(source: Source, fields: Fields, format: str | None) -> Records:

@@ -26,6 +26,8 @@ SPOOL = 64 << 20
 MAX_RATIO = 250
 """How many times its size a compressed file may unpack to, beyond `FREE` bytes. Runs reach 20 or so."""
 FREE = 64 << 20
+USUAL_RATIO = 10
+"""How many times its size a compressed file is taken to unpack to, for estimates."""
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _FOREIGN = {
@@ -122,12 +124,13 @@ class Source:
                     raise self.long_line(sum(map(len, parts)) - since_line_end)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _chunks(self) -> Iterator[bytes]:
+    def _chunks(self, piece: int | None = None) -> Iterator[bytes]:
         """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF."""
         total = 0
+        piece = piece or PIECE
         with self.open() as stream:
             self._read(stream, self.start)
-            while data := self._read(stream, PIECE):
+            while data := self._read(stream, piece):
                 total += len(data)
                 if self.compression and total > FREE and total > MAX_RATIO * (self.size or total):
                     raise InputError(
@@ -172,14 +175,15 @@ class Source:
             yield decoder.decode(data)
         yield decoder.decode(b"", final=True)
 
-    def pieces(self) -> Iterator[tuple[int, Load]]:
+    def pieces(self, share: float = 1.0) -> Iterator[tuple[int, Load]]:
         """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""
+        size = max(1, int(PIECE * share))
         if self.compression is None and not self.old_mac and self.path is not None:
-            yield from self._file_pieces(self.path)
+            yield from self._file_pieces(size)
             return
         offset = self.start
         rest = b""
-        for data in self._chunks():
+        for data in self._chunks(size):
             cut = data.rfind(b"\n") + 1
             if not cut:
                 rest += data
@@ -193,7 +197,7 @@ class Source:
         if rest:
             yield offset, lambda: padded(rest)
 
-    def _file_pieces(self, path: Path) -> Iterator[tuple[int, Load]]:
+    def _file_pieces(self, piece: int) -> Iterator[tuple[int, Load]]:
         def load(offset: int, size: int) -> np.ndarray:
             data = np.empty(size + PAD, np.uint8)
             data[size:] = 0
@@ -211,7 +215,7 @@ class Source:
             total = os.fstat(file.fileno()).st_size
             offset = self.start
             while offset < total:
-                end = min(offset + PIECE, total)
+                end = min(offset + piece, total)
                 if end < total:
                     file.seek(end)
                     more = self._read(file, MAX_LINE)
@@ -249,6 +253,11 @@ class Source:
             import hashlib
 
             return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    def unpacked(self) -> int:
+        """An estimate of the bytes when decompressed; nothing is read for it but a few bytes."""
+        stored = self.size or 0
+        return stored if self.compression is None else USUAL_RATIO * stored
 
     @property
     def size(self) -> int | None:

@@ -7,22 +7,19 @@ integers stay exact, and text that looks like a missing value ("NA") is an id li
 from __future__ import annotations
 
 import csv
-import glob
 import io
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from goldrank.data import ids
-from goldrank.data.blocks import NO_LINE_END, Block, Rows
-from goldrank.data.qrels import HIGH_GRADE, Qrels, check_grade
+from goldrank.data.blocks import NO_LINE_END, Block, Rows, Tags
+from goldrank.data.qrels import HIGH_GRADE, Judgements, Qrels, check_grade
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import names, parquet
@@ -30,19 +27,32 @@ from goldrank.io.sources import Source
 
 BATCH = 200_000
 """Rows that are ranked at a time."""
+MOST_SLICED = 2_000_000
+"""Rows of a row group up to which it is read slice by slice."""
+ROW = 150
+"""Bytes that a row takes while it is ranked, beside its own: chosen, as the next ones are.
+
+READ_AHEAD and TIMES_TABLE were not compared with peaks.
+"""
+PAGES = 8 << 20
+READ_AHEAD = 4
+TIMES_TABLE = 8
+
+Partition = Sequence[tuple[str, str | None]]
+"""Columns and their values, as the folders of a partitioned table name them."""
 
 
-def read_run(source: Source | str, kind: str) -> Run:
-    """A run from a table file; Parquet may be a folder or a pattern of files."""
-    table = open_table(source, kind)
+def read_run(source: Source, kind: str, partition: Partition = ()) -> Run:
+    """A run from a table file; `partition` has columns whose one value is in the path and not in the file."""
+    table = open_table(source, kind, partition)
     run = _run(table, "text")
     run.notes = tuple(table.notes)
     return run
 
 
-def read_qrels(source: Source | str, kind: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
-    """Qrels from a table file; Parquet may be a folder or a pattern of files."""
-    return _qrels(open_table(source, kind), "text", judgements, real_grades)
+def read_qrels(source: Source, kind: str, partition: Partition = (), *, real_grades: bool = False) -> Judgements:
+    """Judgements from a table file."""
+    return _judgements(open_table(source, kind, partition), real_grades)
 
 
 def run_from_frame(frame: Any, name: str) -> Run:
@@ -54,7 +64,10 @@ def run_from_frame(frame: Any, name: str) -> Run:
 def qrels_from_frame(frame: Any, name: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
     table = Table(to_lazy(frame, name), name, name)
-    return _qrels(table, _id_kind(table), judgements, real_grades)
+    kind = _id_kind(table)
+    qrels = Qrels.from_parts([_judgements(table, real_grades)], name=name, judgements=judgements)
+    qrels.id_kind = kind
+    return qrels
 
 
 def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
@@ -114,6 +127,9 @@ class Table:
     notes: list[str] = field(default_factory=list)
     line_of: Callable[[int], int] | None = None
     """The line that a row stands in, for text."""
+    source: Source | None = None
+    shape: parquet.Shape | None = None
+    """For a Parquet file that can be read in slices, its size."""
 
     def place(self, row: int) -> Place | str:
         """Where a row is, for messages."""
@@ -138,26 +154,25 @@ def reading(where: str, kind: str = "a table") -> Iterator[None]:
         ) from None
 
 
-def open_table(source: Source | str, kind: str) -> Table:
-    """A table file; Parquet may be a folder or a pattern of files."""
-    if isinstance(source, str):
-        with reading(source, "Parquet"):
-            folder = os.path.isdir(source)
-            pattern = os.path.join(glob.escape(source), "**", "*.parquet") if folder else source
-            paths = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
-            for path in paths:
-                with open(path, "rb") as file:
-                    parquet.check(file, path)
-            frame = pl.scan_parquet(paths, glob=False, hive_partitioning=folder)
-            return Table(frame, source, Path(source).name)
+def open_table(source: Source, kind: str, partition: Partition = ()) -> Table:
+    """A table file; `partition` as in `read_run`."""
+    table = _open_file(source, kind)
+    missing = [(name, value) for name, value in partition if name not in table.columns()]
+    if missing:
+        table.frame = table.frame.with_columns(pl.lit(value, pl.String).alias(name) for name, value in missing)
+    table.source = source
+    return table
+
+
+def _open_file(source: Source, kind: str) -> Table:
     if kind == "table":
         return _read_text(source)
     table = Table(pl.LazyFrame(), source.name, source.label, source.notes)
     with reading(source.name, kind):
         if kind == "parquet" and source.path is not None and source.compression is None:
             with source.open() as file:
-                parquet.check(file, source.name)
-            table.frame = pl.scan_parquet(source.path, glob=False)
+                table.shape = parquet.check(file, source.name)
+            table.frame = pl.scan_parquet(source.path, glob=False, hive_partitioning=False)
             return table
         data = io.BytesIO(source.read())
         if kind == "parquet":
@@ -287,36 +302,76 @@ def _first_line(error: Exception) -> str:
 class TableRun:
     """A run in a table, ranked batch by batch (a `BlockSource`)."""
 
-    def __init__(self, table: Table, value: str) -> None:
+    def __init__(self, table: Table, value: str, tagged: bool = False) -> None:
         self.name = table.where
+        self.source = table.source
+        self.shape = table.shape
         self._table = table
         self._value = value
         """The column that orders documents: 'score', or 'rank' in its absence."""
+        self._tagged = tagged
 
-    def pieces(self) -> Iterator[Callable[[], Block]]:
+    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
         begin = 0
-        batches = self._table.frame.collect_batches(maintain_order=True, chunk_size=BATCH)
+        step = max(1, int(BATCH * share))
+        batches = self._slices(step) if self._sliced else self._batches(step)
+        for load, size in batches:
+            yield lambda load=load, begin=begin: self._block(load(), begin)  # type: ignore[misc]
+            begin += size
+        if not begin:
+            raise InputError("no rows", where=self.name, hint="Did the system return anything?")
+
+    @property
+    def _sliced(self) -> bool:
+        # To skip rows within a row group takes time, so large ones are better read in one go.
+        return self.shape is not None and self.shape.group_rows <= MOST_SLICED
+
+    def _slices(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
+        """Slices that are read by whoever wants them: memory then holds no more than those in work."""
+        assert self.shape is not None
+
+        def load(begin: int, size: int) -> pl.DataFrame:
+            with reading(self.name):
+                found = self._table.frame.slice(begin, size).collect()
+            if len(found) != size:
+                raise InputError(f"has fewer than the {self.shape.rows:,} rows of its footer", where=self.name)  # type: ignore[union-attr]
+            return found
+
+        for begin in range(0, self.shape.rows, step):
+            size = min(step, self.shape.rows - begin)
+            yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
+
+    def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
+        batches = self._table.frame.collect_batches(maintain_order=True, chunk_size=step)
         while True:
             with reading(self.name):
                 batch = next(batches, None)
             if batch is None:
-                break
-            for low in range(0, len(batch), BATCH):
-                part = batch.slice(low, BATCH)
-                yield lambda part=part, begin=begin: self._block(part, begin)  # type: ignore[misc]
-                begin += len(part)
-        if not begin:
-            raise InputError("no rows", where=self.name, hint="Did the system return anything?")
+                return
+            for low in range(0, len(batch), step):
+                part = batch.slice(low, step)
+                yield lambda part=part: part, len(part)  # type: ignore[misc]
+
+    def memory(self, threads: int, share: float) -> int:
+        if self.shape is None:
+            # A table that is not Parquet is held whole.
+            return TIMES_TABLE * (self.source.unpacked() if self.source is not None else 0)
+        rows = max(1, self.shape.group_rows)
+        step = min(share * BATCH, self.shape.rows)
+        row = self.shape.group_bytes / rows + ROW
+        if self._sliced:
+            return int((threads + 1) * (PAGES + step * row))
+        return int(READ_AHEAD * self.shape.group_bytes * (1 + ROW * rows / max(1, self.shape.group_bytes)))
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         return pl.Series(docs, dtype=pl.Binary).hash(seed=0).to_numpy()
 
     def digest(self) -> str | None:
-        return None
+        return None if self.source is None else self.source.digest()
 
     def _block(self, batch: pl.DataFrame, begin: int) -> Block:
         def place(row: int) -> Place | str:
-            return self._table.place(row)
+            return self._table.place(begin + row)
 
         query, doc = (_id_bytes(batch[column], column, place) for column in ("query", "doc"))
         score = _numbers(batch[self._value], self._value, place)
@@ -335,6 +390,12 @@ class TableRun:
                 lambda line: place(int(lines[line])),
             )
 
+        tags: Tags | None = None
+        if self._tagged:
+            tag = batch["tag"].fill_null("").cast(pl.Binary)
+            other = np.flatnonzero((tag != tag.shift(1)).fill_null(False).to_numpy())
+            first = np.concatenate((start[:1], other, [len(batch)]))
+            tags = Tags(first, lambda lines: tag.gather(lines).to_list())
         return Block(
             score,
             key,
@@ -343,6 +404,7 @@ class TableRun:
             query.gather(start).to_list(),
             np.append(start, len(batch)),
             rows,
+            tags=tags,
         )
 
 
@@ -350,14 +412,20 @@ def _run(table: Table, id_kind: str) -> Run:
     columns = table.columns()
     value = "rank" if names.find(columns, "score") is None and names.find(columns, "rank") else "score"
     found = names.find_all(columns, ("query", "doc", value), table.where)
-    table.frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items())
-    return Run(blocks=TableRun(table, value), name=table.label, id_kind=id_kind)
+    wanted = [pl.col(column).alias(word) for word, column in found.items()]
+    tag = names.find(columns, "tag")
+    tagged = tag is not None and tag not in found.values() and not table.frame.collect_schema()[tag].is_nested()
+    if tagged:
+        assert tag is not None
+        wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
+    table.frame = table.frame.select(wanted)
+    return Run(blocks=TableRun(table, value, tagged), name=table.label, id_kind=id_kind)
 
 
 # Qrels.
 
 
-def _qrels(table: Table, id_kind: str, judgements: str, real_grades: bool) -> Qrels:
+def _judgements(table: Table, real_grades: bool) -> Judgements:
     found = names.find_all(table.columns(), ("query", "doc", "grade"), table.where)
     with reading(table.where):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items()).collect()
@@ -378,18 +446,15 @@ def _qrels(table: Table, id_kind: str, judgements: str, real_grades: bool) -> Qr
     kept = frame[rows]
     exact = grade.dtype.is_integer()
     values = kept["grade"].to_list() if exact else _numbers(kept["grade"], "grade", place).tolist()
-    return Qrels.from_rows(
+    return Judgements(
         _id_bytes(kept["query"], "query", place).to_list(),
         _id_bytes(kept["doc"], "doc", place).to_list(),
         [
             value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
             for row, value in enumerate(values)
         ],
-        name=table.label,
-        where=place,
-        judgements=judgements,
-        notes=notes,
-        kind=id_kind,
+        place,
+        notes,
     )
 
 

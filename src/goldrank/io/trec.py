@@ -17,14 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.data import ids
-from goldrank.data.blocks import NO_LINE_END, Block, Rows, in_words
-from goldrank.data.qrels import MAX_GRADE, Grade, Qrels
+from goldrank.data.blocks import NO_LINE_END, Block, Rows, Tags, in_words
+from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
-from goldrank.io import scan
+from goldrank.io import scan, sources
 from goldrank.io.sources import Source
 
 BLANKS = b" \t\n\v\f\r"
+TIMES_PIECE = 9
+"""How many times its size a piece takes while it is parsed and ranked: chosen, then found enough on one text file."""
+UNPACKING = 16 << 20
+"""What a decompressor takes."""
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _INTEGER = re.compile(rb"[+-]?\d+(\.0*)?")
 
@@ -60,9 +64,9 @@ class TrecRun:
         self.source = source
         self.layout = RUN_LAYOUTS[layout]
 
-    def pieces(self) -> Iterator[Callable[[], Block]]:
+    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
         any_piece = False
-        for offset, load in self.source.pieces():
+        for offset, load in self.source.pieces(share):
             any_piece = True
             yield lambda offset=offset, load=load: self._block(load(), offset)  # type: ignore[misc]
         if not any_piece:
@@ -73,6 +77,11 @@ class TrecRun:
         starts = np.concatenate((np.zeros(1, np.int64), ends))[: len(docs)]
         data = scan.padded(b"".join(docs))
         return scan.hashed(scan.Fields(data, [ends], [starts]).columns(0), len(docs))
+
+    def memory(self, threads: int, share: float) -> int:
+        piece = min(share * sources.PIECE, self.source.unpacked())
+        packed = UNPACKING if self.source.compression else 0
+        return int(packed + (threads + 1) * TIMES_PIECE * piece)
 
     def digest(self) -> str | None:
         return self.source.digest()
@@ -122,6 +131,12 @@ class TrecRun:
                 claimed=lambda some: self._claimed(whole, local[some]),
             )
 
+        tags: Tags | None = None
+        if "tag" in layout.fields:
+            tag_column = layout.column("tag")
+            changes = scan.changes(fields.columns(tag_column), fields.size)
+            tags = Tags(np.append(changes, fields.size), lambda lines: fields.texts(tag_column, lines))
+
         return Block(
             score=score,
             key=key,
@@ -131,6 +146,7 @@ class TrecRun:
             queries=fields.texts(query_column, begin),
             start=np.append(begin, fields.size),
             keep=keep,
+            tags=tags,
             notes=notes,
         )
 
@@ -194,8 +210,8 @@ def last_tag(source: Source) -> bytes:
     return b""
 
 
-def read_qrels(source: Source, layout: str = "trec", judgements: str = "error") -> Qrels:
-    """Qrels in one of `QRELS_LAYOUTS`."""
+def read_qrels(source: Source, layout: str = "trec") -> Judgements:
+    """Judgements in one of `QRELS_LAYOUTS`."""
     shape = QRELS_LAYOUTS[layout]
     raw = source.read(lines=True)
     notes: Counter[str] = Counter()
@@ -221,14 +237,12 @@ def read_qrels(source: Source, layout: str = "trec", judgements: str = "error") 
         where = place(line)
         assert where.line is not None
         grades[line] = grade(text, _spot(raw, where.line - 1, column, where))
-    return Qrels.from_rows(
+    return Judgements(
         fields.texts(shape.column("query")),
         fields.texts(shape.column("doc")),
         grades,
-        name=source.label,
-        where=place,
-        judgements=judgements,
-        notes=[*source.notes, *in_words(notes)],
+        place,
+        [*source.notes, *in_words(notes)],
     )
 
 

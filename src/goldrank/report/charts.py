@@ -147,6 +147,45 @@ def curves(name: str, points: Mapping[str, Sequence[tuple[float, float]]]) -> Ch
     return Chart(title, ends, row, "".join(parts))
 
 
+def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> Chart:
+    """Lines on axes in powers of ten, where what grows in proportion has the slope of the diagonal."""
+    points = [point for line in series.values() for point in line if min(point) > 0]
+    ends_of = [[math.log10(point[axis]) for point in points] for axis in (0, 1)]
+    (x_low, x_high), (y_low, y_high) = (
+        (math.floor(min(logs)), max(math.ceil(max(logs)), math.floor(min(logs)) + 1)) for logs in ends_of
+    )
+    left, right, top, bottom = 48.0, WIDTH - 16.0, 10.0, 230.0
+
+    def x(value: float) -> float:
+        return left + (math.log10(value) - x_low) / (x_high - x_low) * (right - left)
+
+    def y(value: float) -> float:
+        return bottom - (math.log10(value) - y_low) / (y_high - y_low) * (bottom - top)
+
+    parts = []
+    for power in range(y_low, y_high + 1):
+        at = y(10.0**power)
+        parts.append(f'<path class="grid" d="M{left:g} {at:.1f}H{right:g}"/>')
+        parts.append(f'<text class="end dim" x="{left - 6:g}" y="{at + 4:.1f}">{10.0**power:g}</text>')
+    for power in range(x_low, x_high + 1):
+        at = x(10.0**power)
+        parts.append(f'<path class="grid" d="M{at:.1f} {top:g}V{bottom:g}"/>')
+        parts.append(f'<text class="mid dim" x="{at:.1f}" y="{bottom + 16:g}">1e{power}</text>')
+    parts.append(f'<text class="mid dim" x="{(left + right) / 2:.1f}" y="{bottom + 32:g}">{text(label)}</text>')
+    row = bottom + 52
+    for i, (name, line) in enumerate(series.items()):
+        drawn = [(x(a), y(b)) for a, b in line if min(a, b) > 0]
+        path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in drawn)
+        parts.append(f'<g><title>{text(name)}</title><path class="line s{i % COLOURS}"{dash(i)} d="{path}"/>')
+        parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in drawn]
+        at = left + (i % 2) * (right - left) / 2
+        parts.append(f'<path class="line s{i % COLOURS}"{dash(i)} d="M{at:.1f} {row - 4:g}h22"/>')
+        parts.append(f'<text x="{at + 28:.1f}" y="{row:g}">{short(name, 22)}</text></g>')
+        row += 18 if i % 2 or i == len(series) - 1 else 0
+    ends = "; ".join(f"{name}: {line[-1][1]:.3g} at {line[-1][0]:g}" for name, line in series.items())
+    return Chart(title, ends, row, "".join(parts))
+
+
 def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
     """One bar per query, from the largest gain to the largest loss."""
     values = np.sort(deltas[~np.isnan(deltas)])[::-1]

@@ -1,0 +1,202 @@
+"""Scores of disjoint shards of queries -> the scores of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from goldrank.data import ids
+from goldrank.data.scores import Bounds, Column, Scores
+from goldrank.errors import InputError
+
+MOST_NOTES = 20
+SHARD = ("goldrank", "time", "shard", "qrels", "run")
+"""What is kept of the provenance of each shard."""
+
+_TOTALS = {
+    "missing": "judged queries are not in the run",
+    "no_results": "queries are in the run without any document",
+    "unjudged_queries": "queries of the run are not judged and were left out",
+    "no_relevant": "queries have no relevant document",
+    "tied": "judged documents are tied",
+    "constant": "queries have one score for all their documents",
+    "repeated": "repeated documents were dropped",
+    "infinite": "scores are infinite",
+    "contradicted": "judged documents claimed a better rank in the rank column than the scores give; the scores count",
+    "near_forms": "documents equal a judged id only after Unicode normalisation (NFC, NFD) and do not count",
+}
+_OF_VALUES = ("without them:", "in another order of tied", "as unjudged documents may")
+"""Beginnings of notes on the values of a shard, which say nothing of the whole."""
+
+
+def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
+    """What evaluating all queries at once would give, from the scores of shards that share no query."""
+    if not shards:
+        raise InputError("no scores to merge")
+    origins = [dict(one.provenance) for one in shards]
+    _check_alike(shards, origins)
+    queries = [query for one in shards for query in one.queries]
+    order = np.array(sorted(range(len(queries)), key=lambda i: ids.encode(queries[i])), np.int64)
+    _check_disjoint([queries[i] for i in order], shards)
+    counts_nan = dict(origins[0].get("policies", {})).get("empty") == "nan"
+
+    def joined(parts: Sequence[Column]) -> Column:
+        return _joined(parts, order, counts_nan)
+
+    first = shards[0]
+    keys = dict.fromkeys(key for one in shards for key in one.counts)
+    counts = {key: sum(int(one.counts.get(key, 0)) for one in shards) for key in keys}
+    shown = list(dict.fromkeys(one.run for one in shards))
+    name = run if run is not None else shown[0] if len(shown) == 1 else "merged"
+    return Scores(
+        run=name,
+        queries=tuple(queries[i] for i in order),
+        columns={key: joined([one.columns[key] for one in shards]) for key in first.columns},
+        counts=counts,
+        notes=_notes(shards, counts, origins, shown),
+        convention=first.convention,
+        origin=lambda: _origin(origins, name),
+        bounds={
+            key: Bounds(
+                two.why, joined([s.bounds[key].low for s in shards]), joined([s.bounds[key].high for s in shards])
+            )
+            for key, two in first.bounds.items()
+        },
+    )
+
+
+def _joined(parts: Sequence[Column], order: np.ndarray, counts_nan: bool) -> Column:
+    from goldrank.measures import parse, summarise
+
+    first = parts[0]
+    values = np.concatenate([part.values for part in parts])[order]
+    there = values if counts_nan else values[~np.isnan(values)]
+    summary = summarise(parse(first.measure), there)
+    return Column(first.measure, values, summary, first.average, first.higher_is_better)
+
+
+def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
+    """All must have been made in the same way."""
+
+    def differ(what: str, of: Callable[[int], Any]) -> None:
+        for i in range(1, len(shards)):
+            if of(i) != of(0):
+                raise InputError(
+                    f"{what} differ: {_shown(of(0))} in {_name(shards, 0)}, {_shown(of(i))} in {_name(shards, i)}",
+                    hint="Shards are evaluated with the same measures, conventions and options.",
+                )
+
+    differ("measures", lambda i: sorted(shards[i].columns))
+    differ("conventions", lambda i: shards[i].convention)
+    policies = [dict(origin.get("policies") or {}) for origin in origins]
+    for policy in dict.fromkeys(key for one in policies for key in one):
+        differ(f"policies ({policy})", lambda i, policy=policy: policies[i].get(policy))  # type: ignore[misc]
+    differ("depths", lambda i: origins[i].get("depth"))
+    differ("criteria of the judgements", lambda i: (origins[i].get("qrels") or {}).get("criteria"))
+    differ("numbers of shards", lambda i: _of(origins[i]))
+    if _of(origins[0]):
+        differ("judgements", lambda i: (origins[i].get("qrels") or {}).get("sha256"))
+    else:
+        _check_local(shards, origins)
+    differ("bounds", lambda i: sorted((key, two.why) for key, two in shards[i].bounds.items()))
+    numbers = [origin["shard"] for origin in origins if origin.get("shard")]
+    if numbers and len(set(numbers)) == len(numbers) and len(numbers) < (_of(origins[0]) or 0):
+        there = {int(number.split("/")[0]) for number in numbers}
+        missing = [str(i) for i in range(1, (_of(origins[0]) or 0) + 1) if i not in there]
+        raise InputError(
+            f"shards are missing: {', '.join(missing[:10])} of {_of(origins[0])}", hint="Merge all of them together."
+        )
+
+
+def _check_local(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse measures that look at the judgements of all queries, if shards did not have them."""
+    from goldrank.measures import parse
+
+    if len({(origin.get("qrels") or {}).get("sha256") for origin in origins}) > 1:
+        for measure in shards[0].columns:
+            if parse(measure).declaration.over == "heads":
+                raise InputError(
+                    f"{measure} depends on the judgements of all queries, and each shard knew its own alone",
+                    hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.",
+                )
+
+
+def _of(origin: Mapping[str, Any]) -> int | None:
+    """How many shards there are, if goldrank made them."""
+    shard = origin.get("shard")
+    return int(shard.split("/")[1]) if shard else None
+
+
+def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
+    twice = [a for a, b in pairwise(queries) if a == b]
+    if not twice:
+        return
+    owners = [_name(shards, i) for i, one in enumerate(shards) if twice[0] in one.queries]
+    raise InputError(
+        f"queries are in more than one shard: {ids.samples(dict.fromkeys(twice))} in {' and '.join(owners[:2])}",
+        hint="A shard that is evaluated with all judgements scores the queries of the others as missing. Evaluate each "
+        "with its own part of the judgements: shard='1/8' or --shard 1/8 takes it.",
+    )
+
+
+def _notes(
+    shards: Sequence[Scores], counts: Mapping[str, int], origins: Sequence[Mapping[str, Any]], names: Sequence[str]
+) -> tuple[str, ...]:
+    """Counts of the whole in words, and what else was noted in the shards."""
+    number = f"{len(shards):,} shard{'s' * (len(shards) != 1)}"
+    notes = [f"merged from {number}" + (f" of runs {ids.samples(names)}" if len(names) > 1 else "")]
+    versions = sorted({str(origin.get("goldrank")) for origin in origins})
+    if len(versions) > 1:
+        notes.append(f"shards were made by different versions of goldrank: {', '.join(versions)}")
+    notes += [f"{counts[key]:,} {words}" for key, words in _TOTALS.items() if counts.get(key)]
+    if counts.get("retrieved"):
+        notes.append(f"{counts['judged_retrieved'] / counts['retrieved']:.1%} of the returned documents are judged")
+    others: dict[str, list[int]] = {}
+    for i, one in enumerate(shards):
+        for note in one.notes:
+            if not note[:1].isdigit() and not note.startswith(_OF_VALUES):
+                others.setdefault(note, []).append(i)
+    told = [
+        note if len(where) == len(shards) else f"{_name(shards, where[0])}"
+        + (f" and {len(where) - 1:,} more" if len(where) > 1 else "") + f": {note}"
+        for note, where in others.items()
+    ]  # fmt: skip
+    notes += told[:MOST_NOTES]
+    if len(told) > MOST_NOTES:
+        notes.append(f"{len(told) - MOST_NOTES:,} more notes are in the shards")
+    return tuple(notes)
+
+
+def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
+    """Where the merged numbers come from: what the shards share, and the inputs of each."""
+    inputs = {}
+    for side in ("qrels", "run"):
+        found = [dict(origin.get(side) or {}) for origin in origins]
+        hashes = list(dict.fromkeys(str(one.get("sha256")) for one in found))
+        inputs[side] = {**found[0], "sha256": hashes[0] if len(hashes) == 1 else _together(sorted(hashes))}
+    inputs["run"]["name"] = run
+    return {
+        **{key: value for key, value in origins[0].items() if key != "shard"},
+        "time": max(str(origin.get("time", "")) for origin in origins),
+        **inputs,
+        "shards": [
+            {key: origin.get(key) for key in ("goldrank", "time", "shard", "qrels", "run")} for origin in origins
+        ],
+    }
+
+
+def _together(hashes: Sequence[str]) -> str:
+    import hashlib
+
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def _name(shards: Sequence[Scores], i: int) -> str:
+    return f"shard {i + 1} ('{ids.show(shards[i].run)}')"
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
