@@ -125,6 +125,13 @@ def test_alignment_is_by_id_not_position():
     shuffled = dict(reversed(list(lowered(8).items())))
     found = only(gate(QRELS, shuffled, "RR: -0%", scores))
     assert (found.worse, found.better) == (0, 0)
+    # Saved scores may have their queries in any order, and more of them.
+    turned = scores.to_dict()
+    turned["queries"] = ["other", *reversed(turned["queries"])]
+    for column in turned["measures"].values():
+        column["values"] = [0.0, *reversed(column["values"])]
+    found = only(gate_scores(scores, "RR: -0%", Scores.from_dict(turned)))
+    assert (found.queries, found.worse, found.better) == (20, 0, 0)
 
 
 def test_floors_and_ceilings():
