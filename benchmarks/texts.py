@@ -182,9 +182,10 @@ def table(answers: dict[str, dict], resident: dict[str, int], count: int) -> str
         seconds = f"{whole[name]:,.1f}" if answer["questions"] == count else f"about {whole[name]:,.0f} (extrapolated)"
         same = next((ours for ours, other in TOOLS.items() if other.beside == name), None)
         factor = f"{whole[name] / whole[same]:,.0f}x" if same in whole else ""
+        cpu = answer["cpu"] * count / answer["questions"]
         lines.append(
-            f"| {tool.title} | {answer['questions']:,} | {seconds} | {answer['cpu'] * count / answer['questions']:,.1f} "
-            f"| {pairs / whole[name]:,.0f} | {resident[name] / 1e6:,.0f} MB | {factor} |"
+            f"| {tool.title} | {answer['questions']:,} | {seconds} | {cpu:,.1f} | {pairs / whole[name]:,.0f} "
+            f"| {resident[name] / 1e6:,.0f} MB | {factor} |"
         )
     return "\n".join(lines)
 
