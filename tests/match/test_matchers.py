@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -490,3 +492,25 @@ def test_rouge_of_long_sentences() -> None:
     similar = " ".join(f"a{i}" if i % 10 else f"c{i}" for i in range(5_000))
     assert degrees_of(matcher("rouge"), [(ours, similar)]).tolist() == [0.9]
     assert Either().marks(ours, similar) == []
+
+
+# The page about them.
+
+PAGE = Path(__file__).parents[2] / "docs" / "matching.md"
+
+
+def test_the_page_lists_all_matchers_with_their_thresholds() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| ([\d.]*) ?\|", PAGE.read_text(), re.MULTILINE)
+    defaults = {name: matcher(name).threshold for name in _HOME}
+    assert {name: float(shown) if shown else None for name, shown in rows} == defaults
+
+
+def test_the_code_of_the_page_runs() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    found: dict[str, Matcher] = {}
+    exec(code, found)
+    pairs = [("green tree", "green"), ("green", "green"), ("a tree", "green")]
+    assert decided(found["starts"], pairs).tolist() == [True, True, False]
+    assert decided(found["alike"], pairs).tolist() == [True, True, False]
+    assert decided(found["many"], pairs).tolist() == [False, True, False]
+    assert decided(found["near"], pairs)[1]
