@@ -140,6 +140,7 @@ def test_folding_keeps_track(text: str) -> None:
     assert (folded.start[1:] >= folded.start[:-1]).all()
     assert (folded.end <= len(text)).all()
     assert "  " not in folded.text
+    assert fold(text) == folded.text.strip()
     assert fold(fold(text)) == fold(text)
 
 

@@ -404,6 +404,8 @@ def test_quotations_that_are_not_located() -> None:
     )
     by_word, _ = spans_of([item], TEXTS, quotes=quotes, unlocated="missed", unit="token")
     assert parse("SpanRecall")(by_word).tolist() == [2 / (2 + 4)]
+    again = resolve(resolve([item], Finder(TEXTS, unlocated="missed"), quotes), Finder(TEXTS))
+    assert parse("SpanRecall")(Spans.of(again)).tolist() == [6 / (6 + 14)], "what is resolved stays so"
     table, notes = spans_of([item], TEXTS, quotes=quotes, unlocated="skip")
     assert parse("SpanRecall")(table).tolist() == [1.0]
     assert "left out" in notes[0]
@@ -453,6 +455,13 @@ def test_overlapping_gold_counts_once() -> None:
         (TextItem("q", ["a"], spans=[S("doc1", 3, 2)]), "query 'q': retrieved text 1: start is 3"),
         (TextItem("q", ["a"], spans=[S("doc9", 0, 2)]), "query 'q': retrieved text 1: source 'doc9' is not among"),
         (TextItem("q", ["a"], spans=[S("doc1", 0, 99)]), "query 'q': retrieved text 1: end is 99"),
+        (
+            TextItem("q", ["a"], spans=[("doc1", 0)]),
+            "query 'q': retrieved text 1: .* is not a source, a start and an end",
+        ),
+        (TextItem("q", ["a"], spans=[S("", 0, 1)]), "query 'q': retrieved text 1: the source has no name"),
+        (TextItem("q", ["a"], spans=[S("doc1", 0, 2**70)]), "query 'q': retrieved text 1: end is"),
+        (TextItem("q", [7]), "query 'q': retrieved text 1: it is of type int, not text"),
         (TextItem("q", [], evidence=[Evidence(((S("doc1", 0, 99),),))]), "query 'q': evidence 1: end is 99"),
     ],
 )
@@ -482,8 +491,12 @@ def test_what_else_cannot_be() -> None:
         spans_of([placed], unit="token")
     with pytest.raises(InputError, match="overlap, are not in order"):
         spans_of([placed], TEXTS, unit="token", tokens=lambda text: [(0, 5), (3, 6)])
-    with pytest.raises(InputError, match="chunk 1: a chunk is"):
+    with pytest.raises(InputError, match="chunk 1: 'text' is not a source, a start and an end"):
         spans_of([placed], TEXTS, chunks=["text"])
+    with pytest.raises(InputError, match="chunks are a int"):
+        spans_of([placed], TEXTS, chunks=5)
+    with pytest.raises(InputError, match="query 'q': its evidence is a dict, not a list"):
+        spans_of([item], TEXTS, quotes={"q": {"source": "doc1", "quote": "So far"}})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="source 'doc1', chunk 1: a chunk is"):
         spans_of([placed], TEXTS, chunks={"doc1": [3]})
 

@@ -116,12 +116,15 @@ def _in_order(codes: np.ndarray) -> str:
     return unicodedata.normalize("NFD", text) if not text.isascii() else text
 
 
+@lru_cache(8192)
 def fold(text: str) -> str:
     """A text in the form in which it is compared.
 
     >>> fold(" The \\n“ﬁrst” Café—no… ")
     'the "first" cafe\u0301-no...'
     """
+    if text.isascii():
+        return " ".join(text.lower().replace("`", "'").split())
     return Folded.of(text).text.strip()
 
 
@@ -246,13 +249,17 @@ class Library:
         return self._made[source]
 
     def likely(self, text: str, limit: int = 3) -> list[str]:
-        """The sources that hold most of a text's words, most first, if they hold half; all if it has hardly any."""
+        """The sources that hold most of a text's rarest words, at least half, most first; all if it has few words."""
         # The first and the last word may be cut.
         words = list(dict.fromkeys(_WORD.findall(fold(text))))[1:-1]
         if not words:
             return list(self.texts)
-        votes = Counter(source for word in words for source in self._holders.get(word, ()))
-        best = sorted((source for source in votes if 2 * votes[source] >= len(words)), key=lambda one: -votes[one])
+        held = [self._holders[word] for word in words if word in self._holders]
+        if 2 * len(held) < len(words):
+            return []
+        rarest = sorted(held, key=len)[:_TELLING]
+        votes = Counter(source for holders in rarest for source in holders)
+        best = sorted((source for source in votes if 2 * votes[source] >= len(rarest)), key=lambda one: -votes[one])
         top = [source for source in best if votes[source] == votes[best[0]]]
         return best[: max(limit, len(top))]
 
@@ -267,3 +274,5 @@ class Library:
 
 
 _WORD = re.compile(r"\w+")
+_TELLING = 12
+"""How many words tell which source a text is from."""

@@ -24,6 +24,9 @@ Offsets = Callable[[str], Sequence[tuple[int, int]]]
 MOST_ALTERNATIVES = 10_000
 """An evidence with more ways to be covered than this is a mistake."""
 
+MOST_CHARACTERS = 2**40
+"""No source is longer; sums of lengths stay exact."""
+
 _KEYS = {
     "source": ("source", "doc", "document", "doc_id", "file"),
     "start": ("start", "start_index", "begin"),
@@ -110,13 +113,17 @@ class Finder:
         if isinstance(given, Evidence):
             if not given.alternatives or not all(given.alternatives):
                 raise InputError("evidence without any span", where=where, hint="Each alternative has at least one.")
-            return [tuple(self.span(one, where) for one in group) for group in given.alternatives]
+            # What was not located before has its place nowhere.
+            return [
+                tuple(span if span.source == NOWHERE else self.span(span, where) for span in group)
+                for group in given.alternatives
+            ]
         if isinstance(given, Quote):
             return self._quoted(given.text, given.source, where)
         if isinstance(given, Mapping):
             return self._written(given, where)
         if isinstance(given, tuple | list) and len(given) == 3 and not isinstance(given[0], Mapping):
-            return [(self.span(Span(*given), where),)]
+            return [(self.span(given, where),)]
         raise InputError(
             f"evidence is a {type(given).__name__}, which says no place",
             where=where,
@@ -146,7 +153,7 @@ class Finder:
                 where=where,
                 hint=near or "A place is source, start and end, or source and quote.",
             )
-        span = self.span(Span(source, start, end), where)
+        span = self.span((source, start, end), where)
         if quote is not None and span.source in self.library:
             there = self.library.texts[span.source][span.start : span.end]
             if there != quote and fold(there) != fold(quote):
@@ -175,17 +182,21 @@ class Finder:
             )
         return [tuple(span for group in groups for span in group) for groups in product(*parts)]
 
-    def span(self, span: Span, where: str, *, empty: bool = False) -> Span:
+    def span(self, given: Any, where: str, *, empty: bool = False) -> Span:
         """A span that is known to be one; only a retrieved text may be `empty`."""
-        source = self._source(span.source, where)
-        start, end = (_offset(value, what, where) for value, what in ((span.start, "start"), (span.end, "end")))
+        if isinstance(given, Mapping):
+            given = [_value(given, key) for key in ("source", "start", "end")]
+        if not isinstance(given, list | tuple) or len(given) != 3:
+            raise InputError(f"{ids.show(repr(given))} is not a source, a start and an end", where=where)
+        source = self._source(given[0], where)
+        start, end = (_offset(value, what, where) for value, what in zip(given[1:], ("start", "end"), strict=True))
         if start > end or (start == end and not empty):
             raise InputError(
                 f"start is {start} and end is {end}; a span ends after its start",
                 where=where,
                 hint="end is one past the last character.",
             )
-        if self.library.texts and source != NOWHERE and end > len(self.library.texts[source]):
+        if self.library.texts and end > len(self.library.texts[source]):
             raise InputError(
                 f"end is {end}, but source '{ids.show(source)}' has {len(self.library.texts[source])} characters",
                 where=where,
@@ -195,7 +206,9 @@ class Finder:
 
     def _source(self, given: Any, where: str) -> str:
         source = ids.as_text(given, f"{where}: source")
-        if self.library.texts and source not in self.library and source != NOWHERE:
+        if source == NOWHERE:
+            raise InputError("the source has no name", where=where)
+        if self.library.texts and source not in self.library:
             raise InputError(
                 f"source '{ids.show(source)}' is not among the {len(self.library.texts):,} sources",
                 where=where,
@@ -294,11 +307,13 @@ class Finder:
         aligned: list[Span | None] = []
         for i, (text, span) in enumerate(zip(item.retrieved, spans, strict=True)):
             where = f"{_name(item)}: retrieved text {i + 1}"
+            if not isinstance(text, str):
+                raise InputError(f"it is of type {type(text).__name__}, not text", where=where)
             if span is None and self.library.texts:
                 source = sources[i] if sources is not None else None
                 span = self.place(text, None if source is None else self._source(source, where), item.evidence)
             elif span is not None:
-                span = self.span(Span(*span), where, empty=True)
+                span = self.span(span, where, empty=True)
                 if span.source in self.library and text.strip():
                     there = self.library.texts[span.source][span.start : span.end]
                     self._counts["differ"] += there != text and fold(there) != fold(text)
@@ -356,15 +371,9 @@ class Finder:
         """The places of all texts of the corpus: spans, or for each source its texts or their offsets."""
         if isinstance(given, Mapping):
             return [span for source, parts in given.items() for span in self._cut(source, parts)]
-        found = []
-        for i, one in enumerate(given, 1):
-            where = f"chunk {i}"
-            if isinstance(one, Mapping):
-                one = [_value(one, key) for key in ("source", "start", "end")]
-            if not isinstance(one, Sequence) or isinstance(one, str) or len(one) != 3:
-                raise InputError("a chunk is a source, a start and an end", where=where)
-            found.append(self.span(Span(*one), where, empty=True))
-        return found
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InputError(f"chunks are a {type(given).__name__}", hint="They are a list of (source, start, end).")
+        return [self.span(one, f"chunk {i}", empty=True) for i, one in enumerate(given, 1)]
 
     def _cut(self, source: Any, parts: Iterable[Any]) -> list[Span]:
         """The parts of one source. A text that occurs several times takes the places in order."""
@@ -374,9 +383,9 @@ class Finder:
         for i, part in enumerate(parts, 1):
             where = f"source '{ids.show(name)}', chunk {i}"
             if not isinstance(part, str):
-                if not isinstance(part, Sequence) or len(part) != 2:
+                if not isinstance(part, list | tuple) or len(part) != 2:
                     raise InputError("a chunk is a text, or a start and an end", where=where)
-                found.append(self.span(Span(name, *part), where, empty=True))
+                found.append(self.span((name, *part), where, empty=True))
                 continue
             if name not in self.library:
                 raise InputError("a text can be located only in its source", where=where, hint="Give the sources.")
@@ -446,7 +455,10 @@ def resolve(
             raise InputError(f"{what} has queries that no item has: {ids.samples(unknown)}")
     found = []
     for item in items:
-        written = [*item.evidence, *(quotes or {}).get(item.query, ())]
+        quoted = (quotes or {}).get(item.query, ())
+        if not isinstance(quoted, list | tuple):
+            raise InputError(f"its evidence is a {type(quoted).__name__}, not a list", where=_name(item))
+        written = [*item.evidence, *quoted]
         evidence = [finder.evidence(one, f"{_name(item)}: evidence {i}") for i, one in enumerate(written, 1)]
         item = replace(item, evidence=tuple(one for one in evidence if one is not None))
         found.append(replace(item, spans=finder.align(item, (chunk_sources or {}).get(item.query))))
@@ -512,9 +524,9 @@ def _value(given: Mapping[Any, Any], key: str) -> Any:
 
 
 def _offset(value: Any, what: str, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) <= MOST_CHARACTERS:
         raise InputError(
-            f"{what} is {value!r}; it must be a whole number from 0",
+            f"{what} is {value!r}; it must be a whole number from 0 to {MOST_CHARACTERS:,}",
             where=where,
             hint="Offsets count the characters of the source.",
         )
