@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
+import io
 import json
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,9 +15,12 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
+from goldrank.io import passages
 from goldrank.io.items import Items, items
 from goldrank.io.passages import evidence_of
 from goldrank.io.sources import zstd
@@ -114,7 +119,11 @@ def test_answers_are_references_of_last_resort_and_said():
         ),
         (
             {"inputs": {"question": "q"}, "outputs": {"docs": ["a"]}, "references": ["b"]},
-            ["fields are: inputs.question, outputs.docs, references"],
+            ["fields are: inputs.question, outputs.docs, references", "--map retrieved=... on"],
+        ),
+        (
+            {"outputs": {"documents": ["a"]}, "references": ["b"]},
+            ["fields={'retrieved': 'outputs.documents'}, or --map retrieved=outputs.documents"],
         ),
         (
             {"question": "q", "contexts": ["a"], "reference": "an answer"},
@@ -486,6 +495,60 @@ def test_wrong_values_are_named_with_their_place(tmp_path, change, path, said):
         list(items(file))
     assert str(caught.value).startswith(f"{file}:4: {path}: ")
     assert said in str(caught.value)
+
+
+VALUES = st.recursive(
+    st.sampled_from([None, True, -1, 0, 5, 0.5, float("nan")]) | st.sampled_from(["", " ", "a b", b"b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *passages.TEXTS,
+                    "node",
+                    "score",
+                    "grade",
+                    "any_of",
+                    "all_of",
+                    "id",
+                    "source",
+                    "start",
+                    "end",
+                    "metadata",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=4,
+)
+
+
+@given(
+    record=st.fixed_dictionaries(
+        {"retrieved": st.lists(VALUES, max_size=2), "references": VALUES},
+        optional=dict.fromkeys(("evidence", "sources", "query", "question", "latency", "retrieved_ids"), VALUES),
+    )
+)
+def test_any_record_is_read_or_refused(record):
+    """No error but ours, and what is read is of the types that it should be."""
+    try:
+        [item] = items([record], none="empty")
+    except InputError as error:
+        if "items[0]" not in str(error):
+            raise
+        return
+    assert all(type(text) is str for text in item.retrieved)
+    assert all(isinstance(one, Reference) and all(text.strip() for text in one.texts) for one in item.references)
+    assert item.spans is None or len(item.spans) == len(item.retrieved)
+
+
+@given(content=st.binary(max_size=30) | st.text(alphabet='[]{}",:ab1 \\\n', max_size=40).map(str.encode))
+def test_any_bytes_are_read_or_refused(content):
+    for format in (None, "json", "jsonl", "table"):
+        with contextlib.suppress(InputError):
+            list(items(io.BytesIO(content), format=format))
 
 
 def test_null_texts_by_choice():
