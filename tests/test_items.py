@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
+import io
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
+from goldrank.io import fields, passages
 from goldrank.io.items import Items, items
 from goldrank.io.passages import evidence_of
 from goldrank.io.sources import zstd
@@ -78,8 +85,7 @@ def test_langsmith_by_mapping():
         "gold": {"passages": ["gold"]},
         "n": 7,
     }
-    fields = {"retrieved": "outputs.documents", "references": "gold.passages", "query": "n"}
-    item = only(record, fields=fields)
+    item = only(record, fields={"retrieved": "outputs.documents", "references": "gold.passages", "query": "n"})
     assert (item.query, item.question, item.retrieved, item.references) == ("7", "why?", TEXTS, WANTED)
 
 
@@ -114,7 +120,11 @@ def test_answers_are_references_of_last_resort_and_said():
         ),
         (
             {"inputs": {"question": "q"}, "outputs": {"docs": ["a"]}, "references": ["b"]},
-            ["fields are: inputs.question, outputs.docs, references"],
+            ["fields are: inputs.question, outputs.docs, references", "--map retrieved=... on"],
+        ),
+        (
+            {"outputs": {"documents": ["a"]}, "references": ["b"]},
+            ["fields={'retrieved': 'outputs.documents'}, or --map retrieved=outputs.documents"],
         ),
         (
             {"question": "q", "contexts": ["a"], "reference": "an answer"},
@@ -488,6 +498,51 @@ def test_wrong_values_are_named_with_their_place(tmp_path, change, path, said):
     assert said in str(caught.value)
 
 
+LEAVES = [None, True, -1, 0, 5, 0.5, float("nan"), "", " ", "a b", b"b", "\ud800", "[1]", (1, 2), ("a", 0.5)]
+KEYS = [*passages.TEXTS, "node", "kwargs", "score", "grade", "any_of", "all_of", "id", "source", "start", "end", "meta"]
+
+
+def anything(chance: Random, depth: int = 3) -> Any:
+    """A value such as nobody expects."""
+    kind = chance.random()
+    if not depth or kind < 0.4:
+        return chance.choice(LEAVES)
+    if kind < 0.7:
+        return [anything(chance, depth - 1) for _ in range(chance.randrange(4))]
+    return {chance.choice(KEYS): anything(chance, depth - 1) for _ in range(chance.randrange(5))}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_record_is_read_or_refused(seed):
+    """No error but ours, with its place, and what is read is of the types that it should be."""
+    chance = Random(seed)
+    outcomes: Counter[bool] = Counter()
+    for _ in range(400):
+        record = {"retrieved": [anything(chance) for _ in range(chance.randrange(3))], "references": anything(chance)}
+        for role in ("evidence", "sources", "query", "question", "latency", "retrieved_ids", "retrieval_error"):
+            if chance.random() < 0.1:
+                record[role] = anything(chance)
+        try:
+            [item] = items([record], none="empty")
+        except InputError as error:
+            if "items[0]" not in str(error):
+                raise
+            outcomes[False] += 1
+            continue
+        outcomes[True] += 1
+        assert all(type(text) is str for text in item.retrieved)
+        assert all(isinstance(one, Reference) and all(text.strip() for text in one.texts) for one in item.references)
+        assert item.spans is None or len(item.spans) == len(item.retrieved)
+    assert min(outcomes[True], outcomes[False]) > 20
+
+
+@given(content=st.binary(max_size=30) | st.text(alphabet='[]{}",:ab1 \\\n', max_size=40).map(str.encode))
+def test_any_bytes_are_read_or_refused(content):
+    for format in (None, "json", "jsonl", "table"):
+        with contextlib.suppress(InputError):
+            list(items(io.BytesIO(content), format=format))
+
+
 def test_null_texts_by_choice():
     found = items([{"retrieved": ["a", None, {"content": None, "id": "x"}], "references": ["r"]}], none="empty")
     assert [item.retrieved for item in found] == [("a", "", "")]
@@ -599,3 +654,14 @@ def test_two_readings_at_a_time():
     pairs = list(zip(found, found, strict=True))
     assert all(a == b for a, b in pairs)
     assert len(pairs) == 2
+
+
+# Documentation.
+
+
+def test_the_page_has_every_name_of_a_field():
+    page = (Path(__file__).parent.parent / "docs" / "texts_inputs.md").read_text(encoding="utf-8")
+    for groups in fields.NAMES.values():
+        for group in groups:
+            assert all(f"`{name}`" in page for name in group)
+    assert all(f"`{name}`" in page for name in passages.TEXTS)

@@ -326,6 +326,18 @@ def test_failures_are_never_a_silent_zero():
     assert "questions that failed, taken as if nothing was retrieved: 1" in zero.notes
 
 
+def test_failures_when_evaluating():
+    """Two of three questions are answered, both fully; the third is left out or counts as zero, by choice."""
+    found = quietly(failing, [{"question": q, "references": ["fine"]} for q in ("a", "bad", "c")])
+    with pytest.raises(InputError, match="query '2' failed"):
+        goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact")
+    skip = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="skip")
+    zero = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="zero")
+    assert (skip["Cover@5"], zero["Cover@5"]) == (2 / 2, 2 / 3)
+    assert "questions that failed, left out: 1" in skip.notes
+    assert "questions that failed, taken as if nothing was retrieved: 1" in zero.notes
+
+
 @pytest.mark.parametrize("asynchronously", [False, True])
 def test_interruption_keeps_what_was_done(asynchronously):
     def plain(question: str) -> list[str]:

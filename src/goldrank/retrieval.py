@@ -254,7 +254,9 @@ def _question(record: Any, where: str, fields: Fields, number: int) -> _Question
     others |= {
         key: value
         for key, value in whole.items()
-        if "$" + step(key) not in used and key not in ("retrieved", "query", "question", "latency", FAILED)
+        if isinstance(key, str)
+        and "$" + step(key) not in used
+        and key not in ("retrieved", "query", "question", "latency", FAILED)
     }
     known = query is not None and not absent(query.value)
     return _asked(
@@ -287,7 +289,8 @@ def _evidence(item: TextItem) -> list[Any]:
 
 def _caller(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str]:
     """How to ask, and what to call the answers."""
-    name = getattr(retriever, "__name__", None) or type(retriever).__name__
+    owner = retriever.__self__ if inspect.ismethod(retriever) else retriever
+    name = getattr(owner, "__name__", None) or type(owner).__name__
     name = name if name.isidentifier() else "retrieved"
     for method in ("invoke", "retrieve", "ainvoke", "aretrieve"):
         asks = getattr(retriever, method, None)

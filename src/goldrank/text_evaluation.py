@@ -43,8 +43,9 @@ def evaluate_texts(
     sources: Mapping[str, str] | None = None,
     chunks: Any = None,
     lengths: str = "char",
-    fields: Mapping[str, str] | None = None,
+    fields: Mapping[str, str | None] | None = None,
     format: str | None = None,
+    failures: str = "error",
     name: str | None = None,
     convention: str | Convention = conventions.DEFAULT,
     **policies: Any,
@@ -66,6 +67,8 @@ def evaluate_texts(
     and a start, or are looked for in `sources` (id to text). `chunks` are all texts of the corpus, where a measure
     asks for them; `lengths` are in "char" or "token".
 
+    `failures` says what becomes of questions that `goldrank.retrieve` failed on: an "error", "skip" or "zero".
+
     >>> items = [{"retrieved": ["Paris is in France.", "Rome is in Italy."], "references": ["Rome is in Italy."]}]
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean
     {'Cover@1': 0.0, 'RR': 0.5}
@@ -73,7 +76,7 @@ def evaluate_texts(
     rules = conventions.get(convention).having(**policies)
     wanted = wanted_measures(DEFAULT if measures is None else measures, rules)
     one_of(credit, CREDITS, "credit")
-    data = read_items(items, fields=fields, format=format, evidence_of=_left_as_it_is)
+    data = read_items(items, fields=fields, format=format, failures=failures, evidence_of=_left_as_it_is)
     how = _Way(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
     columns: dict[Measure, Column] = {}
     numbers: dict[str, int] = {}

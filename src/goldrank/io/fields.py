@@ -130,16 +130,21 @@ class Fields:
         there = list(_paths(record))
         hints = []
         known = [name for group in NAMES[role] for name in group]
+        inner = [name for name in there if "." in name and _snake(name.rpartition(".")[2]) in known]
         for name in there:
             near = difflib.get_close_matches(_snake(name.rpartition(".")[2]), known, n=1, cutoff=0.8)
-            if near and near[0] != _snake(name):
+            if near and near[0] != _snake(name) and name not in inner:
                 hints.append(f"Is '{ids.show(name)}' meant to be {near[0]}?")
                 break
         if role == "retrieved" and {_snake(name) for name in there} & set(NAMES["retrieved_ids"][0]):
             hints.append("Ids alone are evaluated by goldrank.evaluate(qrels, run).")
         if role == "references" and "context" in there:
             hints.append("Is 'context' what was retrieved or what should have been?")
-        hints.append(f"Say which field it is: fields={{'{role}': ...}}, or --map {role}=... on the command line.")
+        path = inner[0] if inner else "..."
+        quoted = f"'{path}'" if inner else path
+        hints.append(
+            f"Say which field it is: fields={{'{role}': {quoted}}}, or --map {role}={path} on the command line."
+        )
         listed = ", ".join(ids.show(name) for name in there[:30]) or "none"
         return InputError(f"no {NOUNS[role]} found; fields are: {listed}", where=where, hint=" ".join(hints))
 

@@ -312,7 +312,7 @@ class Items:
                     where=f"{where}: {path}",
                     hint="Each retrieved text has one id, in the same order.",
                 )
-            return tuple([None if absent(one) else ids.as_text(one, "document id") for one in listed])
+            return tuple([_id(one, f"{where}: {path}[{i}]") for i, one in enumerate(listed)])
         if retrieved is None or all(one.id is None for one in retrieved):
             return None
         return tuple([one.id for one in retrieved])
@@ -380,6 +380,13 @@ class Items:
 
 _SKIPPED: Sequence[str] = ("",)
 """Stands for the texts of an item that is left out; known by identity."""
+
+
+def _id(value: Any, at: str) -> str | None:
+    try:
+        return None if absent(value) else ids.as_text(value, "document id")
+    except InputError as error:
+        raise InputError(error.what, where=at, hint=error.hint) from None
 
 
 def _question(found: Mapping[str, Found], where: str) -> str:
