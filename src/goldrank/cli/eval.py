@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from goldrank.cli.common import policy_options, progress
+from goldrank.data.layout import aligned
 
 OUTPUTS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
 
@@ -81,15 +82,6 @@ def _table(scores: Sequence[Any], by_query: bool) -> str:
             blocks.append(aligned(rows) if len(scores) == 1 else f"{show(one.run)}\n{aligned(rows)}")
     blocks.append(repr(scores[0]) if len(scores) == 1 else repr(ScoresByRun(scores)))
     return "\n\n".join(blocks)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns of text, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    )
 
 
 def _json(scores: Sequence[Any], by_query: bool) -> str:
