@@ -1,8 +1,20 @@
-"""The rule that a chunk matches the document that it was cut from."""
+"""The rules that one text stands in the other, letter by letter.
+
+A text without any letter or digit matches nothing: a full stop stands in nearly every text.
+"""
 
 from __future__ import annotations
 
 import json
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from goldrank.match.exact import Folded, original_span
+from goldrank.match.matcher import Marks, Matcher
+from goldrank.match.tokens import has_words, merged, spans, words
 
 _SPEAKERS = ("user: ", "assistant: ")
 
@@ -16,9 +28,7 @@ def is_part(chunk: str, document: str) -> bool:
     >>> is_part("Date: 2023-01-02\\nuser: hello", "say hello world")
     True
     """
-    text = _without_date(chunk)
-    for speaker in _SPEAKERS:
-        text = text.removeprefix(speaker)
+    text = _said(chunk)
     if not text.strip():
         return False
     return text in document or json.dumps(text)[1:-1] in document
@@ -38,3 +48,149 @@ def is_part_remem(chunk: str, document: str) -> bool:
 
 def _without_date(chunk: str) -> str:
     return chunk.partition("\n")[2] if chunk.startswith("Date: ") else chunk
+
+
+def _said(chunk: str) -> str:
+    text = _without_date(chunk)
+    for speaker in _SPEAKERS:
+        text = text.removeprefix(speaker)
+    return text
+
+
+def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> Marks:
+    return [(0, len(retrieved))] if has_words(retrieved) and fold(retrieved) in fold(reference) else []
+
+
+class Contains(Folded):
+    """Retrieved texts that hold the reference."""
+
+    name: ClassVar[str] = "contains"
+    says: ClassVar[str] = "holds the reference"
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        ours, we_speak = self._folded(retrieved, left)
+        theirs, they_speak = self._folded(references, right)
+        chosen = np.flatnonzero(we_speak[left] & they_speak[right])
+        pairs = (map(ours.__getitem__, left[chosen].tolist()), map(theirs.__getitem__, right[chosen].tolist()))
+        found = np.zeros(len(left))
+        found[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
+        return found
+
+    def _folded(self, texts: Sequence[str], needed: np.ndarray) -> tuple[dict[int, str], np.ndarray]:
+        """The texts that are compared, and which of all have letters or digits."""
+        speaks = np.zeros(len(texts), bool)
+        folded = {}
+        for i in np.unique(needed).tolist():
+            speaks[i] = has_words(texts[i])
+            folded[i] = self.fold(texts[i])
+        return folded, speaks
+
+    def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
+        return map(operator.contains, ours, theirs)
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        needle = self.fold(reference)
+        at = self.fold(retrieved).find(needle) if has_words(reference) else -1
+        return [] if at < 0 else original_span(retrieved, at, at + len(needle), **self.folds)
+
+
+class ContainsNormalised(Contains):
+    """Retrieved texts that hold the reference, whatever the white space, case and Unicode form."""
+
+    name = "contains-normalised"
+    folded = True
+
+
+class ContainsWords(Contains):
+    """Retrieved texts that hold the reference's words in a row, whatever stands between them.
+
+    Words are whole ones: "art" is not in "party". This is how short answers are looked for.
+    """
+
+    name = "contains-words"
+    says = "holds the reference's words in a row"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def fold(self, text: str) -> str:
+        return f" {' '.join(words(text))} "
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        text = self.fold(retrieved)
+        at = text.find(self.fold(reference)) if has_words(reference) else -1
+        if at < 0:
+            return []
+        first = text.count(" ", 0, at)
+        return merged(retrieved, spans(retrieved)[first : first + len(words(reference))])
+
+
+class Contained(Contains):
+    """Retrieved texts that stand in the reference."""
+
+    name = "contained"
+    says = "stands in the reference"
+
+    def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
+        return map(operator.contains, theirs, ours)
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        return _all_if_in(self.fold, retrieved, reference)
+
+
+class ContainedNormalised(Contained):
+    """Retrieved texts that stand in the reference, whatever the white space, case and Unicode form."""
+
+    name = "contained-normalised"
+    folded = True
+
+
+class Either(Contains):
+    """Texts of which the shorter stands in the longer."""
+
+    name = "either"
+    says = "one stands in the other"
+
+    def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
+        return (
+            other in mine if len(other) <= len(mine) else mine in other
+            for mine, other in zip(ours, theirs, strict=True)
+        )
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        return super().marks(retrieved, reference) or _all_if_in(self.fold, retrieved, reference)
+
+
+class EitherNormalised(Either):
+    """Texts of which the shorter stands in the longer, whatever the white space, case and Unicode form."""
+
+    name = "either-normalised"
+    folded = True
+
+
+class PartOfOriginal(Matcher):
+    """Retrieved chunks that were cut from the reference, as REMem's are (`is_part`)."""
+
+    name = "remem"
+    says = "is part of the reference"
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        said: dict[int, tuple[str, str | None]] = {}
+        for i in np.unique(left).tolist():
+            text = _said(retrieved[i])
+            escaped = json.dumps(text)[1:-1]
+            said[i] = text, escaped if escaped != text else None
+
+        def found(i: int, j: int) -> bool:
+            text, escaped = said[i]
+            document = references[j]
+            return bool(text.strip()) and (text in document or (escaped is not None and escaped in document))
+
+        return np.fromiter(map(found, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        return [(len(retrieved) - len(_said(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from goldrank.match.matcher import Marks, Matcher
+
+SHOWN = 1_000_000
+"""Characters of a text in which stretches are still looked for."""
 
 
 def same(retrieved: str, reference: str) -> bool:
@@ -32,19 +37,73 @@ def normalise(text: str, *, whitespace: bool = True, case: bool = True, unicode:
     return " ".join(text.split()) if whitespace else text
 
 
-class Exact(Matcher):
-    """Texts that are equal; by choice white space, case or the Unicode form of letters do not count."""
+def original_span(text: str, begin: int, end: int, **folds: bool) -> Marks:
+    """Where a stretch of `normalise(text, **folds)` stands in the text itself.
 
-    name = "exact"
-    says = "equal"
+    Everything, where letters grow together that are no marks (the parts of Korean syllables), and where the
+    text is too long to be gone through letter by letter.
 
-    def __init__(self, *, whitespace: bool = False, case: bool = False, unicode: bool = False) -> None:
+    >>> original_span("  The\\nStraße ", 4, 11)
+    [(6, 12)]
+    """
+    folded = normalise(text, **folds)
+    if folded == text:
+        return [(begin, end)]
+    if len(text) > SHOWN:
+        return [(0, len(text))]
+    pieces: list[tuple[int, str]] = []
+    for found in re.finditer(r"\s+|.", text, re.DOTALL):
+        at, piece = found.start(), found[0]
+        if pieces and unicodedata.combining(piece[0]):
+            at, base = pieces.pop()
+            piece = base + piece
+        pieces.append((at, piece))
+    home: list[int] = []
+    compared: list[str] = []
+    whitespace = folds.get("whitespace", True)
+    for i, (at, piece) in enumerate(pieces):
+        if not piece.isspace() or not whitespace:
+            small = normalise(piece, **(folds | {"whitespace": False}))
+        else:
+            small = " " if 0 < i < len(pieces) - 1 else ""
+        compared.append(small)
+        home += [at] * len(small)
+    if "".join(compared) != folded or not begin < end:
+        return [(0, len(text))]
+    after = next((at for at, _ in pieces if at > home[end - 1]), len(text))
+    return [(home[begin], after)]
+
+
+class Folded(Matcher):
+    """A matcher that knows only yes and no; by choice white space, case or the Unicode form of letters do
+    not count."""
+
+    folded: ClassVar[bool] = False
+    """Whether none of them counts unless asked for."""
+
+    def __init__(
+        self, *, whitespace: bool | None = None, case: bool | None = None, unicode: bool | None = None
+    ) -> None:
         super().__init__()
-        self.folds = {"whitespace": whitespace, "case": case, "unicode": unicode}
+        asked = {"whitespace": whitespace, "case": case, "unicode": unicode}
+        self.folds = {name: self.folded if wanted is None else wanted for name, wanted in asked.items()}
 
     def __str__(self) -> str:
         chosen = [name for name, wanted in self.folds.items() if wanted]
-        return f"{self.name} but for {', '.join(chosen)}" if chosen else self.name
+        if len(chosen) == (len(self.folds) if self.folded else 0):
+            return self.name
+        return f"{self.name.removesuffix('-normalised')} but for {', '.join(chosen)}" if chosen else self.name
+
+    def fold(self, text: str) -> str:
+        """The text that is compared."""
+        return normalise(text, **self.folds) if any(self.folds.values()) else text
+
+
+class Exact(Folded):
+    """Texts that are equal; by choice white space, case or the Unicode form of letters do not count."""
+
+    name: ClassVar[str] = "exact"
+    says: ClassVar[str] = "equal"
 
     def degrees(
         self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
@@ -52,12 +111,17 @@ class Exact(Matcher):
         number: dict[str, int] = {}
 
         def numbers(texts: Sequence[str]) -> np.ndarray:
-            folded = (normalise(text, **self.folds) for text in texts) if any(self.folds.values()) else texts
-            return np.array([number.setdefault(text, len(number)) for text in folded], np.int64)
+            return np.array([number.setdefault(self.fold(text), len(number)) for text in texts], np.int64)
 
         ours, theirs = numbers(retrieved), numbers(references)
-        equal: np.ndarray = ours[left] == theirs[right]
-        return equal.astype(np.float64)
+        return np.asarray(ours[left] == theirs[right], np.float64)
 
     def marks(self, retrieved: str, reference: str) -> Marks:
-        return [(0, len(retrieved))]
+        return [(0, len(retrieved))] if self.fold(retrieved) == self.fold(reference) else []
+
+
+class ExactNormalised(Exact):
+    """Texts that are equal but for white space, case and the Unicode form of letters."""
+
+    name = "exact-normalised"
+    folded = True

@@ -31,12 +31,13 @@ class Matcher(ABC):
             threshold = self.default_threshold
         elif self.default_threshold is None:
             raise OptionError(f"{self.name} takes no threshold; it knows only yes and no")
-        if threshold is not None and (
-            isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
-        ):
-            raise OptionError(f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1")
-        self.threshold = threshold
+        self.threshold = None if threshold is None else self._checked(threshold)
         self.inclusive = inclusive
+
+    def _checked(self, threshold: float) -> float:
+        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+            raise OptionError(f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1")
+        return threshold
 
     name: ClassVar[str]
     """As it is spelled: `rouge-l`."""
@@ -47,7 +48,9 @@ class Matcher(ABC):
         """The spelling that `matcher()` takes."""
         if self.threshold is None:
             return self.name
-        return f"{self.name}{':' if self.inclusive else '>'}{self.threshold:g}"
+        short = f"{self.threshold:g}"
+        written = short if float(short) == self.threshold else repr(self.threshold)
+        return f"{self.name}{':' if self.inclusive else '>'}{written}"
 
     @abstractmethod
     def degrees(
@@ -62,10 +65,10 @@ class Matcher(ABC):
         return self.enough(self.degrees(retrieved, references, left, right))
 
     def enough(self, degrees: np.ndarray) -> np.ndarray:
-        """Which degrees are a match."""
+        """Which degrees are a match. Nothing in common never is one, even if the threshold is 0."""
         if self.threshold is None:
             return degrees > 0
-        return degrees >= self.threshold if self.inclusive else degrees > self.threshold
+        return (degrees > 0) & (degrees >= self.threshold if self.inclusive else degrees > self.threshold)
 
     def marks(self, retrieved: str, reference: str) -> Marks:
         """Which stretches of the retrieved text speak for the match."""
@@ -74,6 +77,29 @@ class Matcher(ABC):
 
 _HOME = {
     "exact": "goldrank.match.exact:Exact",
+    "exact-normalised": "goldrank.match.exact:ExactNormalised",
+    "contains": "goldrank.match.contain:Contains",
+    "contains-normalised": "goldrank.match.contain:ContainsNormalised",
+    "contains-words": "goldrank.match.contain:ContainsWords",
+    "contained": "goldrank.match.contain:Contained",
+    "contained-normalised": "goldrank.match.contain:ContainedNormalised",
+    "either": "goldrank.match.contain:Either",
+    "either-normalised": "goldrank.match.contain:EitherNormalised",
+    "remem": "goldrank.match.contain:PartOfOriginal",
+    "rouge-l": "goldrank.match.rouge_l:RougeL",
+    "rouge-l-precision": "goldrank.match.rouge_l:RougeLPrecision",
+    "rouge-l-f": "goldrank.match.rouge_l:RougeLF",
+    "rouge-score": "goldrank.match.rouge_l:RougeScore",
+    "rouge-score-precision": "goldrank.match.rouge_l:RougeScorePrecision",
+    "rouge-score-f": "goldrank.match.rouge_l:RougeScoreF",
+    "rouge": "goldrank.match.rouge:Rouge",
+    "token-recall": "goldrank.match.token_overlap:TokenRecall",
+    "token-iou": "goldrank.match.token_overlap:TokenIoU",
+    "token-f1": "goldrank.match.token_overlap:TokenF1",
+    "shingles": "goldrank.match.token_overlap:Shingles",
+    "ratio": "goldrank.match.fuzzy:Ratio",
+    "partial-ratio": "goldrank.match.fuzzy:PartialRatio",
+    "token-set": "goldrank.match.fuzzy:TokenSet",
 }
 """Where the matcher of each name lives; loaded when it is asked for."""
 
@@ -88,6 +114,8 @@ def matcher(given: str | Matcher | Callable[..., Any]) -> Matcher:
     """
     if isinstance(given, Matcher):
         return given
+    if isinstance(given, type) and issubclass(given, Matcher):
+        return given()
     if callable(given):
         from goldrank.match.own import Own
 

@@ -4,17 +4,35 @@ Sentences end at each full stop, words at white space, and case counts. For each
 reference sentence one longest common subsequence is taken; the recall is the share of the reference's
 distinct words that is in any of them. Which subsequence is taken matters when words repeat: the walk back
 from the end steps in the retrieved sentence unless the other way is strictly longer.
+
+The table of lengths is held by rows of bits (H. Hyyrö, Bit-parallel LCS-length computation revisited, 2004):
+bit j of row i is 0 where the length grows from column j to j + 1. At two words that differ, the length
+without the reference's word is the greater exactly where it grows, so that the bits are all that the walk
+back needs, and it goes over many retrieved words at once.
 """
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
 
 from goldrank.errors import InputError
+from goldrank.match.matcher import Marks, Matcher
+from goldrank.match.tokens import merged
+
+Sentence = tuple[str, ...]
+_WORD = re.compile(r"\S+")
+KEPT_ROWS = 1_000
+"""Up to this many rows are all kept; of more, one in so many that the rest can be made again in parts."""
 
 
 @lru_cache(4096)
-def _sentences(text: str) -> tuple[tuple[str, ...], ...]:
+def _sentences(text: str) -> tuple[Sentence, ...]:
     """Words by sentence. A sentence of white space only has one empty word, as in the original."""
     return tuple(tuple(" ".join(part.split()).split(" ")) for part in text.split(".") if part)
 
@@ -33,31 +51,52 @@ def rouge_l_recall(retrieved: str, reference: str) -> float:
     for text, what in ((retrieved, "Hypothesis"), (reference, "Reference")):
         if not _sentences(text):
             raise InputError(f"{what} is empty.", hint=f"There is no word in {text!r}.")
-    covered: set[str] = set()
-    for sentence in _sentences(reference):
-        for other in _sentences(retrieved):
-            covered |= common_words(sentence, other)
-    return len(covered) / len(_words(reference))
+    return _recall(_sentences(retrieved), _sentences(reference), _words(retrieved), _words(reference))
 
 
 def reaches(retrieved: str, reference: str, threshold: float, inclusive: bool = True) -> bool:
-    """Whether the recall is at least the threshold (more than it unless `inclusive`); empty texts never match.
-
-    The words in common are an upper bound of the recall, so that most pairs are decided without any search.
-    """
-    if not _sentences(retrieved) or not _sentences(reference):
+    """Whether the recall is at least the threshold (more than it unless `inclusive`); empty texts never match."""
+    ours, theirs = _sentences(retrieved), _sentences(reference)
+    if not ours or not theirs:
         return False
-    wanted = _words(reference)
 
     def enough(recall: float) -> bool:
         return recall >= threshold if inclusive else recall > threshold
 
-    if not enough(len(wanted & _words(retrieved)) / len(wanted)):
-        return False
-    return enough(rouge_l_recall(retrieved, reference))
+    return enough(_recall(ours, theirs, _words(retrieved), _words(reference), enough))
 
 
-def common_words(reference: tuple[str, ...], retrieved: tuple[str, ...]) -> set[str]:
+def _recall(
+    retrieved: Sequence[Sentence],
+    reference: Sequence[Sentence],
+    our_words: frozenset[str],
+    their_words: frozenset[str],
+    enough: Callable[[float], bool] | None = None,
+) -> float:
+    """The recall; or, where only `enough` of it is asked for, a value on the same side.
+
+    The words in common are the most that can be covered, so that most pairs are decided without any search.
+    """
+    open_words = set(their_words & our_words)
+    most, whole = len(open_words), len(their_words)
+    if enough is not None and not enough(most / whole):
+        return most / whole
+    for sentence in reference:
+        here = open_words.intersection(sentence)
+        for other in retrieved:
+            if not here:
+                break
+            if here.isdisjoint(other):
+                continue  # whatever is in common is covered already
+            found = common_words(sentence, other)
+            here -= found
+            open_words -= found
+            if enough is not None and enough((most - len(open_words)) / whole):
+                return (most - len(open_words)) / whole
+    return (most - len(open_words)) / whole
+
+
+def common_words(reference: Sentence, retrieved: Sentence) -> set[str]:
     """The words of the longest common subsequence that the walk back from the end finds.
 
     >>> sorted(common_words(("the", "cat", "the", "dog"), ("the", "the", "the", "cat")))
@@ -65,27 +104,113 @@ def common_words(reference: tuple[str, ...], retrieved: tuple[str, ...]) -> set[
     """
     if reference == retrieved:
         return set(reference)
-    if not set(reference) & set(retrieved):
-        return set()
-    width = len(retrieved) + 1
-    table = [[0] * width]
-    for word in reference:
-        above = table[-1]
-        row = [0] * width
-        last = 0
-        for j, other in enumerate(retrieved, 1):
-            last = above[j - 1] + 1 if word == other else max(above[j], last)
-            row[j] = last
-        table.append(row)
-    found: set[str] = set()
-    i, j = len(reference), len(retrieved)
-    while i and j:
-        if reference[i - 1] == retrieved[j - 1]:
-            i -= 1
-            j -= 1
-            found.add(reference[i])
-        elif table[i - 1][j] > table[i][j - 1]:
-            i -= 1
+    return {reference[i] for i, _ in _walk(reference, retrieved)}
+
+
+def _walk(reference: Sentence, retrieved: Sentence) -> Iterator[tuple[int, int]]:
+    """The places (in reference, in retrieved) of the subsequence, from the end."""
+    wanted = set(reference)
+    # A retrieved word that the reference lacks is only stepped over, and need not be there.
+    kept = [j for j, word in enumerate(retrieved) if word in wanted]
+    mask_of = _masks([retrieved[j] for j in kept])
+    every = (1 << len(kept)) - 1
+    step = 1 if len(reference) <= KEPT_ROWS else math.isqrt(len(reference))
+    saved = [every]
+    for i, row in enumerate(_rows(every, map(mask_of, reference), every), 1):
+        if i % step == 0:
+            saved.append(row)
+    i, open_bits = len(reference), every
+    rows, first = (saved, 0) if step == 1 else ([], i + 1)
+    while i and open_bits:
+        if i < first:
+            first = (i - 1) // step * step + 1
+            rows = list(_rows(saved[first // step], map(mask_of, reference[first - 1 : i]), every))
+        mask = mask_of(reference[i - 1])
+        met = (mask | ~rows[i - first]) & open_bits
+        at = met.bit_length() - 1
+        if at < 0:
+            return
+        i -= 1
+        if mask >> at & 1:
+            yield i, kept[at]
+            open_bits &= (1 << at) - 1
         else:
-            j -= 1
-    return found
+            open_bits &= (2 << at) - 1
+
+
+def _rows(row: int, masks: Iterable[int], every: int) -> Iterator[int]:
+    """The row after each of the reference's words."""
+    for mask in masks:
+        if mask:
+            row = (row + (row & mask) | row & ~mask) & every
+        yield row
+
+
+def _masks(retrieved: Sequence[str]) -> Callable[[str], int]:
+    """From a word to the bits of its places."""
+    if len(retrieved) <= KEPT_ROWS:
+        masks: dict[str, int] = {}
+        for bit, word in enumerate(retrieved):
+            masks[word] = masks.get(word, 0) | 1 << bit
+        return lambda word: masks.get(word, 0)
+    places: dict[str, list[int]] = {}
+    for bit, word in enumerate(retrieved):
+        places.setdefault(word, []).append(bit)
+
+    @lru_cache(256)  # the masks of all words of a long text would not fit; those of frequent words do
+    def made(word: str) -> int:
+        bits = bytearray(len(retrieved) // 8 + 1)
+        for bit in places.get(word, ()):
+            bits[bit >> 3] |= 1 << (bit & 7)
+        return int.from_bytes(bits, "little")
+
+    return made
+
+
+class Rouge(Matcher):
+    """ROUGE-L recall of continuous-eval: the `rouge` package's, by sentences and sets of words."""
+
+    name: ClassVar[str] = "rouge"
+    says: ClassVar[str] = "ROUGE-L recall (rouge)"
+    default_threshold: ClassVar[float | None] = 0.7
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        return self._recalls(retrieved, references, left, right, None)
+
+    def decide(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        threshold = self.threshold or 0
+
+        def enough(recall: float) -> bool:
+            return recall > 0 and (recall >= threshold if self.inclusive else recall > threshold)
+
+        return self.enough(self._recalls(retrieved, references, left, right, enough))
+
+    def _recalls(
+        self,
+        retrieved: Sequence[str],
+        references: Sequence[str],
+        left: np.ndarray,
+        right: np.ndarray,
+        enough: Callable[[float], bool] | None,
+    ) -> np.ndarray:
+        def recall(i: int, j: int) -> float:
+            ours, theirs = retrieved[i], references[j]
+            sentences, wanted = _sentences(ours), _sentences(theirs)
+            if not sentences or not wanted:
+                return 0.0
+            return _recall(sentences, wanted, _words(ours), _words(theirs), enough)
+
+        return np.fromiter(map(recall, left.tolist(), right.tolist()), np.float64, len(left))
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        chosen: set[tuple[int, int]] = set()
+        for stretch in re.finditer(r"[^.]+", retrieved):
+            where = [found.span() for found in _WORD.finditer(retrieved, *stretch.span())]
+            other = tuple(stretch[0].split())
+            for sentence in _sentences(reference):
+                chosen.update(where[j] for _, j in _walk(sentence, other))
+        return merged(retrieved, chosen)

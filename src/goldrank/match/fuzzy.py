@@ -1,0 +1,110 @@
+"""Texts that are alike letter by letter, by rapidfuzz. Case, white space and Unicode forms do not count.
+
+These look at characters, which costs the product of two texts' lengths: they are for short texts. A text
+without any letter or digit matches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from rapidfuzz import fuzz
+from rapidfuzz.process import cpdist
+
+from goldrank.match.common import SLACK, THREADS_FROM, common_positions
+from goldrank.match.exact import normalise, original_span
+from goldrank.match.matcher import Marks, Matcher
+from goldrank.match.tokens import has_words, merged, spans, words
+
+
+class Fuzzy(Matcher):
+    """A degree that rapidfuzz gives in percent."""
+
+    default_threshold: ClassVar[float | None] = 0.8
+
+    scorer: ClassVar[Callable[..., float]]
+
+    def fold(self, text: str) -> str:
+        """The text that is compared."""
+        return normalise(text)
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        return self._scored(retrieved, references, left, right, None)
+
+    def decide(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        # rapidfuzz gives 0 for what falls short of the cut-off, and stops early.
+        lowest = 100 * max(0, (self.threshold or 0) - SLACK)
+        return self.enough(self._scored(retrieved, references, left, right, lowest))
+
+    def _scored(
+        self,
+        retrieved: Sequence[str],
+        references: Sequence[str],
+        left: np.ndarray,
+        right: np.ndarray,
+        lowest: float | None,
+    ) -> np.ndarray:
+        ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
+        theirs = {i: self.fold(references[i]) for i in np.unique(right).tolist() if has_words(references[i])}
+        found = np.zeros(len(left))
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        chosen = [at for at, (i, j) in enumerate(pairs) if i in ours and j in theirs]
+        if chosen:
+            percent: Any = cpdist(
+                [ours[i] for i in left[chosen].tolist()],
+                [theirs[j] for j in right[chosen].tolist()],
+                scorer=type(self).scorer,
+                score_cutoff=lowest,
+                dtype=np.float64,
+                workers=-1 if len(chosen) >= THREADS_FROM else 1,
+            )
+            found[chosen] = percent / 100
+        return found
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        where = spans(retrieved)
+        return merged(retrieved, (where[i] for i in common_positions(words(retrieved), words(reference), ordered=True)))
+
+
+class Ratio(Fuzzy):
+    """Twice the letters in common, in order, by the letters of both texts."""
+
+    name = "ratio"
+    says = "ratio of common letters"
+    scorer = fuzz.ratio
+
+
+class PartialRatio(Fuzzy):
+    """The ratio of the shorter text and the stretch of the longer that is most like it."""
+
+    name = "partial-ratio"
+    says = "ratio of common letters in the best stretch"
+    scorer = fuzz.partial_ratio
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        if not has_words(retrieved) or not has_words(reference):
+            return []
+        best = fuzz.partial_ratio_alignment(self.fold(retrieved), self.fold(reference))
+        return [] if best is None else original_span(retrieved, best.src_start, best.src_end)
+
+
+class TokenSet(Fuzzy):
+    """The ratio of the words' sets; 1 if one text's words are all in the other."""
+
+    name = "token-set"
+    says = "ratio of sets of words"
+    scorer = fuzz.token_set_ratio
+
+    def fold(self, text: str) -> str:
+        return " ".join(words(text))
+
+    def marks(self, retrieved: str, reference: str) -> Marks:
+        wanted = set(words(reference))
+        pairs = zip(words(retrieved), spans(retrieved), strict=True)
+        return merged(retrieved, (span for word, span in pairs if word in wanted))

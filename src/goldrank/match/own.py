@@ -1,0 +1,200 @@
+"""Matching by a function of one's own: of one pair, of many pairs at once, or of vectors that it makes of texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from goldrank.errors import InputError, OptionError
+from goldrank.match.matcher import Matcher
+
+AT_ONCE = 1_000
+"""How many pairs, or texts, a function is given together."""
+
+
+def shortened(text: str, length: int = 60) -> str:
+    """A text as it is quoted in a message.
+
+    >>> shortened("a" * 100, 10)
+    "'aaaaaaa...'"
+    """
+    return ascii(text if len(text) <= length else f"{text[: length - 3]}...")
+
+
+def _pair(retrieved: str, reference: str) -> str:
+    return f"retrieved {shortened(retrieved)}, reference {shortened(reference)}"
+
+
+class Own(Matcher):
+    """A function of a retrieved text and a reference, which returns a bool, or a number from 0 to 1.
+
+    Numbers need a threshold.
+
+    >>> str(Own(str.startswith))
+    'own function startswith'
+    """
+
+    name: ClassVar[str] = "own"
+    says: ClassVar[str] = "own function"
+
+    def __init__(self, function: Callable[..., Any], threshold: float | None = None, *, inclusive: bool = True) -> None:
+        super().__init__(inclusive=inclusive)
+        if not callable(function):
+            raise OptionError(
+                f"{function!r} is no function", hint="Give a function of a retrieved text and a reference."
+            )
+        self.function = function
+        self.at_once = 1
+        if threshold is not None:
+            self.threshold = self._checked(threshold)
+
+    @classmethod
+    def batched(
+        cls,
+        function: Callable[..., Any],
+        threshold: float | None = None,
+        *,
+        inclusive: bool = True,
+        at_once: int = AT_ONCE,
+    ) -> Own:
+        """A function of two lists of the same length, retrieved texts and references, which returns one bool or
+        number for each pair. It is given `at_once` pairs, or the rest, at a time."""
+        made = cls(function, threshold, inclusive=inclusive)
+        made.at_once = _size(at_once)
+        made.many = True
+        return made
+
+    many = False
+    """Whether the function takes lists."""
+
+    def __str__(self) -> str:
+        called = f"own function {getattr(self.function, '__name__', type(self.function).__name__)}"
+        return called if self.threshold is None else f"{called}{super().__str__().removeprefix(self.name)}"
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        found = np.empty(len(left))
+        for here in _slices(len(left), self.at_once):
+            ours = [retrieved[i] for i in left[here].tolist()]
+            theirs = [references[j] for j in right[here].tolist()]
+            found[here] = self._asked(ours, theirs)
+        return found
+
+    def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
+        try:
+            answers = list(self.function(ours, theirs)) if self.many else [self.function(ours[0], theirs[0])]
+        except Exception as error:
+            among = f" (the first of {len(ours):,} pairs)" if self.many else ""
+            raise InputError(
+                f"{self} failed with {type(error).__name__}: {error}",
+                where=f"{_pair(ours[0], theirs[0])}{among}",
+                hint="Every pair needs an answer: let the function return False where texts cannot be compared.",
+            ) from error
+        if len(answers) != len(ours):
+            raise InputError(
+                f"{self} gave {len(answers):,} values for {len(ours):,} pairs", where=_pair(ours[0], theirs[0])
+            )
+        return [self._value(*found) for found in zip(answers, ours, theirs, strict=True)]
+
+    def _value(self, answer: object, retrieved: str, reference: str) -> float:
+        if isinstance(answer, bool | np.bool_):
+            return float(answer)
+        if not isinstance(answer, int | float | np.integer | np.floating):
+            raise InputError(
+                f"{self} returned {shortened(repr(answer))}; it must be a bool or a number from 0 to 1",
+                where=_pair(retrieved, reference),
+            )
+        value = float(answer)
+        if math.isnan(value) or not 0 <= value <= 1:
+            raise InputError(
+                f"{self} returned {value!r}; it must be a bool or a number from 0 to 1",
+                where=_pair(retrieved, reference),
+            )
+        if self.threshold is None and 0 < value < 1:
+            raise InputError(
+                f"{self} returned {value!r}, and no threshold says whether that is a match",
+                where=_pair(retrieved, reference),
+                hint="Give one, as in Own(function, 0.5), or return True or False.",
+            )
+        return value
+
+
+class Embedding(Matcher):
+    """The cosine of two texts' vectors, which `embed` makes of a list of texts; below 0 it counts as 0.
+
+    Each distinct text is embedded once, `at_once` texts at a time. Which cosine means a match differs from
+    model to model, so that there is no threshold unless it is given.
+    """
+
+    name: ClassVar[str] = "embedding"
+    says: ClassVar[str] = "cosine of embeddings"
+
+    def __init__(
+        self, embed: Callable[[list[str]], Any], threshold: float, *, inclusive: bool = True, at_once: int = AT_ONCE
+    ) -> None:
+        super().__init__(inclusive=inclusive)
+        if not callable(embed):
+            raise OptionError(f"{embed!r} is no function", hint="Give a function of a list of texts.")
+        self.embed = embed
+        self.threshold = self._checked(threshold)
+        self.at_once = _size(at_once)
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        place: dict[str, int] = {}
+        ours = np.zeros(len(retrieved), np.int64)
+        theirs = np.zeros(len(references), np.int64)
+        for texts, places, needed in ((retrieved, ours, left), (references, theirs, right)):
+            for i in np.unique(needed).tolist():
+                places[i] = place.setdefault(texts[i], len(place))
+        found = np.ones(len(left))
+        # The same text is the same, whatever rounding makes of its cosine with itself.
+        differ = np.flatnonzero(ours[left] != theirs[right])
+        if not len(differ):
+            return found
+        vectors = self._vectors(list(place))
+        for here in _slices(len(differ), 10_000):
+            chosen = differ[here]
+            a, b = vectors[ours[left[chosen]]], vectors[theirs[right[chosen]]]
+            found[chosen] = np.einsum("ij,ij->i", a, b, dtype=np.float64)
+        return np.clip(found, 0, 1)
+
+    def _vectors(self, texts: list[str]) -> np.ndarray:
+        """Vectors of length 1."""
+        parts: list[np.ndarray] = []
+        for here in _slices(len(texts), self.at_once):
+            given = texts[here]
+            first = f"{shortened(given[0])} (the first of {len(given):,} texts)"
+            try:
+                part = np.asarray(self.embed(given), dtype=np.float64)
+            except Exception as error:
+                raise InputError(f"embedding failed with {type(error).__name__}: {error}", where=first) from error
+            if part.ndim != 2 or len(part) != len(given) or (parts and part.shape[1] != parts[0].shape[1]):
+                raise InputError(
+                    f"embedding gave an array of shape {part.shape} for {len(given):,} texts",
+                    where=first,
+                    hint="It must have one row for each text, all of one length.",
+                )
+            length = np.linalg.norm(part, axis=1)
+            bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
+            if len(bad):
+                raise InputError(
+                    "the vector has no direction: it is zero, or not all numbers", where=shortened(given[bad[0]])
+                )
+            parts.append(part / length[:, None])
+        return np.concatenate(parts)
+
+
+def _size(at_once: int) -> int:
+    if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
+        raise OptionError(f"at_once is {at_once!r}; it must be a whole number from 1 on")
+    return at_once
+
+
+def _slices(count: int, size: int) -> Iterator[slice]:
+    return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
