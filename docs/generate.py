@@ -9,7 +9,7 @@ from pathlib import Path
 
 from goldrank.conventions import CONVENTIONS, POLICIES
 from goldrank.measures import REGISTRY
-from goldrank.measures.declare import Declaration, describe_option
+from goldrank.measures.declare import COMMON, Declaration, describe_option
 
 TARGET = Path(__file__).parent / "measures.md"
 
@@ -23,12 +23,14 @@ FAMILIES = {
     "sets": "Everything that was returned, and counts",
     "diversity": "Aspects: subtopics, or several judges",
     "preference": "Preferences between documents",
+    "texts": "Retrieved texts and the references that they cover",
 }
 _OVER = {
     "placements": "",
     "heads": "",
     "aspects": "judgements by aspect (`AspectQrels`, `read_aspects`)",
     "preferences": "preferences (`Preferences`, `read_preferences`)",
+    "texts": "texts (`evaluate_texts`)",
 }
 _SPELLING = {
     "none": "`{0}`",
@@ -52,7 +54,8 @@ def text() -> str:
         "# Measures",
         "",
         "This page is made by `make docs` from the declarations in `src/goldrank/measures`. `goldrank measures NAME`",
-        "shows the same. Every measure also takes `judged_only=True`, which leaves unjudged documents out of rankings.",
+        "shows the same. Every measure also takes `judged_only=True`, which leaves unjudged documents out of rankings,",
+        "and on texts `tokens=N`, which counts only the first texts that fit into N tokens.",
         "",
     ]
     for family, title in FAMILIES.items():
@@ -88,7 +91,7 @@ def _page(declared: Declaration) -> list[str]:
     options = [
         f"    * `{key}={default!r}`: {describe_option(declared.options[key])}"
         for key, default in declared.defaults.items()
-        if key != "judged_only"
+        if key not in COMMON
     ]
     lines += ["* **Options**:", *options] if options else []
     if example < len(body):

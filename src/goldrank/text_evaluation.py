@@ -20,7 +20,7 @@ from goldrank.io.items import items as read_items
 from goldrank.match import Matcher, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.explain import explain_item
-from goldrank.match.place import Splitter, TextCounts
+from goldrank.match.pairs import Splitter, TextCounts
 from goldrank.measures import Measure
 from goldrank.measures.texts import CREDITS, credited
 
@@ -128,8 +128,6 @@ def _check(measures: Sequence[Measure]) -> None:
     for one in measures:
         if one.declaration.over not in ("placements", "texts"):
             raise MeasureError(f"{one} cannot be measured on texts", hint="See `goldrank measures`.")
-        if one.option("judged_only"):
-            raise MeasureError(f"{one}: every text is judged by the matcher", hint="Leave judged_only away.")
 
 
 def _column(measure: Measure, passages: Passages, rules: Convention, how: _Way, run: str) -> Column:

@@ -5,6 +5,6 @@ for every pair and makes the one table that measures read.
 """
 
 from goldrank.match.matcher import Matcher, matcher
-from goldrank.match.place import Rule, place, place_items
+from goldrank.match.pairs import Rule, place, place_items
 
 __all__ = ["Matcher", "Rule", "matcher", "place", "place_items"]

@@ -7,7 +7,7 @@ import numpy as np
 from goldrank.data.explanation import Explanation
 from goldrank.data.texts import TextItem
 from goldrank.match.matcher import Marks, Matcher
-from goldrank.match.place import Splitter, TextCounts, usable_references
+from goldrank.match.pairs import Splitter, TextCounts, usable_references
 
 
 def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None) -> Explanation:

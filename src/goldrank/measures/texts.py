@@ -12,7 +12,7 @@ import numpy as np
 
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
-from goldrank.errors import one_of
+from goldrank.errors import MeasureError, one_of
 from goldrank.measures.cutoff import harmonic, precision, ratio, recall, recall_all
 from goldrank.measures.declare import Measure, measure
 from goldrank.measures.sets import set_precision, set_recall
@@ -28,22 +28,28 @@ ONCE = frozenset(
     ("R", "RecallAll", "SetR", "NumRelRet", "Rprec", "RprecMult", "R_cap", "nDCG", "DCG", "nDCGrel", "Rndcg", "NCG")
 )
 """Measures that count references, each where it is first covered. A text may bring several at one rank."""
-SHARED = frozenset(
+SHARED = frozenset(("GMAP", "IPrec", "IPrecAvg", "SetAP", "Q", "GAP", "G", "BinG", "YAAP", "Compat"))
+"""Measures that weigh what is found against all there is, rank by rank: a text is always given one reference."""
+
+
+JUDGING = frozenset(
     (
-        *("GMAP", "IPrec", "IPrecAvg", "SetAP", "Q", "GAP", "G", "BinG", "YAAP", "Compat"),
-        *("Bpref", "GMBpref", "infAP", "AUROC", "Accuracy"),
+        *("Judged", "Unjudged", "Hole", "RBPresidual"),
+        *("Bpref", "GMBpref", "infAP", "AUROC", "Accuracy", "FallOut", "NumNonrelRet"),
     )
 )
-"""Measures that weigh what is found against all there is, rank by rank: a text is given one reference."""
+"""Measures about what was not judged, or was judged and not relevant: a matcher judges every text."""
 
 
 def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
     """A measure's values where texts and references may be paired several times; none passes its upper bound."""
     one_of(credit, CREDITS, "credit")
-    if credit == "pairs":
-        found = measure(pairs.every_row)
-    elif credit == "one_to_one" or measure.name in SHARED:
+    if measure.name in JUDGING or measure.option("judged_only"):
+        raise MeasureError(f"{measure} has no meaning for texts", hint="The matcher judges every text.")
+    if credit == "one_to_one" or measure.name in SHARED:
         found = measure(pairs.one_to_one)
+    elif credit == "pairs":
+        found = measure(pairs.every_row)
     elif measure.name in ANY:
         found = measure.with_kernel(ANY[measure.name], pairs)
     else:

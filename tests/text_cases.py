@@ -1,0 +1,108 @@
+"""Values of measures of texts, worked out by hand.
+
+A ranking is written as the references that each text covers: "ab . a" is a text that covers a and b, one that
+covers nothing and one that covers a. Texts are as long as they have letters, dots included, so that budgets of
+tokens can be worked out too; a text that is written again is the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+from typing import NamedTuple
+
+import numpy as np
+
+from goldrank.data.texts import Reference, TextItem
+from goldrank.match import Matcher
+
+
+class Letters(Matcher):
+    """A text covers the letters that it has."""
+
+    name = "letters"
+    says = "letters"
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return np.array([references[j] in retrieved[i] for i, j in pairs], np.float64)
+
+
+class TextCase(NamedTuple):
+    """A measure, a ranking of texts, the references, the value, and why."""
+
+    measure: str
+    ranking: str
+    references: str
+    value: float
+    why: str = ""
+    credit: str = "any"
+
+
+def item(case: TextCase, query: str = "q") -> TextItem:
+    """The case as a question."""
+    return TextItem(query, case.ranking.split(), [Reference((letter,)) for letter in case.references])
+
+
+TEXTS = [
+    # Cover and CoverAll count references.
+    TextCase("Cover@1", "ab . c", "abcd", 2 / 4),
+    TextCase("Cover@3", "ab . c", "abcd", 3 / 4),
+    TextCase("Cover", "ab ab c", "abcd", 3 / 4, "covered twice counts once"),
+    TextCase("Cover(rel=2)", "a", "a", 0.0, "there is no reference of grade 2"),
+    TextCase("CoverAll@2", "ab . c", "abc", 0.0),
+    TextCase("CoverAll@3", "ab . c", "abc", 1.0),
+    TextCase("CoverAll(rel=2)@3", "a", "a", 0.0),
+    # Budgets of tokens: texts count until the first that does not fit.
+    TextCase("Cover(tokens=3)", "ab . c", "abcd", 2 / 4, "2 + 1 tokens"),
+    TextCase("Cover(tokens=4)", "ab . c", "abcd", 3 / 4, "2 + 1 + 1 tokens"),
+    TextCase("Cover(tokens=1)", "ab c", "abc", 0.0, "the first text does not fit, so the second does not come up"),
+    TextCase("Cover(tokens=4)@1", "ab . c", "abcd", 2 / 4, "both limits hold"),
+    TextCase("nDCG(tokens=2)", "x a b", "ab", (1 / log2(3)) / (1 + 1 / log2(3))),
+    TextCase("P(tokens=1)@2", "a b", "ab", 1 / 2),
+    # Repeated and Redundant.
+    TextCase("Repeated", "a a b a", "a", 2 / 4),
+    TextCase("Repeated@2", "a a b a", "a", 1 / 2),
+    TextCase("Repeated@9", "a b", "a", 0.0),
+    TextCase("Redundant", "a ab b ba x", "ab", 2 / 5, "the third and the fourth add nothing; the last covers nothing"),
+    TextCase("Redundant@3", "a ab b ba x", "ab", 1 / 3),
+    # Tokens.
+    TextCase("Tokens", "ab . abc", "a", 6),
+    TextCase("Tokens@2", "ab . abc", "a", 3),
+    TextCase("Tokens(tokens=3)", "ab . abc", "a", 3),
+    # Credit: any. Precision counts texts, recall references.
+    TextCase("P@2", "ab a", "ab", 2 / 2),
+    TextCase("R@1", "ab a", "abcd", 2 / 4),
+    TextCase("RR", ". ab", "ab", 1 / 2),
+    TextCase("RecallAll@1", "ab", "ab", 1.0),
+    TextCase("F@2", "ab . c", "abcd", 2 * (1 / 2) * (2 / 4) / (1 / 2 + 2 / 4)),
+    TextCase("SetF", "ab . c", "abcd", 2 * (2 / 3) * (3 / 4) / (2 / 3 + 3 / 4)),
+    TextCase("SetF(weight=4)", "ab . c", "abcd", 5 * (2 / 3) * (3 / 4) / (4 * (2 / 3) + 3 / 4)),
+    TextCase("AP", ". abc", "abc", 1 / 2, "precision is 1/2 where each of the three is found"),
+    TextCase("AP", "abc", "abc", 1.0),
+    TextCase("AP", "a a b", "ab", (1 + 3 / 3) / 2, "a text that covers a reference again is relevant"),
+    TextCase("AP", "a . b", "abc", (1 + 2 / 3) / 3),
+    TextCase('AP(divisor="hits")', "a . b", "abc", (1 + 2 / 3) / 2),
+    TextCase('AP(divisor="min")@2', "a . b", "abc", 1 / 2),
+    TextCase("nDCG", ". abc", "abc", 3 / log2(3) / (1 + 1 / log2(3) + 1 / 2), "all three at rank 2"),
+    TextCase("nDCG", "abc", "abc", 1.0, "3 / 2.13 ends at 1"),
+    TextCase("nDCG", "a a b", "ab", (1 + 1 / 2) / (1 + 1 / log2(3)), "the second text brings nothing"),
+    TextCase("NumRelRet", "ab a", "abc", 2),
+    # Credit: every pair.
+    TextCase("P@2", "ab a", "abc", 1.0, "3 / 2 ends at 1", "pairs"),
+    TextCase("SetP", "ab . . .", "abc", 2 / 4, "two pairs", "pairs"),
+    TextCase("AP", ". ab", "abcd", (1 / 2 + 2 / 2) / 4, "", "pairs"),
+    # Credit: one to one.
+    TextCase("P@2", "ab a", "abc", 1 / 2, "a is given to the first text; the second is left without", "one_to_one"),
+    TextCase("P@2", "a ab", "abc", 2 / 2, "", "one_to_one"),
+    TextCase("R@1", "ab a", "ab", 1 / 2, "", "one_to_one"),
+    TextCase("nDCG@2", "ab .", "ab", 1 / (1 + 1 / log2(3)), "", "one_to_one"),
+    TextCase("Cover@1", "ab a", "ab", 1.0, "coverage is the same whoever is credited", "one_to_one"),
+    # Measures that weigh found against all, rank by rank, are one to one under any.
+    TextCase("Rprec", "ab .", "ab", 1.0, "both references within the first two texts"),
+    TextCase(
+        "IPrecAvg", ". ab", "ab", (1 / 2) * 8 / 11, "one of two found at rank 2; from level 0.8 on both are needed"
+    ),
+]
