@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from goldrank.comparison import Comparison, compare, compare_scores
     from goldrank.comparison.agreement import agreement
     from goldrank.comparison.fusion import fuse, tune
+    from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.movement import diff
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
+    from goldrank.report.coverage import coverage_curves
     from goldrank.text_evaluation import evaluate_texts
 
 __version__ = "0.1.0"
@@ -48,11 +50,13 @@ _HOME = {
     "agreement": "goldrank.comparison.agreement",
     "compare": "goldrank.comparison",
     "compare_scores": "goldrank.comparison",
+    "coverage_curves": "goldrank.report.coverage",
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
     "evaluate_texts": "goldrank.text_evaluation",
     "explain_difference": "goldrank.difference",
     "fuse": "goldrank.comparison.fusion",
+    "matcher_agreement": "goldrank.comparison.matching",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
     "pitfalls_of": "goldrank.pitfalls",
@@ -69,6 +73,8 @@ _HOME = {
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
     "evaluate_texts",
+    "coverage_curves",
+    "matcher_agreement",
     "choose",
     "pitfalls_of",
     "compare",

@@ -13,11 +13,13 @@ from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
     "eval": "Score runs against judgements.",
+    "texts": "Score retrieved texts against the texts that they should cover.",
     "compare": "Say whether one system is better than another, and how sure that is.",
     "diff": "Show what moved between two runs.",
     "fuse": "Combine runs, and say whether that helps.",
     "report": "Compare systems from saved scores.",
     "explain-difference": "Say why two conventions give different numbers.",
+    "agree": "Say which matcher of texts decides as people do.",
     "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
     "measures": "List the measures, or explain one.",
     "choose": "Recommend measures and cut-offs.",

@@ -12,6 +12,7 @@ import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
 from goldrank.data.run import Run
+from goldrank.io.sources import Source
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -37,7 +38,13 @@ def policy_options(function: Function) -> Function:
 @contextmanager
 def progress(runs: Sequence[Run]) -> Iterator[None]:
     """A bar on the terminal for large files once they have taken a while; nothing in a pipe."""
-    sources = [source for run in runs if (source := getattr(run.blocks, "source", None)) is not None]
+    with watching([source for run in runs if (source := getattr(run.blocks, "source", None)) is not None]):
+        yield
+
+
+@contextmanager
+def watching(sources: Sequence[Source]) -> Iterator[None]:
+    """The same for files that are read in other ways."""
     total = sum(source.size or 0 for source in sources)
     if not sys.stderr.isatty() or not total:
         yield
@@ -69,3 +76,16 @@ def progress(runs: Sequence[Run]) -> Iterator[None]:
             source.watch = None
         if bar is not None:
             bar.stop()
+
+
+def field_map(given: Sequence[str]) -> dict[str, str] | None:
+    """What options of the form NAME=FIELD say."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, sign, field = text.partition("=")
+        if not sign or not name.strip() or not field.strip():
+            raise click.UsageError(f"--map takes NAME=FIELD, not {text!r}")
+        if name.strip() in found:
+            raise click.UsageError(f"--map says twice where {name.strip()!r} is")
+        found[name.strip()] = field.strip()
+    return found or None

@@ -136,14 +136,15 @@ def _markdown(scores: Sequence[Any], by_query: bool) -> str:
         if by_query:
             for i, query in enumerate(one.queries):
                 cells = [format_value(column.values[i], column.average) for column in columns]
-                lines.append("| " + " | ".join([_cell(one.run), _cell(query), *cells]) + " |")
+                lines.append("| " + " | ".join([markdown_cell(one.run), markdown_cell(query), *cells]) + " |")
         else:
             cells = [format_value(column.summary, column.average) for column in columns]
-            lines.append("| " + " | ".join([_cell(one.run), *cells]) + " |")
+            lines.append("| " + " | ".join([markdown_cell(one.run), *cells]) + " |")
     return "\n".join(lines)
 
 
-def _cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
+    """A text that cannot leave its cell of a Markdown table."""
     from goldrank.data.ids import show
 
     escaped = show(text, 200)

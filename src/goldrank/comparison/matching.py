@@ -156,14 +156,14 @@ class MatcherAgreements:
 
     def __str__(self) -> str:
         heads = ["matcher", "kappa", f"{self.level:.0%} interval", "F1", "precision", "recall", "accuracy"]
-        heads += ["both", "matcher only", "label only", "neither", "behind the first"]
+        heads += ["tp / fp / fn / tn", "behind the first"]
         rows = [heads]
         for one in self.results:
             c = one.confusion
             values = (c.f1, c.precision, c.recall, c.accuracy)
             behind = "" if one.behind is None else _interval(one.behind)
             shown = [ids.show(one.matcher), f"{c.kappa:.3f}", _interval(one.interval), *map(_value, values)]
-            rows.append([*shown, *(f"{count:,}" for count in c), behind])
+            rows.append([*shown, " / ".join(f"{count:,}" for count in c), behind])
         parts = [aligned(rows)]
         best = [["best threshold", "by kappa", "kappa", "held out", "by F1", "F1", "held out"]]
         for one in self.results:
@@ -225,6 +225,7 @@ def matcher_agreement(
             f"all {len(pairs):,} pairs have the label {'true' if truth[0] else 'false'}",
             hint="Agreement needs pairs that match and pairs that do not.",
         )
+    parts = _folds(pairs, folds, seed)
     judged = [_Judged(rule, pairs, truth) for rule in {str(rule): rule for rule in rules}.values()]
     judged.sort(key=lambda one: (-one.confusion.kappa, -one.confusion.f1))
     results = []
@@ -236,7 +237,7 @@ def matcher_agreement(
                 confusion=one_judged.confusion,
                 interval=_kappa_interval(one_judged.confusion, level, samples, seed),
                 behind=None if one_judged is best else _behind(best, one_judged, truth, level, samples, seed),
-                best=_best_thresholds(one_judged, truth, folds, seed),
+                best=_best_thresholds(one_judged, truth, parts),
                 disagreements=_disagreements(one_judged, pairs),
             )
         )
@@ -342,10 +343,9 @@ def _round_between(low: float, high: float) -> float:
     return high
 
 
-def _best_thresholds(judged: _Judged, truth: np.ndarray, folds: int, seed: int) -> dict[str, BestThreshold]:
+def _best_thresholds(judged: _Judged, truth: np.ndarray, parts: np.ndarray | None) -> dict[str, BestThreshold]:
     if judged.rule.threshold is None:
         return {}
-    parts = _folds(truth, folds, seed)
     found = {}
     for by in ("f1", "kappa"):
         threshold, value = _choose(judged.degrees, truth, by)
@@ -362,8 +362,15 @@ def _best_thresholds(judged: _Judged, truth: np.ndarray, folds: int, seed: int) 
     return found
 
 
-def _folds(truth: np.ndarray, folds: int, seed: int) -> np.ndarray | None:
-    """A part for each pair, with the same share of matches in all; None if there are too few of either label."""
+def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray | None:
+    """A part for each pair, with the same share of matches in all; None if there are too few of either label.
+
+    Pairs that are listed twice are in the same part: what was chosen on must not be held out.
+    """
+    distinct: dict[tuple[str, str], int] = {}
+    code = np.array([distinct.setdefault((pair.retrieved, pair.reference), len(distinct)) for pair in pairs])
+    first = np.unique(code, return_index=True)[1]
+    truth = np.array([pairs[i].label for i in first.tolist()], bool)
     count = min(folds, int(truth.sum()), int((~truth).sum()))
     if count < 2:
         return None
@@ -371,7 +378,7 @@ def _folds(truth: np.ndarray, folds: int, seed: int) -> np.ndarray | None:
     parts = np.zeros(len(truth), np.int64)
     for which in (np.flatnonzero(truth), np.flatnonzero(~truth)):
         parts[rng.permutation(which)] = np.arange(len(which)) % count
-    return parts
+    return parts[code]
 
 
 def _disagreements(judged: _Judged, pairs: Sequence[LabelledPair]) -> list[Disagreement]:

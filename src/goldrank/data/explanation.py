@@ -79,7 +79,7 @@ class ShownReference:
         """Who covers it, in a line."""
         if self.by:
             return f"by text{'s' if len(self.by) > 1 else ''} {_listed(map(str, self.by), len(self.by))}"
-        return "closest is text {} ({})".format(*self.closest) if self.closest else "no text has any of it"
+        return "closest is text {} ({})".format(*self.closest) if self.closest else "no text covers it"
 
 
 @dataclass(frozen=True)
@@ -314,10 +314,10 @@ def _word_start(text: str, low: int, high: int) -> int:
 
 
 def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
-    """Marks that touch, or have only white space between them, as one; nothing more once one fills the room."""
+    """Marks that touch, or have no letter between them, as one; nothing more once one fills the room."""
     begin, stop = -1, -1
     for start, end in _bounded(marks, len(text)):
-        if begin >= 0 and (start <= stop or (start - stop < 8 and not text[stop:start].strip())):
+        if begin >= 0 and (start <= stop or (start - stop < 8 and not any(map(str.isalnum, text[stop:start])))):
             stop = max(stop, end)
             if stop - begin >= room:
                 break

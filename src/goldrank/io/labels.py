@@ -67,18 +67,24 @@ def _notes(pairs: list[LabelledPair], counts: Counter[str]) -> list[str]:
     notes = []
     empty = sum(not pair.retrieved.strip() or not pair.reference.strip() for pair in pairs)
     if empty:
-        notes.append(f"{empty:,} pairs have an empty text; no matcher takes them for a match")
+        notes.append(f"{_many(empty)} an empty text; that is no match for any matcher")
     labels: dict[tuple[str, str], set[bool]] = {}
     for pair in pairs:
         labels.setdefault((pair.retrieved, pair.reference), set()).add(pair.label)
     both = sum(len(found) > 1 for found in labels.values())
     if both:
-        notes.append(f"{both:,} pairs are labelled both ways; no matcher can agree with both")
+        notes.append(f"{_many(both)} both labels; no matcher can agree with that")
     if len(labels) < len(pairs):
-        notes.append(f"{len(pairs) - len(labels):,} pairs stand in the labels more than once; each counts")
+        notes.append(f"{_many(len(pairs) - len(labels))} been listed before; each counts")
     if counts["blank_lines"]:
-        notes.append(f"{counts['blank_lines']:,} empty lines")
+        notes.append(f"empty lines: {counts['blank_lines']:,}")
+    if counts["not_utf8"]:
+        notes.append(f"lines with bytes that are not UTF-8: {counts['not_utf8']:,}")
     return notes
+
+
+def _many(number: int) -> str:
+    return "1 pair has" if number == 1 else f"{number:,} pairs have"
 
 
 class _Names:
