@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from goldrank.data import ids
@@ -116,35 +117,61 @@ def _is_lines(text: str) -> bool:
 
 
 def _parse(text: str, name: str, line: int) -> Any:
-    repeated: list[_Repeated] = []
+    return Parser("Each query has one object, and each document stands in it once.").parse(text, name, line)
 
-    def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+
+class Parser:
+    """Reads JSON in which no object has a key twice; `hint` says what to do about one that has."""
+
+    def __init__(self, hint: str | None = None) -> None:
+        self._hint = hint
+        self._repeated: list[_Repeated] = []
+        self._decoder = json.JSONDecoder(object_pairs_hook=self._make)
+
+    def _make(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
             made = _Repeated(made, pairs)
-            repeated.append(made)
+            self._repeated.append(made)
         return made
 
-    try:
-        data = json.loads(text, object_pairs_hook=make)
-    except json.JSONDecodeError as error:
-        where = Place(name, line + error.lineno - 1, error.colno)
-        found = ids.show(text[error.pos : error.pos + 20]) or "the end"
-        raise InputError(
-            f"is not JSON: {error.msg}, found '{found}'", where=where, hint=_cut_off(text, error)
-        ) from None
-    except ValueError as error:  # Python refuses integers of thousands of digits
-        raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
-    except RecursionError:
-        raise InputError("is nested too deeply", where=Place(name, line)) from None
-    if repeated:
-        path = next((path for path, node in _walk(data) if node is repeated[0]), "$")
-        raise InputError(
-            f"key '{ids.show(repeated[0].key)}' occurs twice in the object at {path}",
-            where=Place(name, line) if line > 1 else name,
-            hint="Each query has one object, and each document stands in it once.",
-        )
-    return data
+    def parse(self, text: str, name: str, line: int, column: int = 1) -> Any:
+        """The value of a text that begins at a line and a column of a file."""
+        with self.explained(text, name, line, column):
+            return self.checked(self._decoder.decode(text), Place(name, line) if line > 1 else name)
+
+    def parse_first(self, text: str, begin: int) -> tuple[Any, int]:
+        """The value that begins at a position and where it ends. Errors are json's own: see `explained`."""
+        return self._decoder.raw_decode(text, begin)
+
+    def checked(self, data: Any, where: Place | str) -> Any:
+        """The value that was parsed last, if no object in it has a key twice."""
+        if self._repeated:
+            first = self._repeated[0]
+            self._repeated.clear()
+            path = next((path for path, node in _walk(data) if node is first), "$")
+            raise InputError(
+                f"key '{ids.show(first.key)}' occurs twice in the object at {path}", where=where, hint=self._hint
+            )
+        return data
+
+    @contextmanager
+    def explained(self, text: str, name: str, line: int, column: int = 1) -> Iterator[None]:
+        """Turn json's errors into ours."""
+        try:
+            yield
+        except json.JSONDecodeError as error:
+            where = Place(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
+            found = ids.show(text[error.pos : error.pos + 20]) or "the end"
+            raise InputError(
+                f"is not JSON: {error.msg}, found '{found}'", where=where, hint=_cut_off(text, error)
+            ) from None
+        except InputError:
+            raise
+        except ValueError as error:  # Python refuses integers of thousands of digits
+            raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
+        except RecursionError:
+            raise InputError("is nested too deeply", where=Place(name, line)) from None
 
 
 def _cut_off(text: str, error: json.JSONDecodeError) -> str | None:
@@ -167,10 +194,11 @@ def _walk(data: Any) -> Iterator[tuple[str, Any]]:
         path, node = waiting.pop()
         yield path, node
         children = node.items() if isinstance(node, dict) else enumerate(node)
-        waiting += [(path + _step(key), child) for key, child in children if isinstance(child, dict | list)]
+        waiting += [(path + step(key), child) for key, child in children if isinstance(child, dict | list)]
 
 
-def _step(key: str | int) -> str:
+def step(key: str | int) -> str:
+    """A key or position as part of a JSON path."""
     if isinstance(key, int):
         return f"[{key}]"
     return f".{key}" if key.isidentifier() else f"['{ids.show(key)}']"
@@ -185,21 +213,19 @@ def _check_table(table: Any, where: str, check: Callable[[Any], Any]) -> None:
         raise InputError(f"is a JSON {type(table).__name__}, not an object", where=where, hint=TABLE_HINT)
     for query, row in table.items():
         if not isinstance(row, Mapping | list):
-            raise InputError(
-                f"holds {row!r:.40} where documents should be", where=where + _step(query), hint=TABLE_HINT
-            )
+            raise InputError(f"holds {row!r:.40} where documents should be", where=where + step(query), hint=TABLE_HINT)
         if isinstance(row, Mapping):
             for doc, value in row.items():
                 try:
                     check(value)
                 except InputError as error:
-                    raise InputError(error.what, where=where + _step(query) + _step(doc), hint=error.hint) from None
+                    raise InputError(error.what, where=where + step(query) + step(doc), hint=error.hint) from None
 
 
 def _mteb(data: Mapping[str, Any], where: str) -> tuple[Any, str]:
     """The only subset and split of MTEB predictions, and its path."""
     parts = [
-        (run, f"${_step(subset)}{_step(split)}")
+        (run, f"${step(subset)}{step(split)}")
         for subset, splits in data.items()
         if subset != "mteb_model_meta" and isinstance(splits, Mapping)
         for split, run in splits.items()
@@ -216,7 +242,7 @@ def _mteb(data: Mapping[str, Any], where: str) -> tuple[Any, str]:
 def _hits(details: Mapping[str, Any], where: str, places: list[str]) -> Iterator[tuple[Any, Any, Any]]:
     """Rows of a response of Elasticsearch's _rank_eval; `places` gets the path of each."""
     for query, detail in details.items():
-        path = f"{where}: $.details{_step(query)}.hits"
+        path = f"{where}: $.details{step(query)}.hits"
         hits = detail.get("hits") if isinstance(detail, Mapping) else None
         for rank, item in enumerate(_items(hits, path), 1):
             place = f"{path}[{rank - 1}]"

@@ -19,6 +19,8 @@ from goldrank.io.scan import PAD, padded
 PIECE = 5 << 20
 """How many bytes are parsed at a time."""
 MAX_LINE = 1 << 20
+MAX_RECORD = 64 << 20
+"""How many bytes a record that stands in one line may have."""
 HEAD = 1 << 16
 SPOOL = 64 << 20
 MAX_RATIO = 250
@@ -134,6 +136,41 @@ class Source:
                         hint="Is this a text file of rankings? If so, unpack it yourself first.",
                     )
                 yield data.replace(b"\r", b"\n") if self.old_mac else data
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Lines with their numbers, each a record that may be long; without their LF."""
+        number = 1
+        rest: list[bytes] = []
+        held = 0
+        for data in self._chunks():
+            first, *others = data.split(b"\n")
+            rest.append(first)
+            held += len(first)
+            if held > MAX_RECORD:
+                raise InputError(
+                    f"a line is longer than {MAX_RECORD:,} bytes",
+                    where=Place(self.name, number),
+                    hint="Is this a text file with a record in each line?",
+                )
+            if others:
+                yield number, b"".join(rest)
+                for line in others[:-1]:
+                    number += 1
+                    yield number, line
+                number += 1
+                rest = others[-1:]
+                held = len(rest[0])
+        if held:
+            yield number, b"".join(rest)
+
+    def texts(self) -> Iterator[str]:
+        """The data as text, piece by piece; bytes that are not UTF-8 become surrogate escapes."""
+        import codecs
+
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        for data in self._chunks():
+            yield decoder.decode(data)
+        yield decoder.decode(b"", final=True)
 
     def pieces(self) -> Iterator[tuple[int, Load]]:
         """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""

@@ -34,7 +34,7 @@ BATCH = 200_000
 
 def read_run(source: Source | str, kind: str) -> Run:
     """A run from a table file; Parquet may be a folder or a pattern of files."""
-    table = _open(source, kind)
+    table = open_table(source, kind)
     run = _run(table, "text")
     run.notes = tuple(table.notes)
     return run
@@ -42,7 +42,7 @@ def read_run(source: Source | str, kind: str) -> Run:
 
 def read_qrels(source: Source | str, kind: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
     """Qrels from a table file; Parquet may be a folder or a pattern of files."""
-    return _qrels(_open(source, kind), "text", judgements, real_grades)
+    return _qrels(open_table(source, kind), "text", judgements, real_grades)
 
 
 def run_from_frame(frame: Any, name: str) -> Run:
@@ -138,7 +138,8 @@ def reading(where: str, kind: str = "a table") -> Iterator[None]:
         ) from None
 
 
-def _open(source: Source | str, kind: str) -> Table:
+def open_table(source: Source | str, kind: str) -> Table:
+    """A table file; Parquet may be a folder or a pattern of files."""
     if isinstance(source, str):
         with reading(source, "Parquet"):
             folder = os.path.isdir(source)

@@ -1,0 +1,291 @@
+"""Texts, references and evidence from the values that tools keep them in: strings, objects, lists of either."""
+
+from __future__ import annotations
+
+import ast
+import io
+import itertools
+import json
+import tokenize
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+from goldrank.data import ids
+from goldrank.data.qrels import check_grade
+from goldrank.data.texts import Evidence, Reference, Span
+from goldrank.errors import InputError
+
+TEXTS = ("page_content", "content", "text", "context", "chunk", "passage")
+IDS = ("id", "node_id", "id_", "doc_id", "document_id", "chunk_id")
+SOURCES = ("source", "file_path", "source_id", "ref_doc_id")
+STARTS = ("start", "start_index", "start_char_idx", "split_idx_start")
+ENDS = ("end", "end_index", "end_char_idx")
+TEXT_HINT = f"A text is a string, or an object with one of: {', '.join(TEXTS)}."
+EVIDENCE_HINT = (
+    'Evidence is {"source": ..., "start": ..., "end": ...}, or {"any_of": [...]} or {"all_of": [...]} of such.'
+)
+
+
+class Passage(NamedTuple):
+    """A retrieved text and what is known of it. Without a text it is an id alone."""
+
+    text: str | None
+    id: str | None = None
+    source: str | None = None
+    span: Span | None = None
+    score: float | None = None
+
+
+def absent(value: Any) -> bool:
+    """Whether a value stands for nothing: None, and what pandas has in its place."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
+def shown(value: Any) -> str:
+    """A value for a message, short."""
+    if absent(value):
+        return "null"
+    return f"{ids.show(repr(value), 40)} (of type {type(value).__name__})"
+
+
+def listed(value: Any, what: str, at: str) -> list[Any] | tuple[Any, ...]:
+    """A list, also one of numpy's, or the error."""
+    if isinstance(value, list | tuple):
+        return value
+    for convert in ("tolist", "to_list"):
+        if hasattr(value, convert) and isinstance(found := getattr(value, convert)(), list):
+            return found
+    hint = "A question for which nothing was found has an empty list." if absent(value) else None
+    if isinstance(value, str):
+        hint = "One text alone is a list, too: [text]."
+    elif isinstance(value, Iterable) and not isinstance(value, Mapping | bytes):
+        return list(value)
+    raise InputError(f"is {shown(value)}, not a list of {what}", where=at, hint=hint)
+
+
+def passage(value: Any, at: str) -> Passage:
+    """What a retrieved text, or the object or pair (text, score) that holds it, says of itself."""
+    if isinstance(value, str):
+        return Passage(value)
+    if absent(value):
+        return Passage(None)
+    if isinstance(value, tuple | list):
+        if len(value) == 2 and isinstance(value[1], Real) and not isinstance(value[0], list | tuple):
+            return passage(value[0], at)._replace(score=float(value[1]))
+        raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
+    if isinstance(value, bytes | bool | Real):
+        raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
+    outer = value
+    for wrapper in ("node", "document", "kwargs"):  # LlamaIndex, pairs with a score, LangChain's own JSON
+        inner = _get(value, wrapper)
+        if inner is not None and not isinstance(inner, str | int) and not _texts(value):
+            value = inner
+            break
+    found = _texts(value)
+    if len({text for _, text in found}) > 1:
+        names = " and ".join(f"'{name}'" for name, _ in found)
+        raise InputError(
+            f"{names} may both be the text",
+            where=at,
+            hint=f"Say which by a path into the list, for example fields={{'retrieved': 'documents.{found[0][0]}'}}.",
+        )
+    text = found[0][1] if found else None
+    meta = next((m for name in ("metadata", "meta") if isinstance(m := _get(value, name), Mapping)), {})
+    places = (value, meta)
+    number = _first((outer, value), ("id", *IDS), str | Integral)
+    if number is None:  # an id may be an object such as a UUID
+        number = next((str(one) for name in IDS if not absent(one := _get(value, name)) and not callable(one)), None)
+    score = _first((outer, value), ("score",), Real)
+    if not found and not has_text_field(value):
+        if number is None or not isinstance(value, Mapping):
+            raise InputError(f"is {_named(value)} without a text", where=at, hint=TEXT_HINT)
+        return Passage(None, ids.as_text(number, "document id"), score=None if score is None else float(score))
+    source = _first(places, SOURCES, str | Integral)
+    source = None if source is None else str(source)
+    span = None
+    start = _first(places, STARTS, Integral)
+    if source is not None and start is not None and text is not None:
+        end = _first(places, ENDS, Integral)
+        span = checked_span(source, start, start + len(text) if end is None else end, at)
+    return Passage(
+        text,
+        None if number is None else ids.as_text(number, "document id"),
+        source,
+        span,
+        None if score is None else float(score),
+    )
+
+
+def checked_span(source: Any, start: Any, end: Any, at: str) -> Span:
+    """A stretch of a source with sound ends."""
+    if absent(source) or not isinstance(source, str | Integral):
+        raise InputError(f"the source is {shown(source)}, not a name", where=at, hint=EVIDENCE_HINT)
+    for name, value in (("start", start), ("end", end)):
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise InputError(f"{name} is {shown(value)}, not a whole number", where=at, hint=EVIDENCE_HINT)
+    if not 0 <= start <= end:
+        raise InputError(f"characters {start} to {end} are no stretch of a text", where=at)
+    return Span(str(source), int(start), int(end))
+
+
+def references(value: Any, at: str, counts: Counter[str]) -> tuple[Reference, ...]:
+    """References from a text, an object or a list of these; a list in the list holds alternatives."""
+    if absent(value):
+        return ()
+    entries = [value] if isinstance(value, str | Mapping) else listed(value, "references", at)
+    found: list[Reference] = []
+    for i, entry in enumerate(entries):
+        if type(entry) is str:
+            if entry and not entry.isspace():
+                found.append(Reference((entry,)))
+            else:
+                counts["empty_references"] += 1
+            continue
+        made = _reference(entry, f"{at}[{i}]" if entries is not value or isinstance(value, list) else at)
+        kept = tuple(text for text in made.texts if text and not text.isspace())
+        counts["empty_references"] += len(made.texts) - len(kept)
+        if kept:
+            found.append(made if len(kept) == len(made.texts) else made._replace(texts=kept))
+    return tuple(found)
+
+
+def evidence_of(value: Any, at: str) -> tuple[Evidence, ...]:
+    """Evidence by places in sources. A quotation has no place yet: it is refused here, see `goldrank.match`."""
+    if absent(value):
+        return ()
+    single = isinstance(value, Mapping | Evidence | Span)
+    entries = [value] if single else listed(value, "evidence", at)
+    return tuple(_evidence(entry, at if single else f"{at}[{i}]") for i, entry in enumerate(entries))
+
+
+def from_cell(text: str, at: str, counts: Counter[str]) -> Any:
+    """The list, object or text that a cell of a text table holds."""
+    stripped = text.strip()
+    if not stripped.startswith(("[", "{")):
+        if stripped:
+            counts["single_cells"] += 1
+        return [text] if stripped else []
+    try:
+        return json.loads(stripped)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(stripped).readline)
+        words = [token.type for token in tokens if token.type != tokenize.NL]
+        if any(pair == (tokenize.STRING, tokenize.STRING) for pair in itertools.pairwise(words)):
+            raise InputError(
+                "is a list without commas, as numpy prints it: what belongs to which text is lost",
+                where=at,
+                hint="Write the items as JSON Lines or Parquet.",
+            )
+        return ast.literal_eval(stripped)
+    except InputError:
+        raise
+    except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
+        raise InputError(
+            f"is no list in JSON: '{ids.show(stripped, 60)}'", where=at, hint='Expected ["one text", "another"].'
+        ) from None
+
+
+def _reference(entry: Any, at: str) -> Reference:
+    if isinstance(entry, Reference):
+        return entry
+    grade: float = 1
+    if isinstance(entry, Mapping):
+        if not absent(given := entry.get("grade")):
+            grade = check_grade(given, at, real_grades=True)
+        if not absent(either := entry.get("any_of")):
+            entry, at = listed(either, "texts", f"{at}.any_of"), f"{at}.any_of"
+    if isinstance(entry, list | tuple):
+        return Reference(tuple(_text(one, f"{at}[{i}]") for i, one in enumerate(entry)), grade)
+    return Reference((_text(entry, at),), grade)
+
+
+def _text(value: Any, at: str) -> str:
+    text = None if isinstance(value, tuple) else passage(value, at).text
+    if text is None:
+        raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
+    return text
+
+
+def _evidence(entry: Any, at: str) -> Evidence:
+    if isinstance(entry, Evidence):
+        return entry
+    either = entry.get("any_of") if isinstance(entry, Mapping) else None
+    if absent(either):
+        return Evidence((_together(entry, at),))
+    at += ".any_of"
+    found = tuple(_together(one, f"{at}[{i}]") for i, one in enumerate(listed(either, "places", at)))
+    if not found:
+        raise InputError("is empty", where=at, hint=EVIDENCE_HINT)
+    return Evidence(found)
+
+
+def _together(entry: Any, at: str) -> tuple[Span, ...]:
+    if isinstance(entry, Span):
+        return (checked_span(*entry, at),)
+    if not isinstance(entry, Mapping):
+        raise InputError(f"is {shown(entry)}, not a place", where=at, hint=EVIDENCE_HINT)
+    if not absent(all_of := entry.get("all_of")):
+        at += ".all_of"
+        found = tuple(
+            span for i, one in enumerate(listed(all_of, "places", at)) for span in _together(one, f"{at}[{i}]")
+        )
+        if not found:
+            raise InputError("is empty", where=at, hint=EVIDENCE_HINT)
+        return found
+    if absent(entry.get("start")) and not absent(entry.get("quote", entry.get("text"))):
+        raise InputError(
+            "is a quotation, whose place in the source is not known",
+            where=at,
+            hint="Give the sources' texts as well, so that it can be found, or its start and end.",
+        )
+    if absent(entry.get("source")):
+        raise InputError(
+            f"has no source; it has: {', '.join(map(str, entry)) or 'nothing'}", where=at, hint=EVIDENCE_HINT
+        )
+    return (checked_span(entry["source"], entry.get("start"), entry.get("end"), at),)
+
+
+def _get(value: Any, name: str) -> Any:
+    """A key of a mapping or an attribute of an object; None if there is none, or if it cannot be had."""
+    if isinstance(value, Mapping):
+        return value.get(name)
+    try:
+        return getattr(value, name, None)
+    except Exception:  # a property may refuse: LlamaIndex's .text does for nodes without text
+        return None
+
+
+def has_text_field(value: Any) -> bool:
+    """Whether there is a place for a text, be it empty."""
+    if isinstance(value, Mapping):
+        return any(name in value for name in TEXTS)
+    return any(hasattr(type(value), name) or name in getattr(value, "__dict__", ()) for name in TEXTS)
+
+
+def _texts(value: Any) -> list[tuple[str, str]]:
+    found = [(name, text) for name in TEXTS if isinstance(text := _get(value, name), str)]
+    if not found and not isinstance(value, Mapping) and callable(content := _get(value, "get_content")):
+        text = content()
+        found = [("get_content()", text)] if isinstance(text, str) else []
+    return found
+
+
+def _first(places: Iterable[Any], names: Iterable[str], kind: Any) -> Any:
+    """The first value of a kind that goes by one of the names."""
+    names = tuple(names)
+    for place in places:
+        for name in names:
+            value = _get(place, name)
+            if isinstance(value, kind) and not isinstance(value, bool) and not absent(value):
+                return value
+    return None
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"an object with {', '.join(ids.show(str(key)) for key in value) or 'nothing'}"
+    return f"a {type(value).__name__}"
