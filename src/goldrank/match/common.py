@@ -8,10 +8,10 @@ common in order once both sides are sorted. Pairs are worked off in blocks, whic
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -29,6 +29,8 @@ CODES = 0x110000 - 0x800
 """How many tokens can be told apart as characters: all but surrogates."""
 DEAR = 1 << 26
 """From this product of lengths on, a pair is looked at more closely before its subsequence is searched."""
+GROUP_PAIRS = 2_000
+"""Pairs that are coded together at most."""
 THREADS_FROM = 2_000
 """Pairs that are worth the start of threads."""
 SHOWN = 1 << 31
@@ -65,14 +67,17 @@ def in_common(
     In order, this is the length of the longest common subsequence; else each token counts as often as it
     occurs in both.
     """
-    parts = []
+    parts = [Counts(*np.empty((3, 0), np.int64))]
     for begin, end in _blocks(retrieved, references, left, right):
-        here = slice(begin, end)
-        parts += _block(retrieved, references, left[here], right[here], cut, ordered, hopeful)
+        coded = _Coded([], [], [], [], [])
+        for first, after in _groups(left[begin:end], right[begin:end]):
+            here = slice(begin + first, begin + after)
+            _code(retrieved, references, left[here].tolist(), right[here].tolist(), cut, ordered, coded)
+        parts.append(_counted(coded, ordered, hopeful))
     return Counts(
         *(
-            np.concatenate([np.empty(0, np.int64), *(getattr(part, column) for part in parts)])
-            for column in ("common", "retrieved", "reference")
+            np.concatenate(columns)
+            for columns in zip(*((p.common, p.retrieved, p.reference) for p in parts), strict=True)
         )
     )
 
@@ -80,143 +85,138 @@ def in_common(
 def _blocks(
     retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
 ) -> list[tuple[int, int]]:
+    """Stretches of pairs whose texts fit together in memory."""
     ours = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
     theirs = np.fromiter(map(len, references), np.int64, len(references))
     seen = np.cumsum(ours[left] + theirs[right])
-    inner = np.flatnonzero(np.diff(seen // BLOCK_CHARACTERS)) + 1
-    edges = [0, *inner.tolist(), len(left)]
-    return [(begin, end) for begin, end in pairwise(edges) if begin < end]
+    return _stretches(np.flatnonzero(np.diff(seen // BLOCK_CHARACTERS)) + 1, len(left))
+
+
+def _groups(left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
+    """Stretches of pairs that share no text, so that each is coded by itself: the questions, mostly.
+
+    Few codes are found faster than many. A stretch that is too long is cut all the same.
+    """
+    at = np.arange(len(left))
+    reach = np.zeros(len(left), np.int64)
+    for side in (left, right):
+        last = np.zeros(int(side.max()) + 1, np.int64)
+        np.maximum.at(last, side, at)
+        np.maximum(reach, last[side], out=reach)
+    natural = np.flatnonzero(np.maximum.accumulate(reach) == at) + 1
+    edges = _stretches(natural[:-1], len(left))
+    return [(i, min(i + GROUP_PAIRS, end)) for begin, end in edges for i in range(begin, end, GROUP_PAIRS)]
+
+
+def _stretches(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
+    return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """Pairs of texts as strings of codes, and the tokens that the texts have with those that were left out."""
+
+    ours: list[str]
+    theirs: list[str]
+    our_size: list[int]
+    their_size: list[int]
+    uncoded: list[tuple[int, list[int], list[int]]]
+    """Where codes do not suffice: the place of a pair, and its texts as numbers."""
 
 
 class _Codes(dict[Hashable, str]):
     """A character for each token, given when it is first asked for."""
 
     def __missing__(self, token: Hashable) -> str:
-        code = self[token] = _character(len(self))
+        number = len(self)
+        if number >= CODES:
+            raise OverflowError
+        code = self[token] = chr(number if number < 0xD800 else number + 0x800)
         return code
 
 
-class _Known(dict[Hashable, str]):
-    """The characters that were given, and nothing for other tokens."""
-
-    def __missing__(self, token: Hashable) -> str:
-        return ""
-
-
-def _character(number: int) -> str:
-    return chr(number if number < 0xD800 else number + 0x800)
-
-
-def _block(
+def _code(
     retrieved: Sequence[str],
     references: Sequence[str],
-    left: np.ndarray,
-    right: np.ndarray,
+    left: list[int],
+    right: list[int],
     cut: Cut,
     ordered: bool,
-    hopeful: Hopeful | None,
-) -> list[Counts]:
-    wanted, their_place = np.unique(right, return_inverse=True)
-    tokens = [cut(references[i]) for i in wanted.tolist()]
-    if sum(map(len, tokens)) > CODES and len({token for one in tokens for token in one}) > CODES:
-        if len(wanted) == 1:
-            return [_uncoded(retrieved, left, tokens[0], cut, ordered)]
-        # Too many tokens for one numbering: half of the references at a time.
-        lower = their_place < len(wanted) // 2
-        halves = [
-            _block(retrieved, references, left[chosen], right[chosen], cut, ordered, hopeful)
-            for chosen in (lower, ~lower)
-        ]
-        order = np.argsort(np.concatenate([np.flatnonzero(lower), np.flatnonzero(~lower)]))
-        return [
-            Counts(
-                *(
-                    np.concatenate([getattr(part, column) for half in halves for part in half])[order]
-                    for column in ("common", "retrieved", "reference")
-                )
-            )
-        ]
-    order_of = _in_order if ordered else _sorted
+    coded: _Coded,
+) -> None:
     codes = _Codes()
-    theirs = [order_of(map(codes.__getitem__, one)) for one in tokens]
-    their_size = np.fromiter(map(len, tokens), np.int64, len(tokens))
-    del tokens
-    known = _Known(codes)
-    needed, our_place = np.unique(left, return_inverse=True)
-    ours: list[str] = []
-    our_size = np.empty(len(needed), np.int64)
-    for at, i in enumerate(needed.tolist()):
-        found = cut(retrieved[i])
-        our_size[at] = len(found)
-        ours.append(order_of(map(known.__getitem__, found)))
-    return [_counted(ours, theirs, our_place, their_place, our_size, their_size, ordered, hopeful)]
+    theirs: dict[int, tuple[str, int]] = {}
+    ours: dict[int, tuple[str, int]] = {}
+    try:
+        for j in right:
+            if j not in theirs:
+                tokens = cut(references[j])
+                theirs[j] = _joined(map(codes.__getitem__, tokens), ordered), len(tokens)
+    except OverflowError:
+        _number(retrieved, references, left, right, cut, coded)
+        return
+    for i in left:
+        if i not in ours:
+            tokens = cut(retrieved[i])
+            ours[i] = _joined(filter(None, map(codes.get, tokens)), ordered), len(tokens)
+    for i, j in zip(left, right, strict=True):
+        text, size = ours[i]
+        coded.ours.append(text)
+        coded.our_size.append(size)
+        text, size = theirs[j]
+        coded.theirs.append(text)
+        coded.their_size.append(size)
 
 
-def _in_order(characters: Any) -> str:
-    return "".join(characters)
+def _joined(characters: Iterable[str], ordered: bool) -> str:
+    return "".join(characters if ordered else sorted(characters))
 
 
-def _sorted(characters: Any) -> str:
-    return "".join(sorted(characters))
+def _number(
+    retrieved: Sequence[str], references: Sequence[str], left: list[int], right: list[int], cut: Cut, coded: _Coded
+) -> None:
+    """As `_code`, for references with more distinct tokens than there are characters: tokens as numbers."""
+    for i, j in zip(left, right, strict=True):
+        number: dict[Hashable, int] = {}
+        wanted, tokens = cut(references[j]), cut(retrieved[i])
+        theirs = [number.setdefault(token, len(number)) for token in wanted]
+        coded.uncoded.append((len(coded.ours), [number[token] for token in tokens if token in number], theirs))
+        coded.ours.append("")
+        coded.theirs.append("")
+        coded.our_size.append(len(tokens))
+        coded.their_size.append(len(wanted))
 
 
-def _counted(
-    ours: list[str],
-    theirs: list[str],
-    left: np.ndarray,
-    right: np.ndarray,
-    our_size: np.ndarray,
-    their_size: np.ndarray,
-    ordered: bool,
-    hopeful: Hopeful | None,
-) -> Counts:
-    our_length = np.fromiter(map(len, ours), np.int64, len(ours))[left]
-    their_length = their_size[right]
-    most = Counts(np.minimum(our_length, their_length), our_size[left], their_length)
-    common = np.zeros(len(left), np.int64)
-    tried = most.common > 0
+def _counted(coded: _Coded, ordered: bool, hopeful: Hopeful | None) -> Counts:
+    count = len(coded.ours)
+    our_length = np.fromiter(map(len, coded.ours), np.int64, count)
+    their_length = np.fromiter(map(len, coded.theirs), np.int64, count)
+    sizes = np.array(coded.our_size, np.int64), np.array(coded.their_size, np.int64)
+    common = np.zeros(count, np.int64)
+    most = np.minimum(our_length, their_length)
+    tried = most > 0
     if hopeful is not None:
-        tried &= hopeful(most)
+        tried &= hopeful(Counts(most, *sizes))
     dear = tried & (our_length * their_length > DEAR)
     cheap = np.flatnonzero(tried & ~dear)
     if len(cheap):
         common[cheap] = cpdist(
-            [ours[i] for i in left[cheap].tolist()],
-            [theirs[i] for i in right[cheap].tolist()],
+            list(map(coded.ours.__getitem__, cheap.tolist())),
+            list(map(coded.theirs.__getitem__, cheap.tolist())),
             scorer=LCSseq.similarity,
             dtype=np.int64,
             workers=-1 if len(cheap) >= THREADS_FROM else 1,
         )
-    for i in np.flatnonzero(dear).tolist():
-        mine, other = ours[left[i]], theirs[right[i]]
-        shared = Counter(mine) & Counter(other)
-        bound = Counts(np.array([shared.total()]), most.retrieved[i : i + 1], most.reference[i : i + 1])
+    closely: list[tuple[int, Sequence[Hashable], Sequence[Hashable]]] = [*coded.uncoded]
+    closely += ((i, coded.ours[i], coded.theirs[i]) for i in np.flatnonzero(dear).tolist())
+    for i, ours, theirs in closely:
+        shared = Counter(ours) & Counter(theirs)
+        bound = np.array([shared.total()])
         if not ordered:
-            common[i] = shared.total()
-        elif hopeful is None or hopeful(bound)[0]:
-            keep = shared.__contains__
-            common[i] = LCSseq.similarity("".join(filter(keep, mine)), "".join(filter(keep, other)))
-    return Counts(common, most.retrieved, most.reference)
-
-
-def _uncoded(
-    retrieved: Sequence[str], left: np.ndarray, reference: Sequence[Hashable], cut: Cut, ordered: bool
-) -> Counts:
-    """One reference that has more distinct tokens than there are characters: its tokens as numbers."""
-    number: dict[Hashable, int] = {}
-    theirs = [number.setdefault(token, len(number)) for token in reference]
-    known: dict[int, tuple[int, int]] = {}
-    for i in set(left.tolist()):
-        tokens = cut(retrieved[i])
-        ours = [number[token] for token in tokens if token in number]
-        if ordered:
-            present = set(ours)
-            common = LCSseq.similarity(ours, [code for code in theirs if code in present])
-        else:
-            common = (Counter(ours) & Counter(theirs)).total()
-        known[i] = common, len(tokens)
-    found = np.array([known[i] for i in left.tolist()], np.int64).reshape(-1, 2)
-    return Counts(found[:, 0], found[:, 1], np.full(len(left), len(reference), np.int64))
+            common[i] = bound[0]
+        elif hopeful is None or hopeful(Counts(bound, sizes[0][i : i + 1], sizes[1][i : i + 1]))[0]:
+            common[i] = LCSseq.similarity(*([token for token in side if token in shared] for side in (ours, theirs)))
+    return Counts(common, *sizes)
 
 
 class Counting(Matcher):

@@ -92,7 +92,10 @@ class Folded(Matcher):
         chosen = [name for name, wanted in self.folds.items() if wanted]
         if len(chosen) == (len(self.folds) if self.folded else 0):
             return self.name
-        return f"{self.name.removesuffix('-normalised')} but for {', '.join(chosen)}" if chosen else self.name
+        plain = self.name.removesuffix("-normalised")
+        if len(chosen) == len(self.folds):
+            return f"{plain}-normalised"
+        return f"{plain} but for {', '.join(chosen)}" if chosen else plain
 
     def fold(self, text: str) -> str:
         """The text that is compared."""

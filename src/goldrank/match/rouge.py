@@ -27,6 +27,8 @@ from goldrank.match.tokens import merged
 
 Sentence = tuple[str, ...]
 _WORD = re.compile(r"\S+")
+_BLANK_SENTENCE = re.compile(r"\.\s+(?:\.|\Z)")
+"""One after the first sentence."""
 KEPT_ROWS = 1_000
 """Up to this many rows are all kept; of more, one in so many that the rest can be made again in parts."""
 
@@ -34,12 +36,15 @@ KEPT_ROWS = 1_000
 @lru_cache(4096)
 def _sentences(text: str) -> tuple[Sentence, ...]:
     """Words by sentence. A sentence of white space only has one empty word, as in the original."""
-    return tuple(tuple(" ".join(part.split()).split(" ")) for part in text.split(".") if part)
+    return tuple(tuple(part.split() or ("",)) for part in text.split(".") if part)
 
 
 @lru_cache(4096)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word for sentence in _sentences(text) for word in sentence)
+    """The words of all sentences; none if there is no sentence."""
+    words = frozenset(text.replace(".", " ").split())
+    blank = _BLANK_SENTENCE.search(text) or (text[:1].isspace() and text.lstrip()[:1] in ("", "."))
+    return words | {""} if blank else words
 
 
 def rouge_l_recall(retrieved: str, reference: str) -> float:
@@ -49,41 +54,35 @@ def rouge_l_recall(retrieved: str, reference: str) -> float:
     0.7
     """
     for text, what in ((retrieved, "Hypothesis"), (reference, "Reference")):
-        if not _sentences(text):
+        if not _words(text):
             raise InputError(f"{what} is empty.", hint=f"There is no word in {text!r}.")
-    return _recall(_sentences(retrieved), _sentences(reference), _words(retrieved), _words(reference))
+    return _recall(retrieved, reference)
 
 
 def reaches(retrieved: str, reference: str, threshold: float, inclusive: bool = True) -> bool:
     """Whether the recall is at least the threshold (more than it unless `inclusive`); empty texts never match."""
-    ours, theirs = _sentences(retrieved), _sentences(reference)
-    if not ours or not theirs:
+    if not _words(retrieved) or not _words(reference):
         return False
 
     def enough(recall: float) -> bool:
         return recall >= threshold if inclusive else recall > threshold
 
-    return enough(_recall(ours, theirs, _words(retrieved), _words(reference), enough))
+    return enough(_recall(retrieved, reference, enough))
 
 
-def _recall(
-    retrieved: Sequence[Sentence],
-    reference: Sequence[Sentence],
-    our_words: frozenset[str],
-    their_words: frozenset[str],
-    enough: Callable[[float], bool] | None = None,
-) -> float:
+def _recall(retrieved: str, reference: str, enough: Callable[[float], bool] | None = None) -> float:
     """The recall; or, where only `enough` of it is asked for, a value on the same side.
 
     The words in common are the most that can be covered, so that most pairs are decided without any search.
     """
-    open_words = set(their_words & our_words)
-    most, whole = len(open_words), len(their_words)
-    if enough is not None and not enough(most / whole):
-        return most / whole
-    for sentence in reference:
+    wanted = _words(reference)
+    most, whole = len(wanted & _words(retrieved)), len(wanted)
+    if most == 0 or (enough is not None and not enough(most / whole)):
+        return most / whole if whole else 0.0
+    open_words = set(wanted & _words(retrieved))
+    for sentence in _sentences(reference):
         here = open_words.intersection(sentence)
-        for other in retrieved:
+        for other in _sentences(retrieved):
             if not here:
                 break
             if here.isdisjoint(other):
@@ -198,11 +197,7 @@ class Rouge(Matcher):
         enough: Callable[[float], bool] | None,
     ) -> np.ndarray:
         def recall(i: int, j: int) -> float:
-            ours, theirs = retrieved[i], references[j]
-            sentences, wanted = _sentences(ours), _sentences(theirs)
-            if not sentences or not wanted:
-                return 0.0
-            return _recall(sentences, wanted, _words(ours), _words(theirs), enough)
+            return _recall(retrieved[i], references[j], enough)
 
         return np.fromiter(map(recall, left.tolist(), right.tolist()), np.float64, len(left))
 
