@@ -19,7 +19,7 @@ ALL = sorted(REGISTRY)
 NAMES = [name for name in ALL if REGISTRY[name].over not in ("texts", "spans")]
 """Measures of documents; those of texts have tests of their own."""
 PLAIN = [name for name in NAMES if REGISTRY[name].over == "placements"]
-EXAMPLES = 40
+EXAMPLES = 100
 """Random rankings for each measure and each property."""
 
 Qrels = dict[str, dict[str, int]]

@@ -10,6 +10,7 @@ from goldrank.measures import (  # noqa: F401 - they register themselves
     rank,
     sets,
     similarity,
+    spans,
     texts,
 )
 from goldrank.measures.declare import REGISTRY, Measure, make, measure, parse, summarise

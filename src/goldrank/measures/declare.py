@@ -162,7 +162,7 @@ class Declaration:
     options: Mapping[str, Option]
     defaults: Mapping[str, Any]
     over: str = "placements"
-    """The table that the kernel reads: 'placements', 'aspects', 'preferences' or 'heads'."""
+    """The table that the kernel reads: 'placements', 'aspects', 'preferences', 'spans' or 'heads'."""
     doc: str = ""
     per_query: bool = False
 
@@ -202,7 +202,7 @@ def measure(
     defaults are those of its signature; it returns one value per query. With `per_query=True` it is called
     once per query instead, with the grades of the ranked documents (None where unjudged) and of all judged
     ones, and returns a float. Every measure also has `judged_only` and `tokens`, which need no code.
-    A measure of aspects (subtopics, judges) or preferences says so with `over` and gets that table.
+    A measure of aspects (subtopics, judges), preferences, texts or spans says so with `over` and gets that table.
     """
 
     def declare(function: Kernel) -> Kernel:

@@ -463,9 +463,11 @@ def graded_ap(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] 
     worth = gains(p.grade, gain, rel)
     judged = np.maximum(gains(p.judged, gain, rel), 0.0)
     total = np.zeros(len(p))
-    below = 0.0
+    below = np.zeros(len(p))
     for level in np.unique(judged[judged > 0]).tolist():
+        # Only the levels of a query itself: others would round its sum in another way.
+        own = np.bincount(p.judged_query[judged == level], minlength=len(p)) > 0
         reached = worth >= level
-        total += (level - below) * p.sum(np.where(reached, p.cumulate(reached) / p.rank, 0.0))
-        below = level
+        total += np.where(own, (level - below) * p.sum(np.where(reached, p.cumulate(reached) / p.rank, 0.0)), 0.0)
+        below = np.where(own, level, below)
     return ratio(total, np.bincount(p.judged_query, weights=judged, minlength=len(p)))

@@ -1,0 +1,444 @@
+"""What retrieved texts cover of the evidence, by place: `Spans`, the table that measures of spans read.
+
+Sources are cut into stretches wherever a retrieved text or a piece of evidence begins or ends. All that a measure
+needs to know of a stretch is how long it is, whether it is evidence, and the rank of the first text that holds it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from goldrank.data import ids
+from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.errors import InputError
+
+NOWHERE = ""
+"""The source of evidence whose place is not known. No retrieved text holds it, and its length counts as it is."""
+
+Tokens = Mapping[str, np.ndarray]
+"""For each source its tokens, in order: a row of first character and one past the last for each."""
+
+
+# Arithmetic of intervals.
+
+
+def merge(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same positions as intervals that do not overlap or touch, ascending.
+
+    >>> [column.tolist() for column in merge(np.array([5, 0, 3, 9]), np.array([7, 4, 5, 9]))]
+    [[0], [7]]
+    """
+    full = start < end
+    order = np.argsort(start[full], kind="stable")
+    start, end = start[full][order], np.maximum.accumulate(end[full][order])
+    fresh = np.ones(len(start), bool)
+    fresh[1:] = start[1:] > end[:-1]
+    last = np.concatenate((fresh[1:], np.ones(min(len(start), 1), bool)))
+    return start[fresh], end[last]
+
+
+def length_within(start: np.ndarray, end: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """For each interval from `low` to `high`, how much of it merged intervals hold."""
+    before = np.concatenate(([0], np.cumsum(end - start)))
+
+    def up_to(position: np.ndarray) -> np.ndarray:
+        at = np.searchsorted(start, position, side="right")
+        into = np.minimum(position, end[at - 1]) - start[at - 1] if len(start) else 0
+        counted: np.ndarray = np.where(at > 0, before[at - 1] + into, 0)
+        return counted
+
+    held: np.ndarray = up_to(high) - up_to(low)
+    return held
+
+
+def _expand(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All whole numbers from each `first` up to, not including, `last`: the row of each, and the number."""
+    size = last - first
+    row = np.repeat(np.arange(len(size)), size)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(size) - size - first, size)
+
+
+def in_tokens(tokens: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of characters as intervals of tokens. A token of which any character is inside is inside."""
+    first = np.searchsorted(tokens[:, 1], start, side="right")
+    last = np.searchsorted(tokens[:, 0], end, side="left")
+    return first, np.where(start < end, np.maximum(first, last), first)
+
+
+# The table.
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The retrieved texts, in order of query and rank."""
+
+    query: np.ndarray
+    rank: np.ndarray
+    length: np.ndarray
+    placed: np.ndarray
+    """Whether it is known where the text stands."""
+
+    def where(self, keep: np.ndarray) -> Texts:
+        """The marked ones."""
+        return Texts(self.query[keep], self.rank[keep], self.length[keep], self.placed[keep])
+
+
+@dataclass(frozen=True)
+class Touching:
+    """Per query, all texts of the corpus that hold any evidence."""
+
+    evidence: np.ndarray
+    """How much evidence they hold together."""
+    union: np.ndarray
+    """How long they are, each position counted once."""
+    total: np.ndarray
+    """The sum of their lengths."""
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Stretches of sources: how long, whether evidence, and the rank of the first retrieved text that holds each.
+
+    Lengths are in characters or tokens, as the table was made. Queries are in the order of the items.
+    """
+
+    queries: tuple[str, ...]
+    retrieved: np.ndarray
+    """How many texts were retrieved for each query."""
+    answered: np.ndarray
+
+    query: np.ndarray
+    """The query of each stretch; a place that matters to two queries has a stretch for each."""
+    length: np.ndarray
+    rank: np.ndarray
+    """The first text that holds the stretch; 0 if none does."""
+    evident: np.ndarray
+    """Whether the stretch is part of any evidence."""
+    needed: np.ndarray
+    """Whether it is part of an evidence that has no alternatives."""
+
+    evidence_query: np.ndarray
+    """The query of each evidence, ascending."""
+    owner: np.ndarray
+    """The evidence of each alternative, ascending; every evidence has one."""
+    part_of: np.ndarray
+    """Which alternatives are made of which stretches: the alternative, in pairs with `part`."""
+    part: np.ndarray
+    """The stretch."""
+
+    texts: Texts
+    touching: Touching | None = None
+    """What is known if the texts of the whole corpus are."""
+
+    @classmethod
+    def of(
+        cls,
+        items: Sequence[TextItem],
+        *,
+        tokens: Tokens | None = None,
+        size: Callable[[str], int] = len,
+        chunks: Sequence[Span] | None = None,
+    ) -> Spans:
+        """The table of some items whose spans are right for their sources.
+
+        Lengths are in characters, or in the `tokens` of the sources. `size` says how long a text is that has no
+        known place. `chunks` are all the texts that could have been retrieved.
+        """
+        columns = _Columns(items)
+        query, source, start, end = columns.intervals(tokens)
+        kind, number = columns.kind, columns.number
+        # One line for all sources of all queries: each pair of them has a stretch of its own.
+        pair, code = np.unique(query * max(len(columns.sources), 1) + source, return_inverse=True)
+        reach = np.zeros(len(pair), np.int64)
+        np.maximum.at(reach, code, end)
+        base = np.cumsum(reach) - reach
+        low, high = start + base[code], end + base[code]
+        bounds = np.unique(np.concatenate((low, high)))
+        row, stretch = _expand(np.searchsorted(bounds, low), np.searchsorted(bounds, high))
+        stretches = max(len(bounds) - 1, 0)
+        owner = np.zeros(stretches, np.int64)
+        owner[stretch] = query[row]
+        retrieved = kind[row] == _TEXT
+        unset = np.iinfo(np.int64).max
+        rank = np.full(stretches, unset)
+        np.minimum.at(rank, stretch[retrieved], number[row[retrieved]])
+        evident, needed, held = (np.zeros(stretches, bool) for _ in range(3))
+        held[stretch] = True
+        evident[stretch[~retrieved]] = True
+        alone = np.bincount(columns.owner, minlength=len(columns.evidence_query)) == 1
+        single = ~retrieved
+        single[single] = alone[columns.owner[number[row[single]]]]
+        needed[stretch[single]] = True
+        # Gaps between intervals are of no interest.
+        new = np.cumsum(held) - 1
+        # An alternative whose spans overlap holds a stretch once.
+        part = np.unique(np.stack((number[row[~retrieved]], new[stretch[~retrieved]])), axis=1)
+        length = np.diff(bounds)[held] if stretches else np.zeros(0, np.int64)
+        made = cls(
+            queries=columns.queries,
+            retrieved=np.array([len(item.retrieved) for item in items], np.int64),
+            answered=np.ones(len(items), bool),
+            query=owner[held],
+            length=length,
+            rank=np.where(rank == unset, 0, rank)[held],
+            evident=evident[held],
+            needed=needed[held],
+            evidence_query=columns.evidence_query,
+            owner=columns.owner,
+            part_of=part[0],
+            part=part[1],
+            texts=columns.texts(start, end, size),
+        )
+        columns.check_lengths(made)
+        if chunks is None:
+            return made
+        gold = kind == _EVIDENCE
+        return replace(
+            made,
+            touching=_touching(
+                columns, (query[gold], source[gold], start[gold], end[gold]), chunks, tokens, len(made.queries)
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    # What measures are made of.
+
+    def sum(self, which: np.ndarray) -> np.ndarray:
+        """Per query, the length of the marked stretches."""
+        return np.bincount(self.query[which], weights=self.length[which], minlength=len(self))
+
+    def within(self, k: int | None) -> np.ndarray:
+        """Which stretches the first k texts hold."""
+        held: np.ndarray = self.rank > 0
+        return held if k is None else held & (self.rank <= k)
+
+    def returned(self, k: int | None, repeated: str = "once") -> np.ndarray:
+        """Per query, the length of the first k texts; "once": a position that several hold counts once.
+
+        What texts without a known place have in common is not known, so that each counts in full.
+        """
+        near = np.ones(len(self.texts.rank), bool) if k is None else self.texts.rank <= k
+        if repeated == "once":
+            near = near & ~self.texts.placed
+        texts = np.bincount(self.texts.query[near], weights=self.texts.length[near], minlength=len(self))
+        length: np.ndarray = texts + self.sum(self.within(k)) if repeated == "once" else texts
+        return length
+
+    def relevant(self, rel: float = 1) -> np.ndarray:
+        """Per query, how many things an answer needs; evidence has no grades, so that `rel` changes nothing."""
+        return np.bincount(self.evidence_query, minlength=len(self))
+
+    @cached_property
+    def alternative_length(self) -> np.ndarray:
+        """How long each alternative is."""
+        return np.bincount(self.part_of, weights=self.length[self.part], minlength=len(self.owner))
+
+    @cached_property
+    def alone(self) -> np.ndarray:
+        """Which evidences have no alternatives."""
+        one: np.ndarray = np.bincount(self.owner, minlength=len(self.evidence_query)) == 1
+        return one
+
+    @cached_property
+    def worth(self) -> np.ndarray:
+        """How long each evidence is at least: the length of its shortest alternative."""
+        shortest = np.full(len(self.evidence_query), np.inf)
+        np.minimum.at(shortest, self.owner, self.alternative_length)
+        return shortest
+
+    def share(self, k: int | None) -> np.ndarray:
+        """Per evidence, the share of its best-covered alternative that the first k texts hold."""
+        held = self.within(k)[self.part]
+        found = np.bincount(self.part_of[held], weights=self.length[self.part[held]], minlength=len(self.owner))
+        best = np.zeros(len(self.evidence_query))
+        np.maximum.at(best, self.owner, found / self.alternative_length)
+        return best
+
+    def by_query(self, values: np.ndarray) -> np.ndarray:
+        """Per query, the sum of one value per evidence."""
+        return np.bincount(self.evidence_query, weights=values, minlength=len(self))
+
+    # Other views of the same retrieval.
+
+    def cut(self, depth: int) -> Spans:
+        """As if no more than `depth` texts had been retrieved for a query."""
+        return replace(
+            self,
+            retrieved=np.minimum(self.retrieved, depth),
+            rank=np.where(self.rank <= depth, self.rank, 0),
+            texts=self.texts.where(self.texts.rank <= depth),
+        )
+
+    @cached_property
+    def condensed(self) -> Spans:
+        """As if only texts with a known place had been retrieved; ranks close up."""
+        texts = self.texts
+        first = np.searchsorted(texts.query, np.arange(len(self) + 1))
+        kept = np.concatenate(([0], np.cumsum(texts.placed)))
+        new = kept[1:] - kept[first[texts.query]]
+        found = self.rank > 0
+        rank = np.zeros(len(self.rank), np.int64)
+        rank[found] = new[first[self.query[found]] + self.rank[found] - 1]
+        return replace(
+            self,
+            retrieved=kept[first[1:]] - kept[first[:-1]],
+            rank=rank,
+            texts=replace(texts, rank=new).where(texts.placed),
+        )
+
+
+_TEXT, _EVIDENCE = 0, 1
+
+
+class _Columns:
+    """The spans of some items as parallel columns; retrieved texts first, then evidence."""
+
+    def __init__(self, items: Sequence[TextItem]) -> None:
+        self.items = items
+        self.queries = tuple(item.query for item in items)
+        repeated = sorted(query for query, times in Counter(self.queries).items() if times > 1)
+        if repeated:
+            raise InputError(
+                f"queries occur more than once: {ids.samples(repeated)}", hint="Give each an id of its own."
+            )
+        self.sources: dict[str, int] = {}
+        rows: list[tuple[int, int, int, int, int, int]] = []
+        placed: list[bool] = []
+        for query, item in enumerate(items):
+            spans = [None] * len(item.retrieved) if item.spans is None else item.spans
+            if len(spans) != len(item.retrieved):
+                raise InputError(
+                    f"query '{ids.show(item.query)}' has {len(item.retrieved)} retrieved texts but {len(spans)} spans",
+                    where=item.where or None,
+                    hint="Give one span for each text, None where it is not known.",
+                )
+            placed += [span is not None for span in spans]
+            rows += [
+                (query, self._number(span), span.start, span.end, _TEXT, rank)
+                for rank, span in enumerate(spans, 1)
+                if span is not None
+            ]
+        evidence_query: list[int] = []
+        owner: list[int] = []
+        for query, item in enumerate(items):
+            for evidence in item.evidence:
+                for alternative in _distinct(evidence, item):
+                    rows += [
+                        (query, self._number(span), span.start, span.end, _EVIDENCE, len(owner)) for span in alternative
+                    ]
+                    owner.append(len(evidence_query))
+                evidence_query.append(query)
+        self._rows = np.array(rows, np.int64).reshape(-1, 6).T
+        self.kind, self.number = self._rows[4], self._rows[5]
+        self.evidence_query = np.array(evidence_query, np.int64)
+        self.owner = np.array(owner, np.int64)
+        self.placed = np.array(placed, bool)
+
+    def _number(self, span: Span) -> int:
+        return self.sources.setdefault(span.source, len(self.sources))
+
+    def intervals(self, tokens: Tokens | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Query, source, start and end of each span, in characters or in tokens."""
+        query, source, start, end = self._rows[:4]
+        if tokens is not None:
+            start, end = start.copy(), end.copy()
+            order = np.argsort(source, kind="stable")
+            first = np.searchsorted(source[order], np.arange(len(self.sources) + 1))
+            for name, i in self.sources.items():
+                if name != NOWHERE:
+                    rows = order[first[i] : first[i + 1]]
+                    start[rows], end[rows] = in_tokens(tokens[name], start[rows], end[rows])
+        return query, source, start, end
+
+    def texts(self, start: np.ndarray, end: np.ndarray, size: Callable[[str], int]) -> Texts:
+        """The retrieved texts with their lengths."""
+        count = [len(item.retrieved) for item in self.items]
+        query = np.repeat(np.arange(len(count)), count)
+        rank = np.array([rank for most in count for rank in range(1, most + 1)], np.int64)
+        length = np.zeros(len(rank), np.int64)
+        length[self.placed] = (end - start)[self.kind == _TEXT]
+        for i in np.flatnonzero(~self.placed).tolist():
+            length[i] = size(self.items[query[i]].retrieved[rank[i] - 1])
+        return Texts(query, rank, length, self.placed)
+
+    def check_lengths(self, made: Spans) -> None:
+        """Nothing can be covered of an alternative without length, so that it would be lost in silence."""
+        empty = np.flatnonzero(made.alternative_length == 0)
+        if len(empty):
+            item = self.items[self.evidence_query[self.owner[empty[0]]]]
+            raise InputError(
+                f"query '{ids.show(item.query)}' has evidence without any character or token in it",
+                where=item.where or None,
+                hint="Evidence has an end after its start; in tokens, it holds at least one.",
+            )
+
+
+def _distinct(evidence: Evidence, item: TextItem) -> list[tuple[Span, ...]]:
+    """The alternatives of an evidence, equal ones once."""
+    if not evidence.alternatives or not all(evidence.alternatives):
+        raise InputError(
+            f"query '{ids.show(item.query)}' has evidence without any span",
+            where=item.where or None,
+            hint="Each alternative is one span or several.",
+        )
+    return list({merged_spans(alternative): None for alternative in evidence.alternatives})
+
+
+def merged_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """The same positions as spans that do not overlap, by source and place; empty spans vanish unless all are.
+
+    >>> merged_spans([Span("b", 0, 3), Span("a", 4, 9), Span("a", 1, 5)])
+    (Span(source='a', start=1, end=9), Span(source='b', start=0, end=3))
+    """
+    found: list[Span] = []
+    for span in sorted(spans):
+        if span.start == span.end:
+            continue
+        if found and found[-1].source == span.source and span.start <= found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, span.end))
+        else:
+            found.append(span)
+    return tuple(found) or tuple(spans[:1])
+
+
+def _touching(
+    columns: _Columns,
+    gold: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    chunks: Sequence[Span],
+    tokens: Tokens | None,
+    queries: int,
+) -> Touching:
+    """What the texts of the corpus hold of each query's evidence."""
+    by_source: dict[int, list[tuple[int, int]]] = {}
+    for chunk in chunks:
+        if chunk.source in columns.sources:
+            by_source.setdefault(columns.sources[chunk.source], []).append((chunk.start, chunk.end))
+    names = list(columns.sources)
+    cut: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    for source, pairs in by_source.items():
+        low, high = np.array(pairs, np.int64).T
+        cut[source] = (low, high) if tokens is None else in_tokens(tokens[names[source]], low, high)
+    query, source_of, start, end = gold
+    evidence, union, total = (np.zeros(queries) for _ in range(3))
+    order = np.lexsort((source_of, query))
+    edges = np.flatnonzero(np.diff(query[order]) | np.diff(source_of[order])) + 1
+    for rows in np.split(order, edges) if len(order) else []:
+        at, source = int(query[rows[0]]), int(source_of[rows[0]])
+        if source not in cut:
+            continue
+        gold_start, gold_end = merge(start[rows], end[rows])
+        low, high = cut[source]
+        hit = length_within(gold_start, gold_end, low, high) > 0
+        low, high = low[hit], high[hit]
+        merged_low, merged_high = merge(low, high)
+        evidence[at] += length_within(merged_low, merged_high, gold_start, gold_end).sum()
+        union[at] += (merged_high - merged_low).sum()
+        total[at] += (high - low).sum()
+    return Touching(evidence, union, total)

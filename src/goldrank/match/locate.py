@@ -1,0 +1,269 @@
+"""Where a quotation, or a retrieved text, stands in its source: in characters of the source as it is.
+
+Four ways are tried, from strict to lenient: the text as it is; with white space, case and the forms of letters and
+punctuation folded; without any white space; and approximately. Folding keeps for each character where it came from,
+so that a place is always one in the source itself.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+SIMILARITY = 0.9
+"""How similar a stretch must be to be taken for an approximate quotation, unless said otherwise."""
+
+_PUNCTUATION = {
+    **dict.fromkeys("‘’‚‛′‵´`ʼ＇", "'"),
+    **dict.fromkeys("“”„‟″‶«»〝〞＂", '"'),
+    **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
+    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphens and characters without width
+}
+_FIRST_UNSPACED = 0x0E00
+"""Thai is the first of the scripts that do not put blanks between words."""
+
+
+class Found(NamedTuple):
+    """Where a text was found."""
+
+    places: tuple[tuple[int, int], ...]
+    """First character and one past the last, ascending, not overlapping."""
+    how: str
+    """'exact', 'folded', 'joined' (without white space) or 'approximate'."""
+    similarity: float = 1.0
+    """The share of characters that need no change."""
+
+
+@lru_cache(65536)
+def _fold(character: str) -> str:
+    """One character in the form in which it is compared."""
+    known = _PUNCTUATION.get(character)
+    if known is not None:
+        return known
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    return "".join(_PUNCTUATION.get(c, " " if c.isspace() else c) for c in plain)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A text in the form in which it is compared, and where each character of that form came from."""
+
+    text: str
+    start: np.ndarray
+    """Where in the source the letter begins that a character belongs to."""
+    end: np.ndarray
+    """Where that letter ends, with the accents that follow it."""
+
+    @classmethod
+    def of(cls, text: str) -> Folded:
+        """Runs of white space are one blank; compatible forms, case, quotation marks and dashes are alike."""
+        codes = _codes(text)
+        size = int(codes.max(initial=0)) + 1
+        known = np.flatnonzero(np.bincount(codes, minlength=size))
+        forms = [_codes(_fold(chr(code))) for code in known.tolist()]
+        number = np.zeros(size, np.int64)
+        number[known] = np.arange(len(known))
+        width = np.array([len(form) for form in forms], np.int64)
+        # An accent belongs to the letter before it.
+        joins = np.array([bool(unicodedata.combining(chr(code))) for code in known.tolist()], bool)
+        begins = ~joins[number[codes]] if len(codes) else np.zeros(0, bool)
+        begins[:1] = True
+        letter = np.cumsum(begins) - 1
+        first = np.flatnonzero(begins)
+        last = np.concatenate((first[1:], [len(codes)]))
+        # Characters of the form, each with the position of the source character that it was made from.
+        each = width[number[codes]]
+        origin = np.repeat(np.arange(len(codes)), each)
+        within = np.arange(len(origin)) - np.repeat(np.cumsum(each) - each, each)
+        flat = np.concatenate(forms) if forms else np.zeros(0, np.uint32)
+        begin = np.cumsum(width) - width
+        made = flat[begin[number[codes[origin]]] + within]
+        blank = made == 32
+        keep = np.ones(len(made), bool)
+        keep[1:] = ~(blank[1:] & blank[:-1])
+        made, letter = made[keep], letter[origin[keep]]
+        return cls(_in_order(made), first[letter], last[letter])
+
+    @cached_property
+    def joined(self) -> Folded:
+        """The same without blanks."""
+        keep = _codes(self.text) != 32
+        return Folded(self.text.replace(" ", ""), self.start[keep], self.end[keep])
+
+    def places(self, needle: str) -> Iterator[tuple[int, int]]:
+        """Where a folded text stands, as places of the source; it does not begin or end within a letter."""
+        at = self.text.find(needle)
+        while at >= 0:
+            end = at + len(needle)
+            begins = at == 0 or self.start[at - 1] != self.start[at]
+            ends = end == len(self.text) or self.start[end - 1] != self.start[end]
+            if begins and ends:
+                yield int(self.start[at]), int(self.end[end - 1])
+            at = self.text.find(needle, end if begins and ends else at + 1)
+
+
+def _codes(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+
+
+def _in_order(codes: np.ndarray) -> str:
+    """The text of some codes, with several accents of one letter in the order that Unicode gives them."""
+    text = codes.astype(np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
+    return unicodedata.normalize("NFD", text) if not text.isascii() else text
+
+
+def fold(text: str) -> str:
+    """A text in the form in which it is compared.
+
+    >>> fold(" The \\n“ﬁrst” Café—no… ")
+    'the "first" cafe\u0301-no...'
+    """
+    return Folded.of(text).text.strip()
+
+
+class Source:
+    """A text in which others are looked for; it is folded once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def folded(self) -> Folded:
+        """The text as it is compared."""
+        return Folded.of(self.text)
+
+    def find(
+        self, quotation: str, *, fold: bool = True, similarity: float | None = SIMILARITY, words: bool = False
+    ) -> Found | None:
+        """Where a quotation stands, by the first way that finds it; None if none does.
+
+        Without `fold` it must stand there as it is, with `similarity=None` without any letter changed. With
+        `words`, places that begin or end within a word count only if there is no other. An approximate place
+        is the most similar one.
+        """
+        if not quotation.strip():
+            return None
+        for how, places in self._ways(quotation, fold):
+            found = tuple(places)
+            if words:
+                found = tuple(place for place in found if not self._cuts_a_word(*place)) or found
+            if found:
+                return Found(found, how)
+        return self._approximate(quotation, similarity) if fold and similarity is not None else None
+
+    def _ways(self, quotation: str, folding: bool) -> Iterator[tuple[str, Iterable[tuple[int, int]]]]:
+        yield "exact", _occurrences(self.text, quotation)
+        if not folding:
+            return
+        needle = fold(quotation)
+        if needle:
+            yield "folded", self.folded.places(needle)
+            yield "joined", self.folded.joined.places(needle.replace(" ", ""))
+
+    def _cuts_a_word(self, start: int, end: int) -> bool:
+        return self._is_within_a_word(start) or self._is_within_a_word(end)
+
+    def _is_within_a_word(self, at: int) -> bool:
+        if not 0 < at < len(self.text):
+            return False
+        return all(c.isalnum() and ord(c) < _FIRST_UNSPACED for c in self.text[at - 1 : at + 1])
+
+    def _approximate(self, quotation: str, similarity: float) -> Found | None:
+        from rapidfuzz import fuzz
+
+        needle, text = fold(quotation), self.folded.text
+        if not needle or len(needle) * similarity > len(text):
+            return None
+        low, high = 0, len(text)
+        if len(needle) < len(text):
+            # A window of the needle's own length understates the similarity where letters were left out.
+            near = fuzz.partial_ratio_alignment(needle, text, score_cutoff=max(100 * similarity - 15, 1))
+            if near is None:
+                return None
+            margin = 8 + len(needle) // 5
+            low, high = max(near.dest_start - margin, 0), near.dest_end + margin
+        start, end, changes = nearest(needle, text[low:high])
+        if start == end:
+            return None
+        place = int(self.folded.start[low + start]), int(self.folded.end[low + end - 1])
+        # Whole letters: what a place has more than the stretch counts as changed.
+        first, past = np.searchsorted(self.folded.start, place)
+        changes += int(past - first) - (end - start)
+        degree = 1 - changes / max(len(needle), int(past - first))
+        return Found((place,), "approximate", degree) if degree >= similarity else None
+
+
+def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
+    at = text.find(part)
+    while at >= 0:
+        yield at, at + len(part)
+        at = text.find(part, at + len(part))
+
+
+def nearest(needle: str, text: str) -> tuple[int, int, int]:
+    """The stretch of a text that the fewest changed, missing or additional letters make a needle, and their number.
+
+    >>> nearest("colour", "the color red")
+    (4, 9, 1)
+    """
+    codes = _codes(text)
+    at = np.arange(len(codes) + 1)
+    cost = np.zeros(len(codes) + 1, np.int64)
+    begin = at.copy()
+    for row, letter in enumerate(_codes(needle).tolist(), 1):
+        replaced = cost[:-1] + (codes != letter)
+        left_out = cost[1:] + 1
+        best = np.concatenate(([row], np.where(replaced <= left_out, replaced, left_out)))
+        origin = np.concatenate(([0], np.where(replaced <= left_out, begin[:-1], begin[1:])))
+        # A letter of the text that the needle lacks costs one; the best way here may come from any place before.
+        lowest = np.minimum.accumulate(best - at)
+        source = np.maximum.accumulate(np.where(best - at == lowest, at, 0))
+        cost, begin = lowest + at, origin[source]
+    end = int(np.argmin(cost))
+    return int(begin[end]), end, int(cost[end])
+
+
+class Library:
+    """The sources by their ids, each prepared when it is first looked into."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self.texts = sources
+        self._made: dict[str, Source] = {}
+
+    def __contains__(self, source: str) -> bool:
+        return source in self.texts
+
+    def __getitem__(self, source: str) -> Source:
+        if source not in self._made:
+            self._made[source] = Source(self.texts[source])
+        return self._made[source]
+
+    def likely(self, text: str, limit: int = 3) -> list[str]:
+        """The sources that hold most of a text's words, most first, if they hold half; all if it has hardly any."""
+        # The first and the last word may be cut.
+        words = list(dict.fromkeys(_WORD.findall(fold(text))))[1:-1]
+        if not words:
+            return list(self.texts)
+        votes = Counter(source for word in words for source in self._holders.get(word, ()))
+        best = sorted((source for source in votes if 2 * votes[source] >= len(words)), key=lambda one: -votes[one])
+        top = [source for source in best if votes[source] == votes[best[0]]]
+        return best[: max(limit, len(top))]
+
+    @cached_property
+    def _holders(self) -> dict[str, list[str]]:
+        """Which sources hold a word."""
+        found: dict[str, list[str]] = {}
+        for source in self.texts:
+            for word in dict.fromkeys(_WORD.findall(self[source].folded.text)):
+                found.setdefault(word, []).append(source)
+        return found
+
+
+_WORD = re.compile(r"\w+")

@@ -1,0 +1,229 @@
+"""Measures of evidence by its place in the sources: the same judgements for every way of cutting texts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from goldrank.data.spans import Spans
+from goldrank.errors import MeasureError
+from goldrank.measures.cutoff import harmonic, ratio
+from goldrank.measures.declare import Choice, Number, measure
+
+_CITE = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval"
+REPEATED = Choice(("once", "each"))
+"""How often a position counts that several retrieved texts hold."""
+COVERAGE = Number(low=0, high=1)
+"""The least share of an evidence that must be covered; some of it always."""
+
+
+def _needed(s: Spans) -> np.ndarray:
+    """Per query, the length of the evidence."""
+    length: np.ndarray = s.sum(s.needed) + s.by_query(np.where(s.alone, 0.0, s.worth))
+    return length
+
+
+def _covered(s: Spans, k: int | None) -> np.ndarray:
+    """Per query, how much of that the first k texts hold."""
+    length: np.ndarray = s.sum(s.needed & s.within(k)) + s.by_query(np.where(s.alone, 0.0, s.worth * s.share(k)))
+    return length
+
+
+@measure(
+    "SpanRecall",
+    over="spans",
+    formula="SpanRecall@k = (length of the evidence that the first k texts cover) / (length of the evidence)",
+    use="Compare ways of cutting texts, or retrievers, by how much of the evidence gets through.",
+    avoid="An answer needs each piece of evidence whole; use EvidenceRecall.",
+    cite=_CITE,
+    aliases=("span_recall",),
+)
+def span_recall(s: Spans, *, k: int | None) -> np.ndarray:
+    """The share of the evidence, by length, that the first k retrieved texts cover.
+
+    Positions that several texts or several evidences hold count once. An evidence with alternatives counts as
+    the length of its shortest one, times the share of its best-covered one: which of them was found does not
+    change what the evidence is worth, and more texts never lower the value.
+
+    >>> from goldrank import parse
+    >>> from goldrank.data.spans import Spans
+    >>> from goldrank.data.texts import Evidence, Span, TextItem
+    >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 10, 30),),))])
+    >>> parse("SpanRecall@5")(Spans.of([item])).tolist()
+    [0.5]
+    """
+    return ratio(_covered(s, k), _needed(s))
+
+
+@measure(
+    "SpanPrecision",
+    over="spans",
+    monotone=False,
+    formula="SpanPrecision@k = (length of evidence in the first k texts) / (length of the first k texts)",
+    use="Everything retrieved is read, and paid for by length: large texts with little in them should not win.",
+    avoid="Only whether the evidence is there matters; use SpanRecall or EvidenceRecall.",
+    cite=_CITE,
+    aliases=("span_precision",),
+    options={"repeated": REPEATED},
+)
+def span_precision(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
+    """The share of the first k retrieved texts, by length, that is evidence.
+
+    Positions that several texts hold count once. With `repeated="each"` the length of the texts counts each time
+    that it was retrieved, as a reader pays for it, and evidence still once. Any alternative is evidence. Texts
+    without a known place have length and no evidence.
+
+    >>> from goldrank import parse
+    >>> from goldrank.data.spans import Spans
+    >>> from goldrank.data.texts import Evidence, Span, TextItem
+    >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 40)], evidence=[Evidence(((Span("doc", 10, 30),),))])
+    >>> parse("SpanPrecision@5")(Spans.of([item])).tolist()
+    [0.5]
+    """
+    return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated))
+
+
+@measure(
+    "SpanIoU",
+    over="spans",
+    monotone=False,
+    formula="SpanIoU@k = (length of evidence in the first k texts) / (length of the first k texts + length of the "
+    "evidence that they do not cover)",
+    use="One number for what was missed and what was too much.",
+    avoid="The two are not equally bad; use SpanF, or SpanRecall and SpanPrecision beside each other.",
+    cite=_CITE,
+    aliases=("span_iou", "SpanJaccard"),
+    options={"repeated": REPEATED},
+)
+def span_iou(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
+    """What the first k retrieved texts and the evidence have in common, as a share of both together.
+
+    `repeated` is as in SpanPrecision, and what alternatives count as in SpanRecall.
+
+    >>> from goldrank import parse
+    >>> from goldrank.data.spans import Spans
+    >>> from goldrank.data.texts import Evidence, Span, TextItem
+    >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 30)], evidence=[Evidence(((Span("doc", 20, 40),),))])
+    >>> parse("SpanIoU@5")(Spans.of([item])).tolist()
+    [0.25]
+    """
+    missed = _needed(s) - _covered(s, k)
+    return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated) + missed)
+
+
+@measure(
+    "SpanF",
+    over="spans",
+    monotone=False,
+    formula="SpanF@k = (1 + beta^2) * SpanPrecision@k * SpanRecall@k / (beta^2 * SpanPrecision@k + SpanRecall@k)",
+    use="One number for what was missed and what was too much, with a weight: beta times as much for recall.",
+    avoid="Recall alone decides whether an answer can be right.",
+    cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
+    aliases=("span_f", "span_f1"),
+    options={"beta": Number(low=0, high=1_000), "repeated": REPEATED},
+)
+def span_f(s: Spans, *, k: int | None, beta: float = 1, repeated: str = "once") -> np.ndarray:
+    """The weighted harmonic mean of SpanPrecision@k and SpanRecall@k.
+
+    `repeated` is as in SpanPrecision.
+
+    >>> from goldrank import parse
+    >>> from goldrank.data.spans import Spans
+    >>> from goldrank.data.texts import Evidence, Span, TextItem
+    >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 10, 30),),))])
+    >>> parse("SpanF@5")(Spans.of([item])).tolist()
+    [0.5]
+    """
+    return harmonic(span_precision(s, k=k, repeated=repeated), span_recall(s, k=k), beta**2)
+
+
+@measure(
+    "SpanPrecisionOmega",
+    over="spans",
+    cutoff="none",
+    monotone=False,
+    formula="SpanPrecisionOmega = SpanPrecision of all texts of the corpus that hold any evidence",
+    use="How well the corpus is cut, whatever the retriever: the precision that perfect recall would have.",
+    avoid="Comparing retrievers over one way of cutting: it is the same for all of them.",
+    cite=_CITE,
+    aliases=("PrecisionOmega", "precision_omega"),
+    options={"repeated": REPEATED},
+)
+def span_precision_omega(s: Spans, *, repeated: str = "once") -> np.ndarray:
+    """The share of evidence in all texts of the corpus that hold any, as if exactly those were retrieved.
+
+    It needs to be known how the whole corpus was cut. `repeated="each"` counts what overlapping texts share as often
+    as they do, as in SpanPrecision.
+
+    >>> from goldrank import parse
+    >>> from goldrank.data.spans import Spans
+    >>> from goldrank.data.texts import Evidence, Span, TextItem
+    >>> item = TextItem("q", [], evidence=[Evidence(((Span("doc", 10, 30),),))])
+    >>> cut = [Span("doc", 0, 20), Span("doc", 20, 40), Span("doc", 40, 60)]
+    >>> parse("SpanPrecisionOmega")(Spans.of([item], chunks=cut)).tolist()
+    [0.5]
+    """
+    if s.touching is None:
+        raise MeasureError(
+            "SpanPrecisionOmega needs all texts of the corpus, retrieved or not",
+            hint="Give `chunks`: the source, start and end of each. SpanPrecision does without.",
+        )
+    return ratio(s.touching.evidence, s.touching.union if repeated == "once" else s.touching.total)
+
+
+def _is_covered(s: Spans, k: int | None, coverage: float) -> np.ndarray:
+    share = s.share(k)
+    enough: np.ndarray = (share >= coverage) & (share > 0)
+    return enough
+
+
+@measure(
+    "EvidenceRecall",
+    over="spans",
+    formula="EvidenceRecall@k = (evidences of which the first k texts cover an alternative) / (evidences)",
+    use="An answer needs each piece of evidence whole, and long pieces are not worth more than short ones.",
+    avoid="Parts of a piece are worth something; use SpanRecall, or a lower coverage.",
+    cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory",
+    aliases=("evidence_recall",),
+    options={"coverage": COVERAGE},
+)
+def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarray:
+    """The share of the evidences that the first k retrieved texts cover together.
+
+    An evidence is covered if one of its alternatives is; `coverage` is the least share of it that counts (0: any
+    part of it).
+
+    >>> from goldrank import parse
+    >>> from goldrank.data.spans import Spans
+    >>> from goldrank.data.texts import Evidence, Span, TextItem
+    >>> evidence = [Evidence(((Span("doc", 5, 9),),)), Evidence(((Span("doc", 10, 30),),))]
+    >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=evidence)
+    >>> parse("EvidenceRecall@5")(Spans.of([item])).tolist()
+    [0.5]
+    """
+    return ratio(s.by_query(_is_covered(s, k, coverage).astype(np.float64)), s.relevant())
+
+
+@measure(
+    "EvidenceAll",
+    over="spans",
+    formula="EvidenceAll@k = 1 if the first k texts cover every evidence, else 0",
+    use="The answer must be put together from all of the evidence (multi-hop questions).",
+    avoid="Questions have many evidences: it is then almost always 0.",
+    cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory (recall_all)",
+    aliases=("evidence_all",),
+    options={"coverage": COVERAGE},
+)
+def evidence_all(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarray:
+    """Whether the first k retrieved texts cover all evidences together; 0 if there is none.
+
+    `coverage` is as in EvidenceRecall.
+
+    >>> from goldrank import parse
+    >>> from goldrank.data.spans import Spans
+    >>> from goldrank.data.texts import Evidence, Span, TextItem
+    >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 5, 9),),))])
+    >>> parse("EvidenceAll@5")(Spans.of([item])).tolist()
+    [1.0]
+    """
+    every: np.ndarray = (s.by_query(_is_covered(s, k, coverage)) == s.relevant()) & (s.relevant() > 0)
+    return every.astype(np.float64)
