@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -93,7 +94,7 @@ def _markdown(found: Any) -> str:
     return "\n".join(lines)
 
 
-RENDER = {"table": str, "json": _json, "csv": _csv, "markdown": _markdown}
+RENDER: dict[str, Callable[[Any], str]] = {"table": str, "json": _json, "csv": _csv, "markdown": _markdown}
 
 
 def _say(text: str, err: bool = False) -> None:

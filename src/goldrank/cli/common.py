@@ -67,6 +67,7 @@ def watching(sources: Sequence[Source]) -> Iterator[None]:
         if bar is not None:
             bar.update(task, completed=sum(done.values()))
 
+    # Rich draws a few times a second, however often it is told.
     for i, source in enumerate(sources):
         source.watch = lambda offset, i=i: watch(i, offset)
     try:

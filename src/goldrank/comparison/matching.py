@@ -19,8 +19,8 @@ from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
 
 SAME_DATA = (
-    "A best threshold was chosen on these same labels and flatters itself; 'held out' is what thresholds "
-    "reach on pairs that they were not chosen on ({folds} parts in turn)."
+    "a best threshold was chosen on these same labels, which flatters it;\n"
+    "  held out: what thresholds reach on pairs that they were not chosen on ({folds} parts in turn)"
 )
 
 
@@ -164,7 +164,11 @@ class MatcherAgreements:
             behind = "" if one.behind is None else _interval(one.behind)
             shown = [ids.show(one.matcher), f"{c.kappa:.3f}", _interval(one.interval), *map(_value, values)]
             rows.append([*shown, " / ".join(f"{count:,}" for count in c), behind])
-        parts = [aligned(rows)]
+        parts = [aligned(rows), "  tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither"]
+        if len(self.results) > 1:
+            parts.append(
+                "  behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
+            )
         best = [["best threshold", "by kappa", "kappa", "held out", "by F1", "F1", "held out"]]
         for one in self.results:
             if one.best:
@@ -214,8 +218,9 @@ def matcher_agreement(
     for name, value, least in (("folds", folds, 2), ("samples", samples, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise OptionError(f"{name} is {value!r}; it must be a whole number from {least}")
-    one = isinstance(matchers, str | Matcher) or callable(matchers)
-    rules = [as_matcher(given) for given in ([matchers] if one else matchers)]  # type: ignore[union-attr,list-item]
+    alone = isinstance(matchers, str | Matcher) or callable(matchers)
+    given: list[Any] = [matchers] if alone else list(matchers)  # type: ignore[arg-type]
+    rules = [as_matcher(one) for one in given]
     if not rules:
         raise InputError("no matchers were given", hint="For example ['rouge-l:0.7', 'token-recall'].")
     pairs, notes = read_labels(labels, fields=fields, format=format)
@@ -314,7 +319,7 @@ def _tables(degrees: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def _quality(tables: np.ndarray, by: str) -> np.ndarray:
     if by == "kappa":
-        return np.nan_to_num(_kappas(tables))
+        return np.asarray(np.nan_to_num(_kappas(tables)))
     found: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
     return found
 
@@ -339,7 +344,7 @@ def _round_between(low: float, high: float) -> float:
         near = {min(max(round((low + high) / 2 * unit), first), last), first, last, first + 1}
         inside = [number / unit for number in near if low < number / unit <= high]
         if inside:
-            return min(inside, key=lambda value: abs(value - (low + high) / 2))
+            return float(min(inside, key=lambda value: abs(value - (low + high) / 2)))
     return high
 
 
@@ -378,7 +383,7 @@ def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray |
     parts = np.zeros(len(truth), np.int64)
     for which in (np.flatnonzero(truth), np.flatnonzero(~truth)):
         parts[rng.permutation(which)] = np.arange(len(which)) % count
-    return parts[code]
+    return np.asarray(parts[code])
 
 
 def _disagreements(judged: _Judged, pairs: Sequence[LabelledPair]) -> list[Disagreement]:

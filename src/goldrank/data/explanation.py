@@ -264,7 +264,7 @@ def clip(text: str, marks: Iterable[tuple[int, int]], room: int = ROOM) -> list[
     as their escapes. Marks ascend by their first character; only as many are looked at as are shown.
 
     >>> clip("a very long text about nothing at all", [(12, 16)], room=20)
-    [Piece(text='a very long ', marked=False), Piece(text='text', marked=True), Piece(text=' abo…', marked=False)]
+    [Piece(text='…very long ', marked=False), Piece(text='text', marked=True), Piece(text=' about…', marked=False)]
     """
     stretches = _joined(text, marks, room)
     whole = len(text) <= room

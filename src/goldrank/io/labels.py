@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from goldrank.data import ids
 from goldrank.errors import InputError, OptionError, one_of
+from goldrank.io import _is_file, _parquet_files
 from goldrank.io.fields import Found
 from goldrank.io.records import as_mapping, open_records
+from goldrank.io.sources import open_source
 
 NAMES = {
     "retrieved": ("retrieved", "retrieved_text", "text", "context", "chunk", "passage", "candidate"),
@@ -43,6 +45,10 @@ def read_labels(
     names = _Names(fields)
     if isinstance(data, list | tuple):
         data = [dict(zip(NAMES, row, strict=True)) if _is_triple(row) else row for row in data]
+    if _is_file(data) and _parquet_files(data) is None:
+        data = open_source(data)
+        if not data.head.strip():
+            raise InputError("there are no labelled pairs: the file is empty", where=data.name, hint=HINT)
     records = open_records(data, names, format)  # type: ignore[arg-type]
     counts: Counter[str] = Counter()
     pairs = []

@@ -142,6 +142,7 @@ class Source:
         number = 1
         rest: list[bytes] = []
         held = 0
+        done = self.start
         for data in self._chunks():
             first, *others = data.split(b"\n")
             rest.append(first)
@@ -154,12 +155,17 @@ class Source:
                 )
             if others:
                 yield number, b"".join(rest)
+                at = done + len(first) + 1
                 for line in others[:-1]:
+                    if self.watch is not None and self.compression is None:
+                        self.watch(at)
+                    at += len(line) + 1
                     number += 1
                     yield number, line
                 number += 1
                 rest = others[-1:]
                 held = len(rest[0])
+            done += len(data)
         if held:
             yield number, b"".join(rest)
 
