@@ -269,7 +269,9 @@ def test_hostile_texts_in_html(hostile: Explanation) -> None:
         parser.feed(html)
         tags = {tag for tag, _ in parser.seen}
         assert not tags & {"script", "img", "a", "iframe"}
-        assert not any(name.startswith("on") or name in ("href", "src") for _, attrs in parser.seen for name, _ in attrs)
+        assert not any(
+            name.startswith("on") or name in ("href", "src") for _, attrs in parser.seen for name, _ in attrs
+        )
         html.encode()
 
 

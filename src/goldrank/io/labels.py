@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from goldrank.data import ids
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import _is_file, _parquet_files
 from goldrank.io.fields import Found
-from goldrank.io.records import as_mapping, open_records
+from goldrank.io.records import _of_columns, as_mapping, open_records
 from goldrank.io.sources import open_source
 
 NAMES = {
@@ -49,7 +51,10 @@ def read_labels(
         data = open_source(data)
         if not data.head.strip():
             raise InputError("there are no labelled pairs: the file is empty", where=data.name, hint=HINT)
-    records = open_records(data, names, format)  # type: ignore[arg-type]
+    if isinstance(data, Mapping) and not isinstance(next(iter(data.values()), None), str):
+        records = _of_columns(data, "labels")
+    else:
+        records = open_records(data, names, format)  # type: ignore[arg-type]
     counts: Counter[str] = Counter()
     pairs = []
     for number, record in records.rows(counts):
@@ -149,7 +154,7 @@ def _text(value: Any, name: str, where: str) -> str:
 
 
 def _label(value: Any, where: str) -> bool:
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, str) and value.strip().casefold() in YES | NO:
         return value.strip().casefold() in YES
