@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from text_cases import TEXTS, Letters, TextCase, item
 
+from goldrank import AspectQrels, evaluate
 from goldrank.data.passages import Passages
 from goldrank.data.texts import Reference, TextItem
 from goldrank.errors import GoldrankError, InputError, MeasureError
@@ -172,3 +173,29 @@ def test_documents_have_no_budget_of_tokens() -> None:
         parse("nDCG(tokens=5)")(table)
     with pytest.raises(GoldrankError):
         parse("nDCG(tokens=0)")
+
+
+DIVERSITY = [name for name, one in REGISTRY.items() if one.over == "aspects"]
+
+
+@pytest.mark.parametrize("name", DIVERSITY)
+def test_references_are_aspects(name: str) -> None:
+    """Measures of subtopics see what they would see if texts were documents judged for each reference."""
+    rng = random.Random(name)
+    measure = parse(name + {"none": "", "optional": "@3", "needed": "@3", "multiple": "@1.0"}[REGISTRY[name].cutoff])
+    items = [one for one in random_items(rng, 30) if one.references and one.retrieved]
+    table = placed([replace(one, references=[r._replace(grade=1) for r in one.references]) for one in items])
+    judged: dict[str, dict[str, dict[str, int]]] = {}
+    run = {}
+    for one in items:
+        run[one.query] = [f"text{rank}" for rank in range(len(one.retrieved))]
+        for number, texts in enumerate(dict.fromkeys(r.texts for r in one.references)):
+            covering = {
+                f"text{rank}": 1
+                for rank, text in enumerate(one.retrieved)
+                if any(wanted in text for wanted in texts) and text.strip()
+            }
+            judged.setdefault(one.query, {})[f"{number:02}"] = covering or {f"missing{number}": 1}
+    expected = evaluate(AspectQrels(judged), run, measure, overlap="allow").per_query[str(measure)]
+    found = dict(zip(table.queries, measure(table.aspects).tolist(), strict=True))
+    assert found == pytest.approx({query: expected[query] for query in found}, abs=1e-12)

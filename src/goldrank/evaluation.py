@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -210,9 +210,21 @@ def _columns(
     return found, None
 
 
+class Judged(Protocol):
+    """What the policy for queries without relevant documents must know of a table."""
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Ids of the queries."""
+
+    def relevant(self, rel: float) -> np.ndarray:
+        """Per query, how much there is to be found."""
+
+
 def summarised(
-    measure: Measure, values: np.ndarray, placements: Placements, counted: np.ndarray, rules: Convention, run: str
+    measure: Measure, values: np.ndarray, placements: Judged, counted: np.ndarray, rules: Convention, run: str
 ) -> Column:
+    """A measure's column: the values of the queries that count, and their summary."""
     declared = measure.declaration
     if rules.empty != "zero" and declared.needs_relevant:
         level = measure.option("rel")

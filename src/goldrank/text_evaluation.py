@@ -14,8 +14,11 @@ from goldrank.data import ids
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Scores
+from goldrank.data.spans import Spans
+from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, MeasureError, OptionError, one_of
 from goldrank.evaluation import Measures, summarised, wanted_measures
+from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.match import Matcher, place_items
 from goldrank.match import matcher as as_matcher
@@ -37,6 +40,9 @@ def evaluate_texts(
     unit: str | Splitter = "chunk",
     credit: str = "any",
     tokens: Callable[[str], Any] | None = None,
+    sources: Mapping[str, str] | None = None,
+    chunks: Any = None,
+    lengths: str = "char",
     fields: Mapping[str, str] | None = None,
     format: str | None = None,
     name: str | None = None,
@@ -55,6 +61,11 @@ def evaluate_texts(
     "one_to_one". `tokens` counts a text's tokens (a number, or the tokens) where a measure asks for them;
     otherwise words are counted.
 
+    Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
+    {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
+    and a start, or are looked for in `sources` (id to text). `chunks` are all texts of the corpus, where a measure
+    asks for them; `lengths` are in "char" or "token".
+
     >>> items = [{"retrieved": ["Paris is in France.", "Rome is in Italy."], "references": ["Rome is in Italy."]}]
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean
     {'Cover@1': 0.0, 'RR': 0.5}
@@ -62,23 +73,88 @@ def evaluate_texts(
     rules = conventions.get(convention).having(**policies)
     wanted = wanted_measures(DEFAULT if measures is None else measures, rules)
     one_of(credit, CREDITS, "credit")
-    data = read_items(items, fields=fields, format=format)
+    data = read_items(items, fields=fields, format=format, evidence_of=_left_as_it_is)
     how = _Way(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
-    counter = _counter(tokens) if any(_counts_tokens(one) for one in wanted) else None
-    passages, counts = place_items(data, how.matcher, split=how.split, count_tokens=counter)
-    _check(wanted)
-    columns = {str(one): _column(one, passages, rules, how, data.name) for one in wanted}
-    numbers = _numbers(passages, counts)
+    columns: dict[Measure, Column] = {}
+    numbers: dict[str, int] = {}
+    notes: list[str] = []
+    by_place = [one for one in wanted if one.declaration.over == "spans"]
+    if by_text := [one for one in wanted if one.declaration.over != "spans"]:
+        counter = _counter(tokens) if any(_counts_tokens(one) for one in by_text) else None
+        passages, counts = place_items(data, how.matcher, split=how.split, count_tokens=counter)
+        columns |= {one: _column(one, passages, rules, how, data.name) for one in by_text}
+        queries = passages.queries
+        numbers |= _numbers(passages, counts)
+        if not counts.references:
+            raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
+        notes += _notes(numbers, counts, how)
+        if counts.retrieved and not counts.matching:
+            notes.append(_nothing_matches(data, how))
+    if by_place:
+        spans, told = _spans(data, sources, chunks, lengths)
+        everything = np.ones(len(spans), bool)
+        columns |= {one: summarised(one, one(spans), spans, everything, rules, data.name) for one in by_place}
+        queries = spans.queries
+        if not spans.relevant().any():
+            raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
+        numbers |= {
+            "queries": len(spans),
+            "retrieved": int(spans.retrieved.sum()),
+            "evidence": int(spans.relevant().sum()),
+        }
+        notes += told
+    label = [rules.label, *([str(how)] if by_text else []), *([f"spans by {lengths}"] if by_place else [])]
     return Scores(
         run=name or data.name,
-        queries=passages.queries,
-        columns=columns,
+        queries=queries,
+        columns={str(one): columns[one] for one in wanted},
         counts=numbers,
-        notes=_notes(numbers, counts, how, data.notes),
-        convention=f"{rules.label}, {how}",
+        notes=(*data.notes, *notes),
+        convention=", ".join(label),
         origin=_origin(data, rules, how),
         explainer=_explainer(data, how),
     )
+
+
+def _left_as_it_is(evidence: Any, where: str) -> tuple[()]:
+    """Evidence is understood where sources are at hand, and only if a measure asks for it."""
+    return ()
+
+
+def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, tuple[str, ...]]:
+    from goldrank.match.spans import spans_of
+
+    items: list[TextItem] = []
+    quotes: dict[str, Sequence[Any]] = {}
+    places: dict[str, Sequence[str | None]] = {}
+    texts = dict(sources or {})
+    for given in data.given():
+        items.append(given.item)
+        if not given.item.evidence and given.evidence is not None:
+            single = isinstance(given.evidence, Mapping)
+            quotes[given.item.query] = [given.evidence] if single else given.evidence
+        if given.sources is not None:
+            places[given.item.query] = given.sources
+        texts.update(given.source_texts or {})
+    return spans_of(items, texts or None, unit=lengths, quotes=quotes, chunk_sources=places, chunks=chunks)
+
+
+_NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."
+_NO_EVIDENCE = """Measures of spans need "evidence": [{"source": "doc1", "start": 10, "end": 50}], or a quote."""
+
+
+def _nothing_matches(data: Items, how: _Way) -> str:
+    """What to look at when everything is zero: a question's nearest pair."""
+    for item in data:
+        found = explain_item(item, how.matcher, how.split)
+        if found.degrees.size:
+            row, column = divmod(int(found.degrees.argmax()), len(found.references))
+            text, reference = found.retrieved[row], found.references[column].texts[0]
+            return (
+                f"no text covers any reference by {how.matcher}; the nearest pair of question {ids.show(item.query)!r} "
+                f"is '{ids.show(text)}' and '{ids.show(reference)}', {found.says} {found.degrees.max():.2f}"
+            )
+    return f"no text covers any reference by {how.matcher}"
 
 
 class _Way:
@@ -124,15 +200,14 @@ def _counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
     return counted
 
 
-def _check(measures: Sequence[Measure]) -> None:
-    for one in measures:
-        if one.declaration.over not in ("placements", "texts"):
-            raise MeasureError(f"{one} cannot be measured on texts", hint="See `goldrank measures`.")
-
-
 def _column(measure: Measure, passages: Passages, rules: Convention, how: _Way, run: str) -> Column:
-    alone = measure.declaration.over == "texts"
-    values = measure(passages) if alone else credited(measure, passages.pairs, how.credit)
+    over = measure.declaration.over
+    if over == "placements":
+        values = credited(measure, passages.pairs, how.credit)
+    elif over in ("texts", "aspects"):
+        values = measure(passages if over == "texts" else passages.aspects)
+    else:
+        raise MeasureError(f"{measure} cannot be measured on texts", hint="See `goldrank measures`.")
     return summarised(measure, values, passages.pairs, np.ones(len(passages), bool), rules, run)
 
 
@@ -151,13 +226,9 @@ def _numbers(passages: Passages, counts: TextCounts) -> dict[str, int]:
     }
 
 
-def _notes(numbers: Mapping[str, int], counts: TextCounts, how: _Way, tolerated: Sequence[str]) -> tuple[str, ...]:
-    notes = list(tolerated)
-
-    def note(key: str, one: str, many: str) -> None:
-        if numbers[key]:
-            notes.append(f"{numbers[key]:,} {one if numbers[key] == 1 else many}")
-
+def _notes(numbers: Mapping[str, int], counts: TextCounts, how: _Way) -> list[str]:
+    """What a reader must know beside what reading the items told."""
+    notes: list[str] = []
     if numbers["references"]:
         share = numbers["covered"] / numbers["references"]
         notes.append(f"{share:.1%} of {numbers['references']:,} references are covered by some retrieved text")
@@ -169,24 +240,17 @@ def _notes(numbers: Mapping[str, int], counts: TextCounts, how: _Way, tolerated:
     if how.unit != "chunk":
         notes.append(f"ranks count {how.unit}s")
     if numbers["no_relevant"]:
-        which = ids.samples(counts.without_references)
-        are = "question has" if numbers["no_relevant"] == 1 else "questions have"
-        notes.append(f"{numbers['no_relevant']:,} {are} no reference: {which}")
-    note("no_results", "question has no retrieved text", "questions have no retrieved text")
-    note(
-        "empty_retrieved",
-        "retrieved text is empty; it keeps its rank",
-        "retrieved texts are empty; they keep their rank",
-    )
-    note("empty_references", "empty reference was left out", "empty references were left out")
-    note("repeated", "retrieved text stands higher up already", "retrieved texts stand higher up already")
-    return tuple(notes)
+        notes.append(f"questions without references: {ids.samples(counts.without_references)}")
+    if numbers["repeated"]:
+        notes.append(f"retrieved texts that stand higher up already: {numbers['repeated']:,}")
+    return notes
 
 
-def _origin(data: Any, rules: Convention, how: _Way) -> Callable[[], dict[str, Any]]:
+def _origin(data: Items, rules: Convention, how: _Way) -> Callable[[], dict[str, Any]]:
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def provenance() -> dict[str, Any]:
+        gold, returned = _digests(data)
         return {
             "goldrank": __version__,
             "time": time,
@@ -195,13 +259,26 @@ def _origin(data: Any, rules: Convention, how: _Way) -> Callable[[], dict[str, A
             "matcher": str(how.matcher),
             "unit": how.unit,
             "credit": how.credit,
-            "items": {"name": data.name, "sha256": data.digest},
+            "qrels": {"name": data.name, "sha256": gold, "criteria": None},
+            "run": {"name": data.name, "sha256": returned},
         }
 
     return provenance
 
 
-def _explainer(data: Any, how: _Way) -> Callable[[str], Explanation]:
+def _digests(data: Items) -> tuple[str, str]:
+    """Hashes of what should be found and of what was: the first stays when only the retriever changes."""
+    import hashlib
+
+    gold, returned = hashlib.sha256(), hashlib.sha256()
+    for given in data.given():
+        item = given.item
+        gold.update(repr((item.query, list(map(tuple, item.references)), given.evidence)).encode())
+        returned.update(repr((item.query, list(item.retrieved), item.spans)).encode())
+    return gold.hexdigest(), returned.hexdigest()
+
+
+def _explainer(data: Items, how: _Way) -> Callable[[str], Explanation]:
     def explain(query: str) -> Explanation:
         for item in data:
             if item.query == query:

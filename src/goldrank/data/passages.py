@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from goldrank.data.aspects import Aspects
 from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError
 
@@ -65,6 +66,38 @@ class Passages:
         marked = np.zeros(len(self.query), bool)
         marked[first[self.pairs.query[which]] + self.pairs.rank[which] - 1] = True
         return marked
+
+    @cached_property
+    def aspects(self) -> Aspects:
+        """Each reference as an aspect of its question, about which the texts that cover it are relevant.
+
+        A reference that nothing covers is an aspect whose relevant text was not retrieved.
+        """
+        pairs = self.pairs
+        assert pairs.aspect is not None
+        owner = pairs.judged_query
+        row_aspect = pairs.judged_start[pairs.query] + pairs.aspect
+        order = np.lexsort((pairs.rank, row_aspect))
+        first = np.searchsorted(self.query, np.arange(len(self)))
+        text = first[pairs.query] + pairs.rank - 1
+        bare = np.setdiff1d(np.arange(len(owner)), row_aspect)
+        aspect = np.concatenate((row_aspect[order], bare))
+        judged_doc = np.concatenate((text[order], len(self.query) + np.arange(len(bare))))
+        grouped = np.argsort(aspect, kind="stable")
+        rank = pairs.rank[order]
+        parts = Placements(
+            queries=tuple(map(str, range(len(owner)))),
+            retrieved=pairs.retrieved[owner],
+            answered=pairs.answered[owner],
+            judged_start=np.searchsorted(aspect[grouped], np.arange(len(owner) + 1)),
+            judged=np.ones(len(aspect)),
+            query=row_aspect[order],
+            rank=rank,
+            grade=np.ones(len(rank)),
+            tie_first=rank,
+            tie_last=rank,
+        )
+        return Aspects(self.queries, pairs.retrieved, pairs.answered, owner, parts, judged_doc[grouped])
 
     @property
     def condensed(self) -> Passages:
