@@ -22,6 +22,7 @@ LAYERS = {
     "conventions": ("errors",),
     "data": ("errors", "conventions"),
     "io": ("errors", "conventions", "data"),
+    "retrieval": ("errors", "data", "io"),
     "engine": ("errors", "conventions", "data"),
     "match": ("errors", "conventions", "data"),
     "measures": ("errors", "conventions", "data"),
@@ -40,7 +41,9 @@ LAYERS |= {
     "history": _BELOW,
     "report": (*_BELOW, "comparison", "history"),
 }
-_ABOVE = (*_BELOW, "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report")
+_ABOVE = (
+    *_BELOW, "retrieval", "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report",
+)  # fmt: skip
 LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
     from goldrank.report.coverage import coverage_curves
+    from goldrank.retrieval import Retrieved, retrieve
     from goldrank.text_evaluation import evaluate_texts
 
 __version__ = "0.1.0"
@@ -44,6 +45,7 @@ _HOME = {
     "Measure": "goldrank.measures",
     "Preferences": "goldrank.data.preferences",
     "Qrels": "goldrank.data.qrels",
+    "Retrieved": "goldrank.retrieval",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
     "choose": "goldrank.advice",
@@ -64,6 +66,7 @@ _HOME = {
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
+    "retrieve": "goldrank.retrieval",
     "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
     "worth_judging": "goldrank.judging",
@@ -75,6 +78,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate_texts",
     "coverage_curves",
     "matcher_agreement",
+    "retrieve",
     "choose",
     "pitfalls_of",
     "compare",
@@ -95,6 +99,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "AspectQrels",
     "Preferences",
     "Run",
+    "Retrieved",
     "Scores",
     "Comparison",
     "Measure",

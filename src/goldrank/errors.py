@@ -55,6 +55,12 @@ class NoRelevantError(GoldrankError):
     """A query has no relevant document, and the policy says that this is an error."""
 
 
+class RetrievalError(GoldrankError):
+    """A retriever failed on every question, or cannot be called. `retrieved`, if any, is what there is."""
+
+    retrieved: object = None
+
+
 class MeasureError(GoldrankError, ValueError):
     """An unknown measure, or a parameter that it does not take."""
 

@@ -48,7 +48,7 @@ def test_against_scikit_learn(seed: int) -> None:
     assert found.kappa == pytest.approx(metrics.cohen_kappa_score(truth, decided))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_best_thresholds_against_trying_all(seed: int) -> None:
     labels, rule, degrees = random_labels(seed, 60)
     truth = np.array([label for _, _, label in labels])
@@ -165,10 +165,17 @@ def test_paired_bootstrap_against_drawing_pairs() -> None:
             self.decided = decided
 
     found = matching._behind(Decided(a), Decided(b), truth, 0.95, 4_000, 0)
+
+    def kappas(decided: np.ndarray, label: np.ndarray) -> np.ndarray:
+        p, q = decided.mean(axis=1), label.mean(axis=1)
+        chance = p * q + (1 - p) * (1 - q)
+        return ((decided == label).mean(axis=1) - chance) / (1 - chance)
+
     drawn = rng.integers(0, 300, (2_000, 300))
-    gaps = [metrics.cohen_kappa_score(truth[i], a[i]) - metrics.cohen_kappa_score(truth[i], b[i]) for i in drawn[:400]]
-    assert found.low == pytest.approx(np.quantile(gaps, 0.025), abs=0.03)
-    assert found.high == pytest.approx(np.quantile(gaps, 0.975), abs=0.03)
+    gaps = kappas(a[drawn], truth[drawn]) - kappas(b[drawn], truth[drawn])
+    assert kappas(a[None], truth[None])[0] == pytest.approx(metrics.cohen_kappa_score(truth, a))
+    assert found.low == pytest.approx(np.quantile(gaps, 0.025), abs=0.015)
+    assert found.high == pytest.approx(np.quantile(gaps, 0.975), abs=0.015)
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:

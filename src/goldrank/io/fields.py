@@ -65,6 +65,15 @@ class Found(NamedTuple):
     path: str
 
 
+class _Plan(NamedTuple):
+    """Where to look in records that have certain keys."""
+
+    sure: list[tuple[str, str, str]]
+    """What, its only key, and that as a path."""
+    open: list[tuple[str, list[list[Path]]]]
+    """What, and groups of paths among which the values decide."""
+
+
 class Fields:
     """Finds the fields of records. `given` maps goldrank's names to dotted paths; None says that there is none."""
 
@@ -83,7 +92,7 @@ class Fields:
             self.given[role] = path
         self.said: dict[str, None] = {}
         """What was chosen where there was a choice, in words."""
-        self._plans: dict[tuple[Any, ...], dict[str, list[list[Path]]]] = {}
+        self._plans: dict[tuple[Any, ...], _Plan] = {}
 
     def wants(self, column: str) -> bool:
         """Whether a column of a table can be of use."""
@@ -96,9 +105,9 @@ class Fields:
         keys = tuple(record)
         plan = self._plans.get(keys)
         if plan is None:
-            plan = self._plans[keys] = {role: self._candidates(role, keys) for role in NAMES}
-        found: dict[str, Found] = {}
-        for role, groups in plan.items():
+            plan = self._plans[keys] = self._plan(keys)
+        found = {role: Found(record[key], path) for role, key, path in plan.sure}
+        for role, groups in plan.open:
             for group in groups:
                 if one := self._one(role, group, record, where):
                     found[role] = one
@@ -134,6 +143,22 @@ class Fields:
         listed = ", ".join(ids.show(name) for name in there[:30]) or "none"
         return InputError(f"no {NOUNS[role]} found; fields are: {listed}", where=where, hint=" ".join(hints))
 
+    def _plan(self, keys: tuple[Any, ...]) -> _Plan:
+        plan = _Plan([], [])
+        for role in NAMES:
+            groups = self._candidates(role, keys)
+            if groups and len(groups[0]) == 1 and len(groups[0][0]) == 1:
+                key = groups[0][0][0]
+                plan.sure.append((role, key, "$" + step(key)))
+                self._say_answers(role, key)
+            elif groups:
+                plan.open.append((role, groups))
+        return plan
+
+    def _say_answers(self, role: str, key: str) -> None:
+        if role == "references" and _snake(key) in ANSWERS:
+            self.said[f"references are the answers in '{key}'"] = None
+
     def _candidates(self, role: str, keys: tuple[Any, ...]) -> list[list[Path]]:
         if role in self.given:
             return []
@@ -151,12 +176,9 @@ class Fields:
         return [group for group in groups if group]
 
     def _one(self, role: str, group: list[Path], record: Mapping[str, Any], where: str) -> Found | None:
-        if len(group) == 1 and len(group[0]) == 1:
-            found: list[tuple[Path, Any]] = [(group[0], record[group[0][0]])]
-        else:
-            found = [(path, value) for path in group if (value := _value(record, path)) is not _MISSING]
-            if len(found) > 1:
-                found = [(path, value) for path, value in found if value is not None] or found[:1]
+        found = [(path, value) for path in group if (value := _value(record, path)) is not _MISSING]
+        if len(found) > 1:
+            found = [(path, value) for path, value in found if value is not None] or found[:1]
         if not found:
             return None
         path, value = found[0]
@@ -170,8 +192,7 @@ class Fields:
                     f"or --map {role}={'.'.join(path)} on the command line.",
                 )
             self.said[f"of {shown} the first was taken as the {NOUNS[role]}"] = None
-        if role == "references" and _snake(path[0]) in ANSWERS:
-            self.said[f"references are the answers in '{path[0]}'"] = None
+        self._say_answers(role, path[0])
         return Found(value, "$" + "".join(map(step, path)))
 
     def _mapped(self, role: str, path: str, record: Mapping[str, Any], where: str) -> Found:

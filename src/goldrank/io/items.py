@@ -212,7 +212,7 @@ class Items:
         if "evidence" in found:
             raw, path = found["evidence"]
             evidence = self._evidence_of(raw, f"{where}: {path}")
-        if not wanted and not evidence:
+        if not wanted and (absent(raw) or raw == []):
             counts["no_references"] += 1
         spans, sources, source_texts = self._sources(found, retrieved, texts, where)
         return Given(

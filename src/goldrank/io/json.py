@@ -137,8 +137,12 @@ class Parser:
 
     def parse(self, text: str, name: str, line: int, column: int = 1) -> Any:
         """The value of a text that begins at a line and a column of a file."""
-        with self.explained(text, name, line, column):
-            return self.checked(self._decoder.decode(text), Place(name, line) if line > 1 else name)
+        try:
+            data = self._decoder.decode(text)
+        except (ValueError, RecursionError):
+            with self.explained(text, name, line, column):
+                raise
+        return self.checked(data, name if line == 1 else Place(name, line)) if self._repeated else data
 
     def parse_first(self, text: str, begin: int) -> tuple[Any, int]:
         """The value that begins at a position and where it ends. Errors are json's own: see `explained`."""
@@ -166,8 +170,6 @@ class Parser:
             raise InputError(
                 f"is not JSON: {error.msg}, found '{found}'", where=where, hint=_cut_off(text, error)
             ) from None
-        except InputError:
-            raise
         except ValueError as error:  # Python refuses integers of thousands of digits
             raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
         except RecursionError:

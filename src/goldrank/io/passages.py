@@ -10,6 +10,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from types import NoneType
 from typing import Any, NamedTuple
 
 from goldrank.data import ids
@@ -80,7 +81,7 @@ def passage(value: Any, at: str) -> Passage:
     outer = value
     for wrapper in ("node", "document", "kwargs"):  # LlamaIndex, pairs with a score, LangChain's own JSON
         inner = _get(value, wrapper)
-        if inner is not None and not isinstance(inner, str | int) and not _texts(value):
+        if not isinstance(inner, str | int | NoneType) and (wrapper == "node" or not _texts(value)) and _texts(inner):
             value = inner
             break
     found = _texts(value)

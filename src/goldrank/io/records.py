@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json as plain_json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ WRAPPERS = ("examples", "items", "data", "samples", "test_cases", "goldens", "ro
 BATCH = 1000
 """Rows of a table that are in memory at a time."""
 HINT = "Expected one object per line, or a list of objects, with retrieved texts and references."
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, in text."""
 
 Rows = Callable[[Counter[str]], Iterator[tuple[int, Any]]]
 
@@ -78,7 +82,7 @@ def open_records(data: Any, fields: Fields, format: str | None = None) -> Record
 
 def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
     """A record as a mapping: a dict, a named tuple, or an object with fields."""
-    if isinstance(record, Mapping):
+    if type(record) is dict or isinstance(record, Mapping):
         return record
     if isinstance(record, tuple) and hasattr(record, "_asdict"):
         named: Mapping[str, Any] = record._asdict()
@@ -302,7 +306,7 @@ def _array(source: Source, counts: Counter[str]) -> Iterator[tuple[int, Any]]:
                 with parser.explained(text, source.name, line, column):
                     raise
             place = f"{source.name}[{number}]"
-            if any("\udc80" <= c <= "\udcff" for c in text[at:end] if c > "\ud7ff"):
+            if not text.isascii() and _ESCAPED.search(text, at, end):
                 counts["not_utf8"] += 1
             yield number, parser.checked(data, place)
             number += 1
