@@ -23,6 +23,7 @@ FAMILIES = {
     "sets": "Everything that was returned, and counts",
     "diversity": "Aspects: subtopics, or several judges",
     "preference": "Preferences between documents",
+    "spans": "Evidence by its place in the sources",
     "texts": "Retrieved texts and the references that they cover",
 }
 _OVER = {
@@ -30,6 +31,7 @@ _OVER = {
     "heads": "",
     "aspects": "judgements by aspect (`AspectQrels`, `read_aspects`)",
     "preferences": "preferences (`Preferences`, `read_preferences`)",
+    "spans": "evidence by place, and the places of retrieved texts (`spans_of`)",
     "texts": "texts (`evaluate_texts`)",
 }
 _SPELLING = {

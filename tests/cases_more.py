@@ -1,6 +1,6 @@
 """Values worked out by hand for the wider list of measures; written as in cases.py.
 
-Judgements by aspect and preferences have shapes of their own, further down.
+Judgements by aspect, preferences and spans have shapes of their own, further down.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from math import exp, log, log2
 from typing import Any, NamedTuple
 
 from cases import Case
+
+from goldrank.data.spans import Spans
+from goldrank.data.texts import Evidence, Span, TextItem
 
 L = [0.0, *(1 / log2(rank + 1) for rank in range(1, 12))]
 """What a gain of 1 at a rank adds to DCG."""
@@ -232,4 +235,81 @@ PREFERENCES = [
     PreferenceCase("NumPrefs", TWO, ["a"], 4),
     PreferenceCase("NumPrefsMet", TWO, ["a", "b", "c"], 3),
     PreferenceCase('NumPrefsMet(pairs="returned")', TWO, ["a", "b"], 1),
+]
+
+
+class SpanCase(NamedTuple):
+    """`a:0-10` is characters 0 to 9 of source a, `?7` a retrieved text of 7 characters that has no known place.
+
+    Spans of an evidence that are needed together are joined with `+`, its alternatives with `|`.
+    """
+
+    measure: str
+    retrieved: list[str]
+    evidence: list[str]
+    value: float
+    why: str = ""
+    chunks: list[str] | None = None
+
+    def table(self) -> Spans:
+        texts = ["x" * int(one[1:]) if one.startswith("?") else "text" for one in self.retrieved]
+        spans = [None if one.startswith("?") else _span(one) for one in self.retrieved]
+        evidence = [
+            Evidence(tuple(tuple(map(_span, group.split("+"))) for group in one.split("|"))) for one in self.evidence
+        ]
+        item = TextItem("q", texts, spans=spans, evidence=evidence)
+        return Spans.of([item], chunks=None if self.chunks is None else list(map(_span, self.chunks)))
+
+
+def _span(text: str) -> Span:
+    source, _, places = text.strip().partition(":")
+    start, _, end = places.partition("-")
+    return Span(source, int(start), int(end))
+
+
+SPANS = [
+    SpanCase("SpanRecall@1", ["a:0-20", "a:20-40"], ["a:10-30"], 10 / 20),
+    SpanCase("SpanRecall", ["a:0-20", "a:20-40"], ["a:10-30"], 20 / 20),
+    SpanCase("SpanRecall@2", ["a:0-20", "a:15-25"], ["a:10-30"], 15 / 20, "what both hold counts once"),
+    SpanCase("SpanRecall", ["a:0-20"], ["a:10-30", "a:20-40"], 10 / 30, "what both evidences hold counts once"),
+    SpanCase("SpanRecall", ["a:0-5"], ["a:0-10|b:0-20", "a:50-60"], (10 * 1 / 2 + 0) / (10 + 10), "worth the shorter"),
+    SpanCase("SpanRecall", ["b:0-20"], ["a:0-10|b:0-20", "a:50-60"], (10 * 1 + 0) / (10 + 10), "the longer, whole"),
+    SpanCase("SpanRecall", ["b:0-15"], ["a:0-10+b:0-20"], 15 / 30, "both are needed"),
+    SpanCase("SpanRecall", ["a:0-10", "?90"], ["a:0-20"], 10 / 20, "an unknown place covers nothing"),
+    SpanCase("SpanRecall", ["b:0-20"], ["a:0-20"], 0.0, "another source"),
+    SpanCase("SpanRecall", ["a:0-20"], [], 0.0, "no evidence"),
+    SpanCase("SpanRecall", [], ["a:0-20"], 0.0, "nothing retrieved"),
+    SpanCase("SpanPrecision@1", ["a:0-40", "b:0-10"], ["a:10-30"], 20 / 40),
+    SpanCase("SpanPrecision", ["a:0-40", "b:0-10"], ["a:10-30"], 20 / 50),
+    SpanCase("SpanPrecision", ["a:0-20", "a:10-30"], ["a:10-20"], 10 / 30),
+    SpanCase('SpanPrecision(repeated="each")', ["a:0-20", "a:10-30"], ["a:10-20"], 10 / 40, "paid twice, useful once"),
+    SpanCase("SpanPrecision", ["a:0-10", "?30"], ["a:0-20"], 10 / 40),
+    SpanCase("SpanPrecision(judged_only=True)@1", ["?30", "a:0-10"], ["a:0-5"], 5 / 10, "the first with a place"),
+    SpanCase("SpanPrecision", ["a:0-10", "b:0-10"], ["a:0-10|b:0-10"], 20 / 20, "any alternative is evidence"),
+    SpanCase("SpanPrecision", ["a:0-10"], [], 0.0, "no evidence"),
+    SpanCase("SpanIoU@1", ["a:0-30", "b:0-10"], ["a:20-40"], 10 / 40),
+    SpanCase("SpanIoU", ["a:0-30", "b:0-10"], ["a:20-40"], 10 / 50),
+    SpanCase('SpanIoU(repeated="each")', ["a:0-30", "a:0-30"], ["a:20-40"], 10 / (60 + 10)),
+    SpanCase("SpanIoU", ["b:0-20"], ["a:0-10|b:0-20"], 20 / 20, "nothing is missed"),
+    SpanCase("SpanF@1", ["a:0-20", "b:0-60"], ["a:10-50"], 2 * (1 / 2) * (1 / 4) / (1 / 2 + 1 / 4)),
+    SpanCase("SpanF", ["a:0-20", "b:0-60"], ["a:10-50"], 2 * (1 / 8) * (1 / 4) / (1 / 8 + 1 / 4)),
+    SpanCase("SpanF(beta=2)", ["a:0-20"], ["a:10-50"], 5 * (1 / 2) * (1 / 4) / (4 * (1 / 2) + 1 / 4)),
+    SpanCase('SpanF(repeated="each")', ["a:0-20", "a:0-20"], ["a:10-50"], 1 / 4, "both 10 / 40"),
+    SpanCase("SpanPrecisionOmega", [], ["a:10-30"], 20 / 40, "two of three", ["a:0-20", "a:20-40", "a:40-60"]),
+    SpanCase("SpanPrecisionOmega", [], ["a:10-20"], 10 / 30, "overlapping", ["a:0-20", "a:10-30", "b:10-20"]),
+    SpanCase('SpanPrecisionOmega(repeated="each")', [], ["a:10-20"], 10 / 40, "both", ["a:0-20", "a:10-30"]),
+    SpanCase("SpanPrecisionOmega", [], ["a:10-20"], 5 / 15, "half of it is in no text", ["a:0-15"]),
+    SpanCase("SpanPrecisionOmega", [], ["a:10-20"], 0.0, "none of it is", ["b:0-15"]),
+    SpanCase("SpanPrecisionOmega", ["a:0-9"], [], 0.0, "no evidence", ["a:0-20"]),
+    SpanCase("EvidenceRecall@1", ["a:0-20", "a:20-40"], ["a:5-9", "a:10-30"], 1 / 2),
+    SpanCase("EvidenceRecall", ["a:0-20", "a:20-40"], ["a:5-9", "a:10-30"], 2 / 2, "two texts together"),
+    SpanCase("EvidenceRecall(coverage=0.5)@1", ["a:0-20"], ["a:5-9", "a:10-30"], 2 / 2, "half is enough"),
+    SpanCase("EvidenceRecall(coverage=0.55)", ["a:0-55"], ["a:0-100"], 1.0, "55 of 100 is 0.55"),
+    SpanCase("EvidenceRecall(coverage=0)", ["a:0-20"], ["a:19-99", "b:0-9"], 1 / 2, "touched at all"),
+    SpanCase("EvidenceRecall", ["b:0-9"], ["a:0-9|b:0-9", "a:0-9+b:0-9"], 1 / 2, "either; not both"),
+    SpanCase("EvidenceRecall", ["a:0-9"], [], 0.0, "no evidence"),
+    SpanCase("EvidenceAll@1", ["a:0-20", "a:20-40"], ["a:5-9", "a:10-30"], 0.0),
+    SpanCase("EvidenceAll", ["a:0-20", "a:20-40"], ["a:5-9", "a:10-30"], 1.0),
+    SpanCase("EvidenceAll(coverage=0.5)@1", ["a:0-20"], ["a:5-9", "a:10-30"], 1.0),
+    SpanCase("EvidenceAll", ["a:0-9"], [], 0.0, "no evidence is not all of it"),
 ]

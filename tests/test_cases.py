@@ -7,7 +7,7 @@ import inspect
 import oracle
 import pytest
 from cases import CASES, close, tables
-from cases_more import ASPECTS, MORE, PREFERENCES
+from cases_more import ASPECTS, MORE, PREFERENCES, SPANS
 from text_cases import TEXTS
 
 from goldrank import AspectQrels, Preferences, evaluate, parse
@@ -40,7 +40,7 @@ def test_the_oracle_agrees(case):
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_every_measure_and_option_has_a_case(name):
-    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES, *TEXTS)]
+    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES, *SPANS, *TEXTS)]
     found = [parse(measure) for measure in everything if parse(measure).name == name]
     assert found, f"{name} has no case in cases.py"
     options = {key for measure in found for key, _ in measure.options}
@@ -66,6 +66,11 @@ def test_value_by_aspect(case):
 def test_value_of_preferences(case):
     preferences = Preferences({"q": case.judges})
     assert evaluate(preferences, {"q": case.ranking}, case.measure)[case.measure] == close(case.value), case.why
+
+
+@pytest.mark.parametrize("case", SPANS, ids=[f"{case.measure} of {case.retrieved}" for case in SPANS])
+def test_value_of_spans(case):
+    assert parse(case.measure)(case.table()).tolist() == [close(case.value)], case.why
 
 
 def test_no_case_stands_twice():

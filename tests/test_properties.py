@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from goldrank import AspectQrels, Preferences, evaluate, parse
+from goldrank.data.spans import Spans
+from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.declare import COMMON, MAX_CUTOFF, Choice, Declaration, Flag, Number, Numbers, make
 
 ALL = sorted(REGISTRY)
-NAMES = [name for name in ALL if REGISTRY[name].over not in ("texts", "spans")]
+NAMES = [name for name in ALL if REGISTRY[name].over != "texts"]
 """Measures of documents; those of texts have tests of their own."""
 PLAIN = [name for name in NAMES if REGISTRY[name].over == "placements"]
 EXAMPLES = 100
@@ -99,6 +101,8 @@ def random_data(rng: random.Random, *, unjudged: bool = True, ties: bool = True,
 
 
 def values(qrels: Qrels, run: Any, measure: Measure, **rules: Any) -> dict[str, float]:
+    if measure.declaration.over == "spans":
+        return span_values(qrels, run, measure, **rules)
     scores = evaluate(judgements(qrels, measure), run, measure, overlap="allow", **rules)
     found = {**scores.per_query[str(measure)], "over all": scores[measure]}
     return {key: value for key, value in found.items() if not math.isnan(value)}
@@ -113,6 +117,19 @@ def judgements(qrels: Qrels, measure: Measure) -> Any:
     if measure.declaration.over == "preferences":
         return Preferences({q: {"judge": [{d: max(g, 0) for d, g in docs.items()}]} for q, docs in qrels.items()})
     return qrels
+
+
+def span_values(qrels: Qrels, run: Any, measure: Measure, depth: int | None = None) -> dict[str, float]:
+    """As if each document were a source of ten characters; its grade says how many of them are evidence."""
+    items = []
+    for query in sorted(qrels):
+        docs = ordered(run, query)
+        evidence = [Evidence(((Span(doc, 0, 2 * grade),),)) for doc, grade in qrels[query].items() if grade > 0]
+        items.append(TextItem(query, docs, spans=[Span(doc, 0, 10) for doc in docs], evidence=evidence))
+    chunks = {Span(doc, 0, 10) for docs in qrels.values() for doc in docs}
+    table = Spans.of(items, chunks=sorted(chunks))
+    found = measure(table if depth is None else table.cut(depth))
+    return {**dict(zip(table.queries, found.tolist(), strict=True)), "over all": float(found.mean())}
 
 
 def examples(name: str, **data: Any) -> Iterator[tuple[random.Random, Measure, Qrels, Run]]:
@@ -137,7 +154,7 @@ def ordered(run: Run, query: str) -> list[str]:
 @pytest.mark.parametrize("name", ALL)
 def test_is_documented(name):
     declaration = REGISTRY[name]
-    assert re.search(r">>> .*\bevaluate(_texts)?\(", declaration.doc), "no example"
+    assert re.search(r">>> .*\b(evaluate|evaluate_texts|parse)\(", declaration.doc), "no example"
     assert len(declaration.summary.split()) >= 4
     for text in (declaration.formula, declaration.use, declaration.avoid):
         assert len(text.split()) >= 2
@@ -284,7 +301,7 @@ def test_shards(name):
         assert {query: joined.get(query) for query in qrels} == {query: whole.get(query) for query in qrels}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].over != "spans"])
 def test_company_does_not_matter(name):
     """A measure has the same value alone and among others."""
     rng = random.Random(name)

@@ -170,14 +170,15 @@ class Spans:
         evident, needed, held = (np.zeros(stretches, bool) for _ in range(3))
         held[stretch] = True
         evident[stretch[~retrieved]] = True
-        alone = np.bincount(columns.owner, minlength=len(columns.evidence_query)) == 1
-        single = ~retrieved
-        single[single] = alone[columns.owner[number[row[single]]]]
-        needed[stretch[single]] = True
+        # An alternative whose spans overlap holds a stretch once; alternatives that hold the same are one.
+        part = np.unique(np.stack((number[row[~retrieved]], stretch[~retrieved])), axis=1)
+        distinct = columns.distinct(*part)
+        part = part[:, distinct[part[0]]]
+        alternative = columns.owner[distinct]
+        alone = np.bincount(alternative, minlength=len(columns.evidence_query)) == 1
+        needed[part[1][alone[columns.owner[part[0]]]]] = True
         # Gaps between intervals are of no interest.
         new = np.cumsum(held) - 1
-        # An alternative whose spans overlap holds a stretch once.
-        part = np.unique(np.stack((number[row[~retrieved]], new[stretch[~retrieved]])), axis=1)
         length = np.diff(bounds)[held] if stretches else np.zeros(0, np.int64)
         made = cls(
             queries=columns.queries,
@@ -189,12 +190,11 @@ class Spans:
             evident=evident[held],
             needed=needed[held],
             evidence_query=columns.evidence_query,
-            owner=columns.owner,
-            part_of=part[0],
-            part=part[1],
+            owner=alternative,
+            part_of=(np.cumsum(distinct) - 1)[part[0]],
+            part=new[part[1]],
             texts=columns.texts(start, end, size),
         )
-        columns.check_lengths(made)
         if chunks is None:
             return made
         gold = kind == _EVIDENCE
@@ -329,7 +329,7 @@ class _Columns:
         owner: list[int] = []
         for query, item in enumerate(items):
             for evidence in item.evidence:
-                for alternative in _distinct(evidence, item):
+                for alternative in _checked(evidence, item):
                     rows += [
                         (query, self._number(span), span.start, span.end, _EVIDENCE, len(owner)) for span in alternative
                     ]
@@ -368,44 +368,38 @@ class _Columns:
             length[i] = size(self.items[query[i]].retrieved[rank[i] - 1])
         return Texts(query, rank, length, self.placed)
 
-    def check_lengths(self, made: Spans) -> None:
-        """Nothing can be covered of an alternative without length, so that it would be lost in silence."""
-        empty = np.flatnonzero(made.alternative_length == 0)
-        if len(empty):
-            item = self.items[self.evidence_query[self.owner[empty[0]]]]
-            raise InputError(
-                f"query '{ids.show(item.query)}' has evidence without any character or token in it",
-                where=item.where or None,
-                hint="Evidence has an end after its start; in tokens, it holds at least one.",
-            )
+    def distinct(self, alternative: np.ndarray, stretch: np.ndarray) -> np.ndarray:
+        """Which alternatives are not the same as one before them of the same evidence.
+
+        Nothing can be covered of one without length, so that it would be lost in silence.
+        """
+        bounds = np.searchsorted(alternative, np.arange(len(self.owner) + 1))
+        seen: set[tuple[int, bytes]] = set()
+        fresh = np.zeros(len(self.owner), bool)
+        for i, owner in enumerate(self.owner.tolist()):
+            held = stretch[bounds[i] : bounds[i + 1]]
+            if not len(held):
+                item = self.items[self.evidence_query[owner]]
+                raise InputError(
+                    f"query '{ids.show(item.query)}' has evidence without any character or token in it",
+                    where=item.where or None,
+                    hint="Evidence has an end after its start; in tokens, it holds at least one.",
+                )
+            key = owner, held.tobytes()
+            fresh[i] = key not in seen
+            seen.add(key)
+        return fresh
 
 
-def _distinct(evidence: Evidence, item: TextItem) -> list[tuple[Span, ...]]:
-    """The alternatives of an evidence, equal ones once."""
+def _checked(evidence: Evidence, item: TextItem) -> tuple[tuple[Span, ...], ...]:
+    """The alternatives of an evidence; each has a span."""
     if not evidence.alternatives or not all(evidence.alternatives):
         raise InputError(
             f"query '{ids.show(item.query)}' has evidence without any span",
             where=item.where or None,
             hint="Each alternative is one span or several.",
         )
-    return list({merged_spans(alternative): None for alternative in evidence.alternatives})
-
-
-def merged_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """The same positions as spans that do not overlap, by source and place; empty spans vanish unless all are.
-
-    >>> merged_spans([Span("b", 0, 3), Span("a", 4, 9), Span("a", 1, 5)])
-    (Span(source='a', start=1, end=9), Span(source='b', start=0, end=3))
-    """
-    found: list[Span] = []
-    for span in sorted(spans):
-        if span.start == span.end:
-            continue
-        if found and found[-1].source == span.source and span.start <= found[-1].end:
-            found[-1] = found[-1]._replace(end=max(found[-1].end, span.end))
-        else:
-            found.append(span)
-    return tuple(found) or tuple(spans[:1])
+    return evidence.alternatives
 
 
 def _touching(

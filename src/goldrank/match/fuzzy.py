@@ -33,39 +33,44 @@ class Fuzzy(Matcher):
     def degrees(
         self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
     ) -> np.ndarray:
-        return self._scored(retrieved, references, left, right, None)
+        return self._scored(retrieved, references, left, right, lowest=0)
 
     def decide(
         self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
     ) -> np.ndarray:
-        # rapidfuzz gives 0 for what falls short of the cut-off, and stops early.
-        lowest = 100 * max(0, (self.threshold or 0) - SLACK)
-        return self.enough(self._scored(retrieved, references, left, right, lowest))
+        lowest = (self.threshold or 0) - SLACK
+        return self.enough(self._scored(retrieved, references, left, right, lowest=lowest))
 
     def _scored(
-        self,
-        retrieved: Sequence[str],
-        references: Sequence[str],
-        left: np.ndarray,
-        right: np.ndarray,
-        lowest: float | None,
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray, *, lowest: float
     ) -> np.ndarray:
+        """Degrees; 0 for pairs whose lengths keep them below the lowest.
+
+        rapidfuzz's own cut-off is not used: it also drops some pairs that are just above it.
+        """
         ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
-        theirs = {i: self.fold(references[i]) for i in np.unique(right).tolist() if has_words(references[i])}
+        theirs = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
         found = np.zeros(len(left))
         pairs = zip(left.tolist(), right.tolist(), strict=True)
-        chosen = [at for at, (i, j) in enumerate(pairs) if i in ours and j in theirs]
+        chosen = [
+            at
+            for at, (i, j) in enumerate(pairs)
+            if i in ours and j in theirs and self.most(len(ours[i]), len(theirs[j])) >= lowest
+        ]
         if chosen:
             percent: Any = cpdist(
                 [ours[i] for i in left[chosen].tolist()],
                 [theirs[j] for j in right[chosen].tolist()],
                 scorer=type(self).scorer,
-                score_cutoff=lowest,
                 dtype=np.float64,
                 workers=-1 if len(chosen) >= THREADS_FROM else 1,
             )
             found[chosen] = percent / 100
         return found
+
+    def most(self, ours: int, theirs: int) -> float:
+        """The highest degree that texts of these lengths can have."""
+        return 1.0
 
     def marks(self, retrieved: str, reference: str) -> Marks:
         where = spans(retrieved)
@@ -78,6 +83,9 @@ class Ratio(Fuzzy):
     name = "ratio"
     says = "ratio of common letters"
     scorer = fuzz.ratio
+
+    def most(self, ours: int, theirs: int) -> float:
+        return 2 * min(ours, theirs) / (ours + theirs)
 
 
 class PartialRatio(Fuzzy):

@@ -22,7 +22,7 @@ SIMILARITY = 0.9
 
 _PUNCTUATION = {
     **dict.fromkeys("‘’‚‛′‵´`ʼ＇", "'"),
-    **dict.fromkeys("“”„‟″‶«»〝〞＂", '"'),
+    **dict.fromkeys("“”„‟«»〝〞＂", '"'),
     **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
     **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphens and characters without width
 }
@@ -65,26 +65,23 @@ class Folded:
     def of(cls, text: str) -> Folded:
         """Runs of white space are one blank; compatible forms, case, quotation marks and dashes are alike."""
         codes = _codes(text)
-        size = int(codes.max(initial=0)) + 1
-        known = np.flatnonzero(np.bincount(codes, minlength=size))
+        known, number = np.unique(codes, return_inverse=True)
         forms = [_codes(_fold(chr(code))) for code in known.tolist()]
-        number = np.zeros(size, np.int64)
-        number[known] = np.arange(len(known))
         width = np.array([len(form) for form in forms], np.int64)
         # An accent belongs to the letter before it.
         joins = np.array([bool(unicodedata.combining(chr(code))) for code in known.tolist()], bool)
-        begins = ~joins[number[codes]] if len(codes) else np.zeros(0, bool)
+        begins = ~joins[number]
         begins[:1] = True
         letter = np.cumsum(begins) - 1
         first = np.flatnonzero(begins)
         last = np.concatenate((first[1:], [len(codes)]))
         # Characters of the form, each with the position of the source character that it was made from.
-        each = width[number[codes]]
+        each = width[number]
         origin = np.repeat(np.arange(len(codes)), each)
         within = np.arange(len(origin)) - np.repeat(np.cumsum(each) - each, each)
         flat = np.concatenate(forms) if forms else np.zeros(0, np.uint32)
         begin = np.cumsum(width) - width
-        made = flat[begin[number[codes[origin]]] + within]
+        made = flat[begin[number[origin]] + within]
         blank = made == 32
         keep = np.ones(len(made), bool)
         keep[1:] = ~(blank[1:] & blank[:-1])
@@ -201,10 +198,13 @@ class Source:
 
 
 def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
+    """Where a part stands as it is; an accent that follows it would make its last letter another one."""
     at = text.find(part)
     while at >= 0:
-        yield at, at + len(part)
-        at = text.find(part, at + len(part))
+        end = at + len(part)
+        if not unicodedata.combining(text[end : end + 1] or " "):
+            yield at, end
+        at = text.find(part, end)
 
 
 def nearest(needle: str, text: str) -> tuple[int, int, int]:

@@ -126,9 +126,11 @@ def matcher(given: str | Matcher | Callable[..., Any]) -> Matcher:
         hint = did_you_mean(found["name"], _HOME) if found else "For example 'rouge-l:0.7'."
         raise OptionError(f"there is no matcher {given!r}; there are: {', '.join(_HOME)}", hint=hint)
     module, _, kind = _HOME[found["name"]].partition(":")
-    made: Callable[..., Matcher] = getattr(import_module(module), kind)
+    made: type[Matcher] = getattr(import_module(module), kind)
     if found["threshold"] is None:
         return made()
+    if made.default_threshold is None:
+        raise OptionError(f"{made.name} takes no threshold; it knows only yes and no")
     try:
         threshold = float(found["threshold"])
     except ValueError:

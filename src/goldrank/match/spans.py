@@ -138,7 +138,9 @@ class Finder:
             return self._quoted(quote, source, where)
         missing = [key for key, value in (("source", source), ("start", start), ("end", end)) if value is None]
         if missing:
-            near = next(filter(None, (did_you_mean(str(key), [*_KEYS, "any_of", "all_of"]) for key in given)), None)
+            known = {name for names in _KEYS.values() for name in names}
+            odd = [str(key) for key in given if key not in known]
+            near = next(filter(None, (did_you_mean(key, [*_KEYS, "any_of", "all_of"]) for key in odd)), None)
             raise InputError(
                 f"evidence has no {' and no '.join(missing)}; it has: {', '.join(map(repr, given)) or 'nothing'}",
                 where=where,
@@ -310,15 +312,16 @@ class Finder:
     def notes(self) -> tuple[str, ...]:
         """What was found otherwise than as it stands, in words."""
         notes: list[str] = []
+        counts = self._counts.copy()
 
         def note(key: str, one: str, many: str) -> None:
-            count = self._counts[key]
+            count = counts[key]
             if count:
                 notes.append(f"{count:,} {one if count == 1 else many}")
 
         near = "white space, case or forms of letters apart"
         for what in ("quotation", "text"):
-            self._counts[f"{what} near"] = self._counts[f"{what} folded"] + self._counts[f"{what} joined"]
+            counts[f"{what} near"] = counts[f"{what} folded"] + counts[f"{what} joined"]
         note("quotation near", f"quotation was located {near}", f"quotations were located {near}")
         about = f"approximately (similarity from {self._least:.2f})"
         note("quotation approximate", f"quotation was located {about}", f"quotations were located {about}")

@@ -1,31 +1,68 @@
-"""What a text is cut into before it is matched."""
+"""What a text is cut into before it is matched.
+
+Sentences are found by rules, without a model or data to load: made for the prose of European languages, and
+for scripts whose marks are unmistakable. For other needs, any function from a text to a list of texts does.
+"""
 
 from __future__ import annotations
 
 import re
 
-ABBREVIATIONS = frozenset(
+BEFORE_NAMES = frozenset(
     (
-        *("mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "rev", "gen", "col", "sgt", "capt", "lt"),
-        *("vs", "etc", "approx", "dept", "est", "ed", "eds", "cf", "al", "inc", "ltd", "co", "corp"),
+        *("mr", "mrs", "ms", "messrs", "mme", "mlle", "sra", "dr", "dra", "prof", "st", "mt", "ft", "rev", "hon"),
+        *("gen", "col", "sgt", "capt", "lt", "maj", "adm", "cmdr", "gov", "sen", "rep", "pres", "vs", "cf", "ca"),
+        *("approx", "dept", "est", "ed", "eds", "bzw", "ggf", "vgl", "e.g", "i.e", "z.b", "d.h", "u.a", "p.ej"),
         *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
-        *("e.g", "i.e", "u.s", "u.k", "u.n", "a.m", "p.m", "ph.d"),
     )
 )
 """Words after which a full stop does not end a sentence, in lower case without their last stop."""
 
-BEFORE_NUMBERS = frozenset(("no", "nos", "fig", "figs", "vol", "vols", "pp", "art", "sec", "eq"))
+AT_THE_END = frozenset(
+    (
+        *("etc", "usw", "al", "inc", "ltd", "co", "corp", "jr", "sr", "ave", "blvd"),
+        *("u.s", "u.k", "u.n", "e.u", "a.m", "p.m", "ph.d", "b.c", "a.d", "d.c"),
+    )
+)
+"""Words after which it does only if a word follows that begins sentences."""
+
+BEFORE_NUMBERS = frozenset(
+    (
+        *("no", "nos", "nr", "fig", "figs", "tab", "vol", "vols", "p", "pp", "ch", "art", "sec", "secs", "par"),
+        *("eq", "eqs", "ex", "ref", "refs"),
+    )
+)
 """Words after which it does not if a number follows."""
+
+MONTHS = frozenset(
+    (
+        *("januar", "februar", "märz", "april", "mai", "juni"),
+        *("juli", "august", "september", "oktober", "november", "dezember"),
+    )
+)
+"""After the number of a day and its full stop ("am 3. Mai")."""
+
+_BEGINS = re.compile(
+    r"""(?:A|After|All|Also|An|And|As|At|Before|But|By|Each|For|From|Had|Has|Have|He|Her|His|How|However|I|If|In|It|Its
+    |Later|Most|My|No|On|Once|Or|Our|She|Since|So|Some|That|The|Their|Then|There|These|They|This|Those|To|Was|We|Were
+    |What|When|Where|Which|While|Who|Why|With|Yes|You|Your)(?![\w.])""",
+    re.VERBOSE,
+)
+"""Words that begin a sentence more often than they follow an abbreviation."""
 
 _END = re.compile(
     r"""
-    (?P<wide>[。！？｡]+[”’」』）"')\]]*)      # East Asian marks end a sentence wherever they stand
-    | (?P<mark>[.!?…]+)[”’"')\]]*(?=\s|$)     # others do before white space
-    | (?P<blank>\n\s*\n)                      # and an empty line does
+    (?P<wide>[。！？｡।॥؟۔።။។]+[”’」』）"')\]]*)        # marks of one meaning end a sentence wherever they stand
+    | (?P<mark>[.!?…]+)(?P<quote>[”’“«»"')\]]*(?:[ \xa0\u202f]»)?)(?=\s|$)  # others do before white space
+    | (?P<blank>\n\s*\n                                # and so does an empty line,
+        | \n(?=[ \t]*(?:[-*+•‣◦▪–][ \t]|\d{1,3}[.)][ \t])))  # or the next item of a list
     """,
     re.VERBOSE,
 )
-_WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘]+$")
+_WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«]+$")
+_NEXT = re.compile(r"[\s(\[\"'“‘«„]*(.{0,12})", re.DOTALL)
+_LONGEST_WORD = 40
+"""Characters before a full stop that are looked at."""
 
 
 def sentences(text: str) -> list[str]:
@@ -39,7 +76,7 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     begin = 0
     for end in _END.finditer(text):
-        if end["mark"] and set(end["mark"]) <= {".", "…"} and _is_inside(text, end.start("mark"), end.end("mark")):
+        if _is_inside(text, begin, end):
             continue
         found.append(text[begin : end.end()].strip())
         begin = end.end()
@@ -47,16 +84,39 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def _is_inside(text: str, stop: int, end: int) -> bool:
-    """Whether a full stop belongs to its word, an abbreviation or an initial, or dots only mark a pause."""
-    following = text[end:].lstrip()
-    if not following:
+def _is_inside(text: str, begin: int, end: re.Match[str]) -> bool:
+    """Whether the sentence that begins there goes on after the mark."""
+    if end["blank"]:
         return False
-    if end - stop > 1 or text[stop] == "…":
-        return following[0].islower()
-    before = _WORD_BEFORE.search(text, 0, stop)
+    if end["wide"]:
+        # What is quoted in Japanese is followed by the particle of quotation.
+        return end["wide"][-1] in "」』" and text.startswith(("と", "って"), end.end())
+    following = _NEXT.match(text, end.end())
+    after = following[1] if following else ""
+    if not after:
+        return False
+    mark, stop = end["mark"], end.start("mark")
+    if "!" in mark or "?" in mark:
+        return bool(end["quote"]) and after[0].islower()  # "Stop!" he said.
+    if mark != ".":
+        return after[0].islower()  # dots that mark a pause
+    before = _WORD_BEFORE.search(text, max(begin, stop - _LONGEST_WORD), stop)
     word = before[0] if before else ""
-    if len(word) == 1 and word.isalpha() and word.isupper() and word != "I":
+    first = before is not None and not text[max(begin, stop - _LONGEST_WORD) : before.start()].strip()
+    return _goes_on(word, after, first=first and stop - begin < _LONGEST_WORD)
+
+
+def _goes_on(word: str, after: str, *, first: bool) -> bool:
+    """Whether a full stop belongs to its word, which may be the first of the sentence."""
+    folded = word.casefold()
+    if folded in BEFORE_NAMES:
         return True
-    word = word.casefold()
-    return word in ABBREVIATIONS or (word in BEFORE_NUMBERS and following[0].isdecimal())
+    if folded in BEFORE_NUMBERS and after[0].isdecimal():
+        return True
+    if len(word) == 1 and word.isalpha() and word.isupper() and (word != "I" or first):
+        return first or not _BEGINS.match(after)  # an initial, or the letter of an item
+    if word.isdecimal() and len(word) <= 3:
+        return first or (len(word) <= 2 and re.split(r"\W", after, maxsplit=1)[0].casefold() in MONTHS)
+    if folded in AT_THE_END or re.fullmatch(r"(?:[A-Z]\.)+[A-Z]", word):
+        return not _BEGINS.match(after)
+    return after[0].islower() and re.fullmatch(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}", word) is not None
