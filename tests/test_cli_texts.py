@@ -5,12 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import goldrank
 from goldrank import Scores
 from goldrank.cli import run as command
 
@@ -181,6 +186,46 @@ def test_curves_and_files(told: Told) -> None:
     assert "first k texts" in told.err  # what is piped stays JSON
     Path("file").touch()
     assert "cannot be written" in told.fails(*CALL, "--svg", "file/c.svg")
+
+
+def test_evidence_by_place(told: Told) -> None:
+    evidence = {"source": "doc", "start": 0, "end": 10}
+    texts = [{"text": "0123456789", "source": "doc", "start": 0}]
+    Path("rag.jsonl").write_text(json.dumps({"id": "q", "retrieved": texts, "evidence": [evidence]}))
+    assert "1.0000" in told.ok("texts", "rag.jsonl", "-m", "SpanRecall", "--html", "t.html")
+    assert "SpanRecall" in Path("t.html").read_text()
+    assert "no question has a reference text" in told.fails("texts", "rag.jsonl")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_a_terminal_sees_progress_and_colours(folder: Path) -> None:
+    """With no patience at all, a terminal sees the bar and marked words in colour; a pipe sees neither."""
+    import pty
+
+    arguments = [*CALL, "--explain", "q1"]
+    code = f"import goldrank.cli.common as c; c.PATIENCE = -1; from goldrank.cli import run; run({arguments!r})"
+    env = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(Path(goldrank.__file__).parents[1])}
+    env.pop("NO_COLOR", None)
+    parent, child = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=child, stderr=child, env=env)
+    os.close(child)
+    seen = b""
+    while True:
+        try:
+            data = os.read(parent, 65536)
+        except OSError:  # the other end has gone
+            break
+        if not data:
+            break
+        seen += data
+    os.close(parent)
+    assert process.wait(timeout=60) == 0
+    assert b"reading" in seen
+    assert re.search(rb"\x1b\[[0-9;]+mone\x1b\[0m two", seen)
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, check=True)
+    assert piped.stderr == b""
+    assert b"[[one]] two" in piped.stdout
+    assert b"\x1b" not in piped.stdout
 
 
 def test_errors(told: Told) -> None:

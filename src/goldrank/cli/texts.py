@@ -102,6 +102,7 @@ def command(
     """
     from goldrank.io.items import items
     from goldrank.io.sources import open_source
+    from goldrank.measures import parse
     from goldrank.text_evaluation import DEFAULT as USUAL
     from goldrank.text_evaluation import evaluate_texts
 
@@ -112,7 +113,7 @@ def command(
     if data.count("-") > 1:
         raise click.UsageError("standard input can be read only once")
     wanted = list(measures or USUAL)
-    drawn = bool(curves or svg or html)
+    drawn = bool(curves or svg or (html and any(parse(one).declaration.over != "spans" for one in wanted)))
     if drawn:
         from goldrank.report.coverage import curve_measures
 
@@ -122,7 +123,8 @@ def command(
     named = [_named(text) for text in data]
     opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in named]
     where = field_map(fields)
-    sets = [items(one, fields=where, format=data_format, none=none, failures=failures) for one in opened]
+    reading: dict[str, Any] = {"fields": where, "format": data_format, "none": none, "failures": failures}
+    sets = [items(one, **reading, evidence_of=lambda value, where: ()) for one in opened]  # it is for measures of spans
     how: dict[str, Any] = {"matcher": matcher, "unit": unit, "credit": credit, "convention": convention, "empty": empty}
     with watching([one for one in opened if not isinstance(one, str)]):
         measured = [evaluate_texts(one, asked, name=name, **how) for one, (name, _) in zip(sets, named, strict=True)]

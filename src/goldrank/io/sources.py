@@ -143,6 +143,7 @@ class Source:
         rest: list[bytes] = []
         held = 0
         done = self.start
+        watch = self.watch if self.watch is not None and self.compression is None else lambda offset: None
         for data in self._chunks():
             first, *others = data.split(b"\n")
             rest.append(first)
@@ -157,15 +158,15 @@ class Source:
                 yield number, b"".join(rest)
                 at = done + len(first) + 1
                 for line in others[:-1]:
-                    if self.watch is not None and self.compression is None:
-                        self.watch(at)
                     at += len(line) + 1
+                    watch(at)
                     number += 1
                     yield number, line
                 number += 1
                 rest = others[-1:]
                 held = len(rest[0])
             done += len(data)
+            watch(done)
         if held:
             yield number, b"".join(rest)
 
