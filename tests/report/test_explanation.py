@@ -95,7 +95,7 @@ def test_no_such_question_and_saved_scores(tmp_path) -> None:
         (0.83333, True, "0.83, at least 0.7"),
         (0.7, True, "0.70, at least 0.7"),
         (0.7, False, "0.70, not above 0.7"),
-        (0.6996, True, "0.6996, below 0.7"),  # 0.70 would look like enough
+        (0.69961234, True, "0.6996, below 0.7"),  # 0.70 would look like enough
         (0.7004, False, "0.7004, above 0.7"),  # and 0.70 like not enough
         (0.2, True, "0.20, below 0.7"),
     ],
