@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from goldrank.comparison import Comparison, compare, compare_scores
     from goldrank.comparison.agreement import agreement
     from goldrank.comparison.fusion import fuse, tune
+    from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.movement import diff
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
     from goldrank.pitfalls import pitfalls_of
+    from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, retrieve
     from goldrank.text_evaluation import evaluate_texts
 
@@ -61,6 +63,7 @@ _HOME = {
     "agreement": "goldrank.comparison.agreement",
     "compare": "goldrank.comparison",
     "compare_scores": "goldrank.comparison",
+    "coverage_curves": "goldrank.report.coverage",
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
     "evaluate_texts": "goldrank.text_evaluation",
@@ -68,6 +71,7 @@ _HOME = {
     "fuse": "goldrank.comparison.fusion",
     "gate": "goldrank.history.gate",
     "gate_scores": "goldrank.history.gate",
+    "matcher_agreement": "goldrank.comparison.matching",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
     "pitfalls_of": "goldrank.pitfalls",
@@ -86,6 +90,8 @@ _HOME = {
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
     "evaluate_texts",
+    "coverage_curves",
+    "matcher_agreement",
     "retrieve",
     "choose",
     "pitfalls_of",

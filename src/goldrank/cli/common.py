@@ -12,6 +12,7 @@ import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
 from goldrank.data.run import Run
+from goldrank.io.sources import Source
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,6 +49,13 @@ def progress(runs: Sequence[Run]) -> Iterator[None]:
     for run in runs:
         one = getattr(run.blocks, "source", None)
         sources += getattr(run.blocks, "sources", []) if one is None else [one]
+    with watching(sources):
+        yield
+
+
+@contextmanager
+def watching(sources: Sequence[Source]) -> Iterator[None]:
+    """The same for files that are read in other ways."""
     total = sum(source.size or 0 for source in sources)
     if not sys.stderr.isatty() or not total:
         yield
@@ -70,6 +78,7 @@ def progress(runs: Sequence[Run]) -> Iterator[None]:
         if bar is not None:
             bar.update(task, completed=sum(done.values()))
 
+    # Rich draws a few times a second, however often it is told.
     for i, source in enumerate(sources):
         source.watch = lambda offset, i=i: watch(i, offset)
     try:
@@ -79,3 +88,16 @@ def progress(runs: Sequence[Run]) -> Iterator[None]:
             source.watch = None
         if bar is not None:
             bar.stop()
+
+
+def field_map(given: Sequence[str]) -> dict[str, str] | None:
+    """What options of the form NAME=FIELD say."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, sign, field = text.partition("=")
+        if not sign or not name.strip() or not field.strip():
+            raise click.UsageError(f"--map takes NAME=FIELD, not {text!r}")
+        if name.strip() in found:
+            raise click.UsageError(f"--map says twice where {name.strip()!r} is")
+        found[name.strip()] = field.strip()
+    return found or None

@@ -125,9 +125,9 @@ def show(comparison: Comparison, files: Mapping[str, str | None], svg: str | Non
 
 def show_agreement(comparison: Comparison, runs: Mapping[str, Run]) -> None:
     """Print how alike each two rankings are, and how alike each two measures order the systems."""
-    from goldrank.cli.eval import aligned
     from goldrank.comparison.agreement import STATISTICS, agreement, measures_agree
     from goldrank.data import ids
+    from goldrank.data.layout import aligned
     from goldrank.report.cells import number
 
     rows = [["rankings", *STATISTICS]]

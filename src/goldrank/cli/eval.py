@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from goldrank.cli.common import policy_options, progress
+from goldrank.data.layout import aligned
 
 OUTPUTS = ("table", "json", "jsonl", "csv", "tsv", "markdown")
 
@@ -103,15 +104,6 @@ def _table(scores: Sequence[Any], by_query: bool) -> str:
     return "\n\n".join(blocks)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns of text, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    )
-
-
 def _json(scores: Sequence[Any], by_query: bool) -> str:
     found = []
     for one in scores:
@@ -164,14 +156,15 @@ def _markdown(scores: Sequence[Any], by_query: bool) -> str:
         if by_query:
             for i, query in enumerate(one.queries):
                 cells = [format_value(column.values[i], column.average) for column in columns]
-                lines.append("| " + " | ".join([_cell(one.run), _cell(query), *cells]) + " |")
+                lines.append("| " + " | ".join([markdown_cell(one.run), markdown_cell(query), *cells]) + " |")
         else:
             cells = [format_value(column.summary, column.average) for column in columns]
-            lines.append("| " + " | ".join([_cell(one.run), *cells]) + " |")
+            lines.append("| " + " | ".join([markdown_cell(one.run), *cells]) + " |")
     return "\n".join(lines)
 
 
-def _cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
+    """A text that cannot leave its cell of a Markdown table."""
     from goldrank.data.ids import show
 
     escaped = show(text, 200)

@@ -2,17 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from heapq import merge
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from goldrank.data import ids
 from goldrank.data.texts import Reference
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+ROOM = 400
+"""Characters of a text that are shown."""
+AROUND = 60
+"""Characters shown on either side of a marked stretch where a text is shortened."""
+MOST_TEXTS = 50
+"""Texts that are shown."""
+MOST_REFERENCES = 50
+MOST_LISTED = 8
+"""References that are named beside a text, and texts beside a reference."""
+
+_AGAINST = {(True, True): "at least", (True, False): "above", (False, True): "below", (False, False): "not above"}
+_SPACE = re.compile(r"\s+")
+_JOINERS = "\u200c\u200d"  # invisible, but words of some languages need them, and they move nothing
+
+
+class Piece(NamedTuple):
+    """Part of a text that is shown, safe for any screen, and whether it speaks for a match."""
+
+    text: str
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class ShownText:
+    """One retrieved text as it is shown."""
+
+    rank: int
+    pieces: Sequence[Piece]
+    covers: Sequence[tuple[str, str]]
+    """The references that it covers, each with the reason: ("r1", "ROUGE-L recall 0.83, at least 0.7")."""
+    closest: tuple[str, str] | None
+    """If it covers none, the reference that it comes closest to, with the reason why that is not enough."""
+
+    @property
+    def says(self) -> str:
+        """What it covers, in a line."""
+        if self.covers:
+            return "covers " + "; ".join(f"{name} ({reason})" if reason else name for name, reason in self.covers)
+        if self.closest:
+            return "covers nothing; closest to {} ({})".format(*self.closest)
+        return "covers nothing"
+
+
+@dataclass(frozen=True)
+class ShownReference:
+    """One reference as it is shown."""
+
+    name: str
+    alternatives: Sequence[Sequence[Piece]]
+    by: Sequence[int]
+    """Ranks of the texts that cover it."""
+    closest: tuple[int, str] | None
+    """If none does, the rank of the text that comes closest, with the reason why that is not enough."""
+
+    @property
+    def says(self) -> str:
+        """Who covers it, in a line."""
+        if self.by:
+            return f"by text{'s' if len(self.by) > 1 else ''} {_listed(map(str, self.by), len(self.by))}"
+        return "closest is text {} ({})".format(*self.closest) if self.closest else "no text covers it"
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One question's texts and references, pair by pair."""
+    """One question's texts and references, pair by pair.
+
+    It prints as plain text, with colours on a terminal that rich writes to, and as HTML in a notebook;
+    `goldrank.report.explanation.page` makes a file of it.
+    """
 
     query: str
     question: str
@@ -28,3 +104,277 @@ class Explanation:
     """Whether that is enough."""
     marks: Mapping[tuple[int, int], Sequence[tuple[int, int]]]
     """For each matched pair (row, column), the stretches of the text that speak for it."""
+    threshold: float | None = None
+    """The degree from which on it is a match; None where there is only yes and no."""
+    inclusive: bool = True
+    """Whether the threshold itself is enough."""
+
+    @property
+    def title(self) -> str:
+        """The question's id and the question, as they are shown."""
+        return ids.show(self.query) + (f": {_plain(clip(self.question, ()))}" if self.question.strip() else "")
+
+    @cached_property
+    def summary(self) -> str:
+        """The rule and what came of it, in a line."""
+        wanted, found = len(self.references), int(self.matched.any(axis=0).sum())
+        texts, useful = len(self.retrieved), int(self.matched.any(axis=1).sum())
+        rule = ids.show(self.matcher, 200)
+        if self.threshold is not None:
+            rule += f" ({self._says} {'at least' if self.inclusive else 'above'} {self.threshold:g})"
+        of = f"{found:,} of {wanted:,} reference{'' if wanted == 1 else 's'} covered"
+        return f"{rule}: {of}, by {useful:,} of {texts:,} text{'' if texts == 1 else 's'}"
+
+    @property
+    def _says(self) -> str:
+        return ids.show(self.says, 100)
+
+    def reason(self, row: int, column: int) -> str:
+        """The degree of a text for a reference and what it is held against, in words."""
+        degree = float(self.degrees[row, column])
+        matched = bool(self.matched[row, column])
+        if self.threshold is None:
+            return self._says if degree in (0.0, 1.0) or math.isnan(degree) else f"{self._says} {degree:.2f}"
+        against = _AGAINST[matched, self.inclusive]
+        return f"{self._says} {_number(degree, self.threshold)}, {against} {self.threshold:g}"
+
+    @cached_property
+    def texts(self) -> Sequence[ShownText]:
+        """The texts that are shown: all, or of many the first, and of the others those that cover something."""
+        rows = list(range(len(self.retrieved)))
+        if len(rows) > MOST_TEXTS:
+            half = MOST_TEXTS // 2
+            rows = rows[:half] + (np.flatnonzero(self.matched[half:].any(axis=1)) + half)[: MOST_TEXTS - half].tolist()
+        return [self._text(row) for row in rows]
+
+    def _text(self, row: int) -> ShownText:
+        columns = np.flatnonzero(self.matched[row]).tolist()
+        marks = merge(*(self.marks.get((row, column), ()) for column in columns))
+        covers = [(f"r{column + 1}", self.reason(row, column)) for column in columns[:MOST_LISTED]]
+        if len(columns) > MOST_LISTED:
+            covers.append((f"and {len(columns) - MOST_LISTED:,} more", ""))
+        closest = None
+        if not columns and (near := _highest(self.degrees[row])) is not None:
+            closest = f"r{near + 1}", self.reason(row, near)
+        return ShownText(row + 1, clip(self.retrieved[row], marks), covers, closest)
+
+    @cached_property
+    def covered(self) -> Sequence[ShownReference]:
+        """The references that some text covers."""
+        return self._shown_references(True)
+
+    @cached_property
+    def missed(self) -> Sequence[ShownReference]:
+        """The references that no text covers."""
+        return self._shown_references(False)
+
+    def _shown_references(self, covered: bool) -> list[ShownReference]:
+        found = []
+        columns = np.flatnonzero(self.matched.any(axis=0) == covered)
+        for column in columns[:MOST_REFERENCES].tolist():
+            texts = [clip(text, ()) for text in self.references[column].texts[:MOST_LISTED]]
+            near = None if covered else _highest(self.degrees[:, column])
+            closest = None if near is None else (near + 1, self.reason(near, column))
+            by = (np.flatnonzero(self.matched[:, column]) + 1).tolist()
+            found.append(ShownReference(f"r{column + 1}", texts, by, closest))
+        return found
+
+    @property
+    def left_out(self) -> str:
+        """How many texts and references are not shown, in a line; empty if all are."""
+        texts = len(self.retrieved) - len(self.texts)
+        references = len(self.references) - len(self.covered) - len(self.missed)
+        parts = [f"{texts:,} texts"] * (texts > 0) + [f"{references:,} references"] * (references > 0)
+        return f"{' and '.join(parts)} not shown" if parts else ""
+
+    def _lines(self) -> Iterator[str]:
+        yield self.title
+        yield self.summary
+        if not self.retrieved:
+            yield "nothing was retrieved"
+        for text in self.texts:
+            yield ""
+            yield f"{text.rank:>3}  {text.says}"
+            yield f"     {_plain(text.pieces)}"
+        for head, references in (("covered", self.covered), ("not covered", self.missed)):
+            if references:
+                yield ""
+                yield head
+            for one in references:
+                yield f"{one.name:>4} {' | '.join(map(_plain, one.alternatives))}"
+                yield f"     {one.says}"
+        if self.left_out:
+            yield ""
+            yield self.left_out
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.text import Text
+
+        def words(pieces: Sequence[Piece]) -> Text:
+            return Text.assemble(*((piece.text, "bold black on yellow" if piece.marked else "") for piece in pieces))
+
+        parts: list[RenderableType] = [Text(self.title, style="bold"), Text(self.summary, style="dim")]
+        if not self.retrieved:
+            parts.append(Text("nothing was retrieved", style="yellow"))
+        for text in self.texts:
+            style = "green" if text.covers else "dim"
+            parts += [Text(""), Text.assemble((f"{text.rank:>3}  ", "bold"), (text.says, style))]
+            parts.append(Padding(words(text.pieces), (0, 0, 0, 5)))
+        for head, style, references in (("covered", "green", self.covered), ("not covered", "red", self.missed)):
+            if references:
+                parts += [Text(""), Text(head, style=f"bold {style}")]
+            for one in references:
+                listed = Text(" | ").join([words(pieces) for pieces in one.alternatives])
+                parts.append(Text.assemble((f"{one.name:>4} ", "bold"), listed))
+                parts.append(Padding(Text(one.says, style="dim"), (0, 0, 0, 5)))
+        if self.left_out:
+            parts += [Text(""), Text(self.left_out, style="dim")]
+        return Group(*parts)
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.title)}</b><br>{escape(self.summary)}</p>{self.html()}"
+
+    def html(self) -> str:
+        """The texts and the references as two tables of HTML, without any style."""
+        rows = "".join(
+            f'<tr><td>{text.rank}</td><td class="words">{_html(text.pieces)}</td>'
+            f'<td class="{"hit" if text.covers else "miss"}">{escape(text.says)}</td></tr>'
+            for text in self.texts
+        )
+        tables = _table(("rank", "text", "match"), rows) if rows else "<p>Nothing was retrieved.</p>"
+        rows = "".join(
+            f'<tr><td>{one.name}</td><td class="words">{" <i>or</i> ".join(map(_html, one.alternatives))}</td>'
+            f'<td class="{"hit" if one.by else "miss"}">{"covered " if one.by else "not covered; "}'
+            f"{escape(one.says)}</td></tr>"
+            for one in (*self.covered, *self.missed)
+        )
+        tables += _table(("", "reference", ""), rows) if rows else "<p>There is no reference.</p>"
+        return tables + (f"<p>{self.left_out}</p>" if self.left_out else "")
+
+
+def clip(text: str, marks: Iterable[tuple[int, int]], room: int = ROOM) -> list[Piece]:
+    """The parts of a text that fit into so many characters: around the marked stretches, else its beginning.
+
+    White space shows as one blank, and characters that would steer a terminal or turn the writing round
+    as their escapes. Marks ascend by their first character; only as many are looked at as are shown.
+
+    >>> clip("a very long text about nothing at all", [(12, 16)], room=20)
+    [Piece(text='…very long ', marked=False), Piece(text='text', marked=True), Piece(text=' about…', marked=False)]
+    """
+    stretches = _joined(text, marks, room)
+    whole = len(text) <= room
+    around = min(AROUND, room // 2)
+    windows: list[list[int]] = [[0, len(text)]] if whole else []
+    inside: list[tuple[int, int]] = []
+    used = 0
+    for start, end in stretches:
+        if not whole:
+            low, high = _word_start(text, max(0, start - around), start), min(len(text), end + around)
+            if windows and low <= windows[-1][1]:
+                low = windows.pop()[0]
+                used = sum(stop - begin for begin, stop in windows)
+            if used >= room:
+                break
+            windows.append([low, min(high, low + room - used)])
+            used += windows[-1][1] - low
+        inside.append((start, end))
+    if not windows:
+        windows = [[0, room]]
+    elif used < room:
+        windows[-1][1] = min(len(text), windows[-1][1] + room - used)
+    return _pieces(text, windows, inside)
+
+
+def _pieces(text: str, windows: Sequence[Sequence[int]], inside: Sequence[tuple[int, int]]) -> list[Piece]:
+    pieces: list[Piece] = []
+    last = 0
+    for low, high in windows:
+        gap = "…" if low > last and not pieces else " … " if low > last else ""
+        at = low
+        for start, end in inside:
+            if low <= start < high:
+                pieces += [Piece(gap + shown(text[at:start])), Piece(shown(text[start : min(end, high)]), True)]
+                at, gap = min(end, high), ""
+        pieces.append(Piece(gap + shown(text[at:high])))
+        last = high
+    if last < len(text):
+        pieces.append(Piece(pieces.pop().text + "…"))
+    return [piece for piece in pieces if piece.text]
+
+
+def _word_start(text: str, low: int, high: int) -> int:
+    """The first place from `low` on at which a word begins, if there is one before `high`."""
+    space = _SPACE.search(text, low, high) if low and not text[low - 1].isspace() else None
+    return space.end() if space else low
+
+
+def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
+    """Marks that touch, or have no letter between them, as one; nothing more once one fills the room."""
+    begin, stop = -1, -1
+    for start, end in _bounded(marks, len(text)):
+        if begin >= 0 and (start <= stop or (start - stop < 8 and not any(map(str.isalnum, text[stop:start])))):
+            stop = max(stop, end)
+            if stop - begin >= room:
+                break
+            continue
+        if begin >= 0:
+            yield begin, stop
+        begin, stop = start, end
+    if begin >= 0:
+        yield begin, stop
+
+
+def _bounded(marks: Iterable[tuple[int, int]], length: int) -> Iterator[tuple[int, int]]:
+    """Marks that lie within the text."""
+    for start, end in marks:
+        if 0 <= start < end:
+            if start >= length:
+                return
+            yield start, min(end, length)
+
+
+def shown(text: str) -> str:
+    """A text for people: white space as one blank, what cannot be printed as escapes."""
+    return "".join(
+        c if c.isprintable() or c in _JOINERS else c.encode("unicode_escape").decode() for c in _SPACE.sub(" ", text)
+    )
+
+
+def _plain(pieces: Iterable[Piece]) -> str:
+    return " ".join("".join(f"[[{piece.text}]]" if piece.marked else piece.text for piece in pieces).split())
+
+
+def _html(pieces: Iterable[Piece]) -> str:
+    parts = (f"<mark>{escape(text)}</mark>" if marked else escape(text) for text, marked in pieces)
+    return f"<bdi>{''.join(parts)}</bdi>"
+
+
+def _table(heads: Sequence[str], rows: str) -> str:
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _listed(names: Iterable[str], count: int) -> str:
+    rest = f" and {count - MOST_LISTED:,} more" if count > MOST_LISTED else ""
+    return ", ".join(islice(names, MOST_LISTED)) + rest
+
+
+def _highest(degrees: np.ndarray) -> int | None:
+    """Where the highest degree is; None if there is none above 0."""
+    known = np.nan_to_num(degrees)
+    return int(known.argmax()) if known.max(initial=0.0) > 0 else None
+
+
+def _number(degree: float, threshold: float) -> str:
+    """A degree with two decimals, or with as many as it takes to stay on its side of the threshold."""
+    for digits in range(2, 17):
+        if (round(degree, digits) >= threshold) == (degree >= threshold) and (
+            (round(degree, digits) > threshold) == (degree > threshold)
+        ):
+            return f"{degree:.{digits}f}"
+    return repr(degree)

@@ -145,6 +145,8 @@ class Source:
         number = 1
         rest: list[bytes] = []
         held = 0
+        done = self.start
+        watch = self.watch if self.watch is not None and self.compression is None else lambda offset: None
         for data in self._chunks():
             first, *others = data.split(b"\n")
             rest.append(first)
@@ -157,12 +159,17 @@ class Source:
                 )
             if others:
                 yield number, b"".join(rest)
+                at = done + len(first) + 1
                 for line in others[:-1]:
+                    at += len(line) + 1
+                    watch(at)
                     number += 1
                     yield number, line
                 number += 1
                 rest = others[-1:]
                 held = len(rest[0])
+            done += len(data)
+            watch(done)
         if held:
             yield number, b"".join(rest)
 

@@ -39,4 +39,6 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
         degrees=degrees,
         matched=matched,
         marks=marks,
+        threshold=matcher.threshold,
+        inclusive=matcher.inclusive,
     )

@@ -102,6 +102,7 @@ _HOME = {
     "token-set": "goldrank.match.fuzzy:TokenSet",
 }
 """Where the matcher of each name lives; loaded when it is asked for."""
+NAMES = tuple(_HOME)
 
 _SPELLING = re.compile(r"\s*(?P<name>[a-z][a-z0-9-]*)\s*(?:(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?\s*")
 

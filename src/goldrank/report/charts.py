@@ -107,14 +107,20 @@ def forest(comparison: Comparison, measure: str) -> Chart:
     )
 
 
-def curves(name: str, points: Mapping[str, Sequence[tuple[float, float]]]) -> Chart:
+def curves(
+    name: str,
+    points: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    label: str | None = None,
+    title: str | None = None,
+) -> Chart:
     """One line per system over cut-offs, or over recall levels for interpolated precision."""
     recall = name.startswith("IPrec")
     xs = [k for line in points.values() for k, _ in line]
     ys = [v for line in points.values() for _, v in line if not math.isnan(v)]
     top_value = _nice_top(max(ys, default=1.0))
-    left, right, top, bottom = 40.0, WIDTH - 12.0, 10.0, 210.0
     lowest, highest = min(xs), max(xs)
+    left, right, top, bottom = 40.0, WIDTH - 12.0 - 4 * max(0, len(f"{highest:g}") - 3), 10.0, 210.0
 
     def x(k: float) -> float:
         if recall:
@@ -129,7 +135,7 @@ def curves(name: str, points: Mapping[str, Sequence[tuple[float, float]]]) -> Ch
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs))
     for tick in ticks:
         parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16}">{tick:g}</text>')
-    label = "recall" if recall else "first k documents"
+    label = label or ("recall" if recall else "first k documents")
     parts.append(f'<text class="mid dim" x="{(left + right) / 2:.1f}" y="{bottom + 32}">{label}</text>')
     row = bottom + 52
     for i, (run, line) in enumerate(points.items()):
@@ -142,7 +148,7 @@ def curves(name: str, points: Mapping[str, Sequence[tuple[float, float]]]) -> Ch
         parts.append(f'<path class="line s{i % COLOURS}"{dashes} d="M{at:.1f} {row - 4}h22"/>')
         parts.append(f'<text x="{at + 28:.1f}" y="{row}">{short(run, 22)}</text></g>')
         row += 18 if i % 2 or i == len(points) - 1 else 0
-    title = "Precision over recall" if recall else f"{name} over cut-offs"
+    title = title or ("Precision over recall" if recall else f"{name} over cut-offs")
     ends = "; ".join(f"{run}: {line[-1][1]:.4f} at {line[-1][0]:g}" for run, line in list(points.items())[:10])
     return Chart(title, ends, row, "".join(parts))
 

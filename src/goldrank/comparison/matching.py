@@ -1,0 +1,441 @@
+"""Does a matcher decide as people do? Its decisions against labelled pairs of texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank.comparison.paired import Interval
+from goldrank.data import ids
+from goldrank.data.explanation import clip
+from goldrank.data.layout import aligned
+from goldrank.errors import InputError, OptionError
+from goldrank.io.labels import LabelledPair, read_labels
+from goldrank.match import Matcher
+from goldrank.match import matcher as as_matcher
+
+SAME_DATA = (
+    "a best threshold was chosen on these same labels, which flatters it;\n"
+    "  held out: what thresholds reach on pairs that they were not chosen on ({folds} parts in turn)"
+)
+
+
+class Confusion(NamedTuple):
+    """How often the matcher and the label say yes or no."""
+
+    both: int
+    """Both yes: true positives."""
+    matcher_only: int
+    """The matcher alone says yes: false positives."""
+    label_only: int
+    """The label alone says yes: false negatives."""
+    neither: int
+    """Both no: true negatives."""
+
+    @property
+    def n(self) -> int:
+        """Pairs."""
+        return sum(self)
+
+    @property
+    def precision(self) -> float:
+        """Of the pairs that the matcher takes for a match, the share that is one; NaN if it takes none."""
+        said = self.both + self.matcher_only
+        return self.both / said if said else math.nan
+
+    @property
+    def recall(self) -> float:
+        """Of the pairs that are a match, the share that the matcher finds."""
+        true = self.both + self.label_only
+        return self.both / true if true else math.nan
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 0 if no match is found."""
+        wrong = self.matcher_only + self.label_only
+        return 2 * self.both / (2 * self.both + wrong) if self.both + wrong else math.nan
+
+    @property
+    def accuracy(self) -> float:
+        """The share of pairs on which both say the same."""
+        return (self.both + self.neither) / self.n
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: how much of the agreement that chance does not explain is there."""
+        return float(_kappas(np.array([self], np.float64))[0])
+
+
+@dataclass(frozen=True)
+class BestThreshold:
+    """The threshold at which a matcher agrees most with the labels it was chosen on."""
+
+    by: str
+    """'f1' or 'kappa'."""
+    threshold: float
+    value: float
+    """On the labels that it was chosen on, and therefore too high."""
+    held_out: float | None
+    """What thresholds chosen in the same way reach on pairs that were left out; None for too few pairs."""
+
+
+class Disagreement(NamedTuple):
+    """A pair on which matcher and label differ."""
+
+    retrieved: str
+    reference: str
+    label: bool
+    degree: float
+    where: str
+
+
+@dataclass(frozen=True)
+class MatcherAgreement:
+    """How one matcher's decisions agree with the labels."""
+
+    matcher: str
+    confusion: Confusion
+    interval: Interval
+    """Of kappa."""
+    behind: Interval | None
+    """How far kappa is below that of the first matcher, on the same pairs; None for the first itself."""
+    best: Mapping[str, BestThreshold]
+    """By 'f1' and by 'kappa'; empty for a matcher that has no threshold."""
+    disagreements: Sequence[Disagreement] = field(repr=False)
+    """From the one on which the matcher was most sure."""
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa."""
+        return self.confusion.kappa
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return self.confusion.f1
+
+
+@dataclass(frozen=True)
+class MatcherAgreements:
+    """Matchers, the one that agrees most with the labels first (by kappa, then F1)."""
+
+    results: Sequence[MatcherAgreement]
+    pairs: int
+    matches: int
+    """Pairs that are labelled a match."""
+    level: float
+    folds: int
+    notes: Sequence[str] = ()
+
+    def __iter__(self) -> Any:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, matcher: str) -> MatcherAgreement:
+        """The result of a matcher by its spelling."""
+        for one in self.results:
+            if one.matcher == matcher:
+                return one
+        raise KeyError(f"{matcher!r}; there are: {', '.join(one.matcher for one in self.results)}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record per matcher."""
+        return [_record(one) for one in self.results]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the disagreements, as plain values; NaN as None."""
+        rows = [{key: None if value != value else value for key, value in row.items()} for row in self.rows()]
+        about = {"pairs": self.pairs, "matches": self.matches, "level": self.level, "folds": self.folds}
+        return {**about, "matchers": rows, "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        heads = ["matcher", "kappa", f"{self.level:.0%} interval", "F1", "precision", "recall", "accuracy"]
+        heads += ["tp / fp / fn / tn", "behind the first"]
+        rows = [heads]
+        for one in self.results:
+            c = one.confusion
+            values = (c.f1, c.precision, c.recall, c.accuracy)
+            behind = "" if one.behind is None else _interval(one.behind)
+            shown = [ids.show(one.matcher), f"{c.kappa:.3f}", _interval(one.interval), *map(_value, values)]
+            rows.append([*shown, " / ".join(f"{count:,}" for count in c), behind])
+        parts = [aligned(rows), "  tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither"]
+        if len(self.results) > 1:
+            parts.append(
+                "  behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
+            )
+        best = [["best threshold", "by kappa", "kappa", "held out", "by F1", "F1", "held out"]]
+        for one in self.results:
+            if one.best:
+                cells = [
+                    text
+                    for by in ("kappa", "f1")
+                    for text in (
+                        f"{one.best[by].threshold:g}",
+                        _value(one.best[by].value),
+                        _value(one.best[by].held_out),
+                    )
+                ]
+                best.append([ids.show(one.matcher.partition(":")[0].partition(">")[0]), *cells])
+        if len(best) > 1:
+            parts += ["", aligned(best), f"  {SAME_DATA.format(folds=self.folds)}"]
+        share = f"{self.pairs:,} labelled pairs, of which {self.matches:,} match ({self.matches / self.pairs:.0%})"
+        return "\n".join([*parts, f"  {share}", *(f"  {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def matcher_agreement(
+    labels: Any,
+    matchers: str | Matcher | Callable[..., Any] | Sequence[str | Matcher | Callable[..., Any]],
+    *,
+    fields: Mapping[str, str] | None = None,
+    format: str | None = None,
+    folds: int = 5,
+    samples: int = 2_000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> MatcherAgreements:
+    """How well matchers decide what people decided, so that one is chosen by evidence.
+
+    `labels` is a file (JSON Lines, JSON, CSV, Parquet), a data frame or a list of dicts with a retrieved text,
+    a reference and a label (true or false) for each pair; `fields` maps other names of fields.
+
+    >>> labels = [("a cat sat", "a cat", True), ("a dog", "a cat", False), ("the cat", "a cat", True)]
+    >>> matcher_agreement(labels, "exact")["exact"].confusion
+    Confusion(both=0, matcher_only=0, label_only=2, neither=1)
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"level is {level!r}; it must be between 0 and 1", hint="0.95 is usual.")
+    for name, value, least in (("folds", folds, 2), ("samples", samples, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise OptionError(f"{name} is {value!r}; it must be a whole number from {least}")
+    alone = isinstance(matchers, str | Matcher) or callable(matchers)
+    given: list[Any] = [matchers] if alone else list(matchers)  # type: ignore[arg-type]
+    rules = [as_matcher(one) for one in given]
+    if not rules:
+        raise InputError("no matchers were given", hint="For example ['rouge-l:0.7', 'token-recall'].")
+    pairs, notes = read_labels(labels, fields=fields, format=format)
+    truth = np.array([pair.label for pair in pairs], bool)
+    if truth.all() or not truth.any():
+        raise InputError(
+            f"all {len(pairs):,} pairs have the label {'true' if truth[0] else 'false'}",
+            hint="Agreement needs pairs that match and pairs that do not.",
+        )
+    parts = _folds(pairs, folds, seed)
+    judged = [_Judged(rule, pairs, truth) for rule in {str(rule): rule for rule in rules}.values()]
+    judged.sort(key=lambda one: (-one.confusion.kappa, -one.confusion.f1))
+    results = []
+    for one_judged in judged:
+        best = judged[0]
+        results.append(
+            MatcherAgreement(
+                matcher=str(one_judged.rule),
+                confusion=one_judged.confusion,
+                interval=_kappa_interval(one_judged.confusion, level, samples, seed),
+                behind=None if one_judged is best else _behind(best, one_judged, truth, level, samples, seed),
+                best=_best_thresholds(one_judged, truth, parts),
+                disagreements=_disagreements(one_judged, pairs),
+            )
+        )
+    return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, notes)
+
+
+class _Judged:
+    """A matcher's degrees and decisions for all pairs."""
+
+    def __init__(self, rule: Matcher, pairs: Sequence[LabelledPair], truth: np.ndarray) -> None:
+        self.rule = rule
+        ours: dict[str, int] = {}
+        theirs: dict[str, int] = {}
+        filled = [i for i, pair in enumerate(pairs) if pair.retrieved.strip() and pair.reference.strip()]
+        left = np.array([ours.setdefault(pairs[i].retrieved, len(ours)) for i in filled], np.int64)
+        right = np.array([theirs.setdefault(pairs[i].reference, len(theirs)) for i in filled], np.int64)
+        self.degrees = np.zeros(len(pairs))
+        if filled:
+            self.degrees[filled] = rule.degrees(list(ours), list(theirs), left, right)
+        self.decided = rule.enough(self.degrees)
+        self.confusion = _confusion(self.decided, truth)
+
+
+def _confusion(decided: np.ndarray, truth: np.ndarray) -> Confusion:
+    both = int((decided & truth).sum())
+    return Confusion(both, int(decided.sum()) - both, int(truth.sum()) - both, int((~decided & ~truth).sum()))
+
+
+def _kappas(tables: np.ndarray) -> np.ndarray:
+    """Cohen's kappa of each row (both, matcher only, label only, neither); NaN where chance explains everything."""
+    n = tables.sum(axis=1)
+    matcher, label = (tables[:, 0] + tables[:, 1]) / n, (tables[:, 0] + tables[:, 2]) / n
+    chance = matcher * label + (1 - matcher) * (1 - label)
+    observed = (tables[:, 0] + tables[:, 3]) / n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: np.ndarray = np.where(chance < 1, (observed - chance) / (1 - chance), np.nan)
+    return found
+
+
+def _percentiles(values: np.ndarray, level: float) -> Interval:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return Interval(math.nan, math.nan)
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high))
+
+
+def _kappa_interval(confusion: Confusion, level: float, samples: int, seed: int) -> Interval:
+    """Bootstrap over pairs: a sample of pairs is a sample of the four counts."""
+    drawn = np.random.default_rng(seed).multinomial(confusion.n, np.array(confusion) / confusion.n, samples)
+    return _percentiles(_kappas(drawn.astype(np.float64)), level)
+
+
+def _behind(best: _Judged, other: _Judged, truth: np.ndarray, level: float, samples: int, seed: int) -> Interval:
+    """How much kappa is lost against the best matcher, with the same bootstrap of pairs for both."""
+    code = best.decided * 4 + other.decided * 2 + truth
+    share = np.bincount(code, minlength=8) / len(truth)
+    drawn = np.random.default_rng(seed).multinomial(len(truth), share, samples).reshape(-1, 2, 2, 2)
+
+    def kappas(table: np.ndarray) -> np.ndarray:  # samples x decided x label
+        return _kappas(np.stack([table[:, 1, 1], table[:, 1, 0], table[:, 0, 1], table[:, 0, 0]], 1).astype(np.float64))
+
+    return _percentiles(kappas(drawn.sum(axis=2)) - kappas(drawn.sum(axis=1)), level)
+
+
+def _tables(degrees: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each degree above 0 that occurs, ascending, and the four counts if it and all above it are matches."""
+    cuts, code = np.unique(degrees, return_inverse=True)
+    yes = np.bincount(code, weights=truth, minlength=len(cuts))[::-1].cumsum()[::-1]
+    no = np.bincount(code, weights=~truth, minlength=len(cuts))[::-1].cumsum()[::-1]
+    tables = np.stack([yes, no, truth.sum() - yes, (~truth).sum() - no], axis=1)
+    return cuts[cuts > 0], tables[cuts > 0]
+
+
+def _quality(tables: np.ndarray, by: str) -> np.ndarray:
+    if by == "kappa":
+        return np.asarray(np.nan_to_num(_kappas(tables)))
+    found: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
+    return found
+
+
+def _choose(degrees: np.ndarray, truth: np.ndarray, by: str) -> tuple[float, float]:
+    """The threshold at which the decisions are best, in the widest gap between degrees, and how good they are."""
+    cuts, tables = _tables(degrees, truth)
+    if not len(cuts):
+        return 1.0, 0.0
+    quality = _quality(tables, by)
+    below = np.concatenate(([0.0], cuts[:-1]))
+    top = np.flatnonzero(quality >= quality.max() - 1e-12)
+    at = top[np.argmax((cuts - below)[top])]
+    return _round_between(float(below[at]), float(cuts[at])), float(quality[at])
+
+
+def _round_between(low: float, high: float) -> float:
+    """The number with the fewest decimals above `low` and not above `high`, the one nearest to their middle."""
+    for digits in range(1, 17):
+        unit = 10**digits
+        first, last = math.floor(low * unit), math.floor(high * unit)
+        near = {min(max(round((low + high) / 2 * unit), first), last), first, last, first + 1}
+        inside = [number / unit for number in near if low < number / unit <= high]
+        if inside:
+            return float(min(inside, key=lambda value: abs(value - (low + high) / 2)))
+    return high
+
+
+def _best_thresholds(judged: _Judged, truth: np.ndarray, parts: np.ndarray | None) -> dict[str, BestThreshold]:
+    if judged.rule.threshold is None:
+        return {}
+    found = {}
+    for by in ("f1", "kappa"):
+        threshold, value = _choose(judged.degrees, truth, by)
+        held_out = None
+        if parts is not None:
+            decided = np.zeros(len(truth), bool)
+            for part in range(int(parts.max()) + 1):
+                out = parts == part
+                chosen, _ = _choose(judged.degrees[~out], truth[~out], by)
+                decided[out] = (judged.degrees[out] > 0) & (judged.degrees[out] >= chosen)
+            confusion = _confusion(decided, truth)
+            held_out = confusion.kappa if by == "kappa" else confusion.f1
+        found[by] = BestThreshold(by, threshold, value, held_out)
+    return found
+
+
+def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray | None:
+    """A part for each pair, with the same share of matches in all; None if there are too few of either label.
+
+    Pairs that are listed twice are in the same part: what was chosen on must not be held out.
+    """
+    distinct: dict[tuple[str, str], int] = {}
+    code = np.array([distinct.setdefault((pair.retrieved, pair.reference), len(distinct)) for pair in pairs])
+    first = np.unique(code, return_index=True)[1]
+    truth = np.array([pairs[i].label for i in first.tolist()], bool)
+    count = min(folds, int(truth.sum()), int((~truth).sum()))
+    if count < 2:
+        return None
+    rng = np.random.default_rng(seed)
+    parts = np.zeros(len(truth), np.int64)
+    for which in (np.flatnonzero(truth), np.flatnonzero(~truth)):
+        parts[rng.permutation(which)] = np.arange(len(which)) % count
+    return np.asarray(parts[code])
+
+
+def _disagreements(judged: _Judged, pairs: Sequence[LabelledPair]) -> list[Disagreement]:
+    limit = 0.5 if judged.rule.threshold is None else judged.rule.threshold
+    wrong = [i for i, pair in enumerate(pairs) if bool(judged.decided[i]) != pair.label]
+    wrong.sort(key=lambda i: -abs(float(judged.degrees[i]) - limit))
+    return [
+        Disagreement(pairs[i].retrieved, pairs[i].reference, pairs[i].label, float(judged.degrees[i]), pairs[i].where)
+        for i in wrong
+    ]
+
+
+def describe_disagreements(one: MatcherAgreement, count: int) -> str:
+    """The first few disagreements of a matcher, as text that any terminal can show."""
+    found = one.disagreements
+    head = f"{ids.show(one.matcher)}: {len(found):,} disagreement{'' if len(found) == 1 else 's'}"
+    lines = [head + (f", the first {count}" if len(found) > count else "")]
+    for each in found[:count]:
+        says = "no match, the label says match" if each.label else "match, the label says no match"
+        lines += [
+            f"  {ids.show(each.where, 100)}  degree {each.degree:.2f}: {says}",
+            f"    retrieved  {_words(each.retrieved)}",
+            f"    reference  {_words(each.reference)}",
+        ]
+    return "\n".join(lines)
+
+
+def _words(text: str) -> str:
+    return "".join(piece.text for piece in clip(text, (), 200)).strip()
+
+
+def _record(one: MatcherAgreement) -> dict[str, Any]:
+    c = one.confusion
+    record: dict[str, Any] = {"matcher": one.matcher, "kappa": c.kappa}
+    record |= {"kappa_low": one.interval.low, "kappa_high": one.interval.high}
+    record |= {name: getattr(c, name) for name in ("f1", "precision", "recall", "accuracy")}
+    record |= c._asdict()
+    record["behind_low"], record["behind_high"] = (
+        (None, None) if one.behind is None else (one.behind.low, one.behind.high)
+    )
+    for by in ("kappa", "f1"):
+        best = one.best.get(by)
+        record[f"best_threshold_{by}"] = best.threshold if best else None
+        record[f"best_{by}"] = best.value if best else None
+        record[f"held_out_{by}"] = best.held_out if best else None
+    return record
+
+
+def _value(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.3f}"
+
+
+def _interval(interval: Interval) -> str:
+    low, high = interval.low, interval.high
+    return "-" if math.isnan(low) else f"{low:.3f} to {high:.3f}"

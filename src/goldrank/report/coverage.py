@@ -1,0 +1,148 @@
+"""How coverage grows: with the number of texts, and with the tokens that are spent on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import chain, count
+from typing import Any
+
+from goldrank.data import ids
+from goldrank.data.layout import aligned
+from goldrank.data.scores import Scores
+from goldrank.errors import InputError, OptionError
+from goldrank.measures import parse
+from goldrank.report.charts import Chart, curves
+from goldrank.report.sparkline import sparkline
+from goldrank.text_evaluation import evaluate_texts
+
+DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
+BUDGETS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+"""In tokens."""
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class CoverageCurves:
+    """Mean coverage of references by system: of the first k texts, and of the texts within a budget of tokens."""
+
+    by_texts: Mapping[str, Points]
+    by_tokens: Mapping[str, Points]
+
+    @property
+    def _axes(self) -> tuple[tuple[str, Mapping[str, Points]], ...]:
+        both = (("first k texts", self.by_texts), ("budget of tokens", self.by_tokens))
+        return tuple((label, lines) for label, lines in both if any(lines.values()))
+
+    @property
+    def charts(self) -> list[Chart]:
+        """A drawing for each axis."""
+        return [curves("Cover", lines, label=label, title=f"Coverage by {label}") for label, lines in self._axes]
+
+    def svg(self) -> str:
+        """Both drawings as one SVG file."""
+        drawn = self.charts
+        top = 0.0
+        body = ""
+        for chart in drawn:
+            body += f'<text x="8" y="{top + 18:g}">{escape(chart.title)}</text>'
+            body += f'<g transform="translate(0 {top + 26:g})">{chart.body}</g>'
+            top += chart.height + 36
+        words = " ".join(f"{chart.title}: {chart.description}." for chart in drawn)
+        return Chart("Coverage", words, top, body).alone()
+
+    def __str__(self) -> str:
+        blocks = []
+        for label, lines in self._axes:
+            heads = [label, "", *(f"{at:,.0f}" for at, _ in next(iter(lines.values())))]
+            rows = [
+                [ids.show(run), sparkline(v for _, v in points), *("nan" if v != v else f"{v:.3f}" for _, v in points)]
+                for run, points in lines.items()
+            ]
+            blocks.append(aligned([heads, *rows], left=2))
+        return "\n\n".join(blocks)
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<h4>{escape(chart.title)}</h4>{chart.alone().partition('?>')[2]}" for chart in self.charts)
+
+
+def coverage_curves(
+    *systems: Any,
+    names: Sequence[str] | None = None,
+    depths: Sequence[int] = DEPTHS,
+    budgets: Sequence[int] = BUDGETS,
+    **how: Any,
+) -> CoverageCurves:
+    """How coverage grows with the number of texts and with the tokens that they have.
+
+    Each of the systems is what `evaluate_texts` takes, and `how` are its options (matcher, unit, tokens, ...).
+    Points after which nothing grows any more are left out.
+
+    >>> items = [{"retrieved": ["one", "two three"], "references": ["one", "two"]}]
+    >>> print(coverage_curves(items, matcher="contains", budgets=[]))
+    first k texts          1      2
+    items          ▅█  0.500  1.000
+    """
+    if not systems or (names is not None and len(names) != len(systems)):
+        raise OptionError(f"there are {len(systems)} systems and {len(names or ())} names")
+    wanted = curve_measures(depths, budgets)
+    scores = [evaluate_texts(items, wanted, **how) for items in systems]
+    return curves_of([replace(one, run=name) for one, name in zip(scores, names or distinct(scores), strict=True)])
+
+
+def distinct(scores: Sequence[Scores]) -> list[str]:
+    """The systems' names, numbered where they are the same."""
+    names: list[str] = []
+    for one in scores:
+        tries = chain((one.run,), (f"{one.run} {i}" for i in count(2)))
+        names.append(next(name for name in tries if name not in names))
+    return names
+
+
+def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDGETS) -> list[str]:
+    """What has to be measured for `curves_of`."""
+    if not depths and not budgets:
+        raise OptionError("neither depths nor budgets are given")
+    return [
+        *(f"Cover@{k}" for k in sorted(set(depths))),
+        *(f"Cover(tokens={n})" for n in sorted(set(budgets))),
+        "Cover",
+    ]
+
+
+def curves_of(scores: Sequence[Scores]) -> CoverageCurves:
+    """The curves of scores that have the `curve_measures`."""
+    by_texts: dict[str, list[tuple[float, float]]] = {}
+    by_tokens: dict[str, list[tuple[float, float]]] = {}
+    ends: dict[str, float] = {}
+    for one in scores:
+        if one.run in ends:
+            raise InputError(f"two systems are both named {one.run!r}")
+        by_texts[one.run], by_tokens[one.run] = [], []
+        for name, column in one.columns.items():
+            measure = parse(name)
+            if measure.name != "Cover":
+                continue
+            budget = measure.option("tokens")
+            if measure.k is None and budget is None:
+                ends[one.run] = column.summary
+            elif budget is None:
+                by_texts[one.run].append((float(measure.k or 0), column.summary))
+            elif measure.k is None:
+                by_tokens[one.run].append((float(budget), column.summary))
+    return CoverageCurves(_trimmed(by_texts, ends), _trimmed(by_tokens, ends))
+
+
+def _trimmed(lines: Mapping[str, list[tuple[float, float]]], ends: Mapping[str, float]) -> dict[str, Points]:
+    """Lines up to the first place where all have reached their end, at least two points."""
+    size = min((len(points) for points in lines.values()), default=0)
+    ordered = {run: sorted(points) for run, points in lines.items()}
+    last = size
+    for i in range(size):
+        if all(math.isclose(points[i][1], ends.get(run, math.inf)) for run, points in ordered.items()):
+            last = max(2, i + 1)
+            break
+    return {run: points[:last] for run, points in ordered.items()}

@@ -1,0 +1,306 @@
+"""`goldrank texts` and `goldrank agree`, as their users call them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import goldrank
+from goldrank import Scores
+from goldrank.cli import run as command
+
+ITEMS = [
+    {"id": "q1", "question": "one?", "retrieved": ["one two", "x", "three"], "references": ["one", "three"]},
+    {"id": "q2", "question": "four?", "retrieved": ["y", "four"], "references": ["four"]},
+]
+# Cover@1: q1 has 1 of 2 references in its first text, q2 none: (1/2 + 0) / 2. RR: 1 and 1/2.
+COVER, RR = "0.2500", "0.7500"
+LABELS = [
+    {"retrieved": "a cat sat", "reference": "a cat", "label": "yes"},
+    {"retrieved": "a dog", "reference": "a cat", "label": "no"},
+    {"retrieved": "two cats", "reference": "a cat", "label": "yes"},
+    {"retrieved": "a cat", "reference": "a cat", "label": "no"},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("rag.jsonl").write_text("\n".join(map(json.dumps, ITEMS)))
+    Path("labels.jsonl").write_text("\n".join(map(json.dumps, LABELS)))
+    return tmp_path
+
+
+class Told:
+    """What a command printed."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+        self.err = ""
+
+    def ok(self, *args: object) -> str:
+        code = command([str(arg) for arg in args])
+        out, self.err = self.capsys.readouterr()
+        assert code == 0, self.err
+        return out
+
+    def fails(self, *args: object) -> str:
+        assert command([str(arg) for arg in args]) == 2
+        out, self.err = self.capsys.readouterr()
+        assert out == ""
+        assert "Traceback" not in self.err
+        assert "internal error" not in self.err
+        return self.err
+
+
+@pytest.fixture
+def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+    return Told(capsys)
+
+
+CALL = ("texts", "rag.jsonl", "--match", "contains", "-m", "Cover@1", "-m", "RR")
+
+
+def test_table(told: Told) -> None:
+    lines = told.ok(*CALL).splitlines()
+    assert lines[1].split() == ["Cover@1", COVER]
+    assert lines[2].split() == ["RR", RR]
+    assert "contains by chunk, credit any" in lines[3]
+    assert "100.0% of 3 references are covered by some retrieved text" in lines[4]
+
+
+def test_usual_measures(told: Told) -> None:
+    assert "Cover@5" in told.ok("texts", "rag.jsonl")
+
+
+@pytest.mark.parametrize("output", ["json", "jsonl", "csv", "tsv", "markdown"])
+def test_outputs(told: Told, output: str) -> None:
+    text = told.ok(*CALL, "-q", "-o", output)
+    assert "references are covered" in told.err
+    if output == "json":
+        data = json.loads(text)
+        assert data["measures"]["Cover@1"]["values"] == [0.5, 0.0]
+        assert data["provenance"]["matcher"] == "contains"
+    elif output == "jsonl":
+        assert json.loads(text.splitlines()[0])["values"] == {"Cover@1": 0.5, "RR": 1.0}
+    elif output == "csv":
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert [(row["query"], float(row["Cover@1"])) for row in rows] == [("q1", 0.5), ("q2", 0.0)]
+    else:
+        assert "0.5" in text
+
+
+def test_several_systems(told: Told) -> None:
+    worse = [{**item, "retrieved": item["retrieved"][:1]} for item in ITEMS]
+    Path("worse.jsonl").write_text("\n".join(map(json.dumps, worse)))
+    heads, _, last, *_ = told.ok("texts", "best=rag.jsonl", "worse.jsonl", *CALL[2:]).splitlines()
+    assert heads.split() == ["measure", "best", "worse.jsonl"]
+    assert last.split() == ["RR", RR, "0.5000"]
+    assert "rag.jsonl 2" in told.ok("texts", "rag.jsonl", "rag.jsonl")
+    assert "--save takes one system" in told.fails("texts", "rag.jsonl", "worse.jsonl", "--save", "s.json")
+
+
+def test_fields_units_and_credit(told: Told) -> None:
+    item = {"qid": 1, "outputs": {"docs": ["One here. Two here.", "Two here. Three here."]}, "gold": ["Two here."]}
+    Path("own.jsonl").write_text(json.dumps(item))
+    call = ("texts", "own.jsonl", "--map", "retrieved=outputs.docs", "--map", "references=gold", "--match", "exact")
+    assert "0.0000" in told.ok(*call, "-m", "RR")
+    by_sentence = told.ok(*call, "-m", "RR", "--unit", "sentence")
+    assert "0.5000" in by_sentence
+    assert "ranks count sentences" in by_sentence
+    # Sentences 2 and 3 of 4 are the same reference, which one to one is given once: P@4 is 2/4 or 1/4.
+    assert "0.5000" in told.ok(*call, "-m", "P@4", "--unit", "sentence")
+    assert "0.2500" in told.ok(*call, "-m", "P@4", "--unit", "sentence", "--credit", "one_to_one")
+
+
+def test_policies(told: Told) -> None:
+    Path("rag.jsonl").write_text(
+        "\n".join(map(json.dumps, [*ITEMS, {"id": "q3", "retrieved": ["z"], "references": []}]))
+    )
+    assert "0.1667" in told.ok(*CALL)  # (1/2 + 0 + 0) / 3
+    skipped = told.ok(*CALL, "--empty", "skip")
+    assert COVER in skipped
+    assert "empty=skip" in skipped
+    told.fails(*CALL, "--empty", "error")
+
+
+def test_null_texts_and_failures(told: Told) -> None:
+    Path("rag.jsonl").write_text(json.dumps({"id": "q", "retrieved": [None, "a"], "references": ["a"]}))
+    told.fails("texts", "rag.jsonl", "-m", "RR")
+    assert "0.5000" in told.ok("texts", "rag.jsonl", "-m", "RR", "--none", "empty")
+
+
+def test_saved_scores(told: Told) -> None:
+    told.ok(*CALL, "--save", "s.json", "--curves")
+    saved = Scores.load("s.json")
+    assert saved.mean == {"Cover@1": 0.25, "RR": 0.75}  # without what only curves need
+
+
+def test_standard_input(folder: Path) -> None:
+    from goldrank.cli import group
+
+    done = CliRunner().invoke(group, ["texts", "-", *CALL[2:]], input=Path("rag.jsonl").read_bytes())
+    assert done.exit_code == 0, done.output
+    assert COVER in done.output
+
+
+def test_explain(told: Told) -> None:
+    text = told.ok(*CALL, "--explain", "q1")
+    assert "[[one]] two" in text
+    assert "covers r2 (holds the reference)" in text
+    assert text.splitlines()[-2].split() == ["Cover@1", "0.5000"]
+    assert text.splitlines()[-1].split() == ["RR", "1.0000"]
+    assert "Did you mean q" in told.fails(*CALL, "--explain", "q11")
+    assert "--html" in told.fails(*CALL, "--explain", "q1", "-o", "json")
+
+
+def test_explain_several(told: Told) -> None:
+    text = told.ok("texts", "a=rag.jsonl", "b=rag.jsonl", *CALL[2:], "--explain", "q2")
+    assert text.count("[[four]]") == 2
+    assert "== a ==" in text
+    assert "== b ==" in text
+
+
+def test_curves_and_files(told: Told) -> None:
+    text = told.ok(*CALL, "--curves", "--svg", "out/c.svg", "--html", "out/t.html", "--explain", "q1")
+    assert "first k texts" in text
+    assert "budget of tokens" in text
+    assert "Coverage" in "".join(ElementTree.parse("out/c.svg").getroot().itertext())
+    page = Path("out/t.html").read_text()
+    assert page.count("<svg") == 2
+    assert "<mark>one</mark>" in page
+    plain = told.ok(*CALL, "--curves")
+    assert "Cover(tokens" not in plain
+    assert "first k texts" in plain
+    told.ok(*CALL, "-o", "json", "--curves")
+    assert "first k texts" in told.err  # what is piped stays JSON
+    Path("file").touch()
+    assert "cannot be written" in told.fails(*CALL, "--svg", "file/c.svg")
+
+
+def test_evidence_by_place(told: Told) -> None:
+    evidence = {"source": "doc", "start": 0, "end": 10}
+    texts = [{"text": "0123456789", "source": "doc", "start": 0}]
+    Path("rag.jsonl").write_text(json.dumps({"id": "q", "retrieved": texts, "evidence": [evidence]}))
+    assert "1.0000" in told.ok("texts", "rag.jsonl", "-m", "SpanRecall", "--html", "t.html")
+    assert "SpanRecall" in Path("t.html").read_text()
+    assert "no question has a reference text" in told.fails("texts", "rag.jsonl")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_a_terminal_sees_progress_and_colours(folder: Path) -> None:
+    """With no patience at all, a terminal sees the bar and marked words in colour; a pipe sees neither."""
+    import pty
+
+    arguments = [*CALL, "--explain", "q1"]
+    code = f"import goldrank.cli.common as c; c.PATIENCE = -1; from goldrank.cli import run; run({arguments!r})"
+    env = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(Path(goldrank.__file__).parents[1])}
+    env.pop("NO_COLOR", None)
+    parent, child = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=child, stderr=child, env=env)
+    os.close(child)
+    seen = b""
+    while True:
+        try:
+            data = os.read(parent, 65536)
+        except OSError:  # the other end has gone
+            break
+        if not data:
+            break
+        seen += data
+    os.close(parent)
+    assert process.wait(timeout=60) == 0
+    assert b"reading" in seen
+    assert re.search(rb"\x1b\[[0-9;]+mone\x1b\[0m two", seen)
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, check=True)
+    assert piped.stderr == b""
+    assert b"[[one]] two" in piped.stdout
+    assert b"\x1b" not in piped.stdout
+
+
+def test_errors(told: Told) -> None:
+    assert "nope.jsonl: cannot be opened" in told.fails("texts", "nope.jsonl")
+    assert "Did you mean rouge-l?" in told.fails("texts", "rag.jsonl", "--match", "rogue-l")
+    assert "Did you mean Cover@5?" in told.fails("texts", "rag.jsonl", "-m", "Covr@5")
+    assert "NAME=FIELD" in told.fails("texts", "rag.jsonl", "--map", "retrieved")
+    assert "twice" in told.fails("texts", "rag.jsonl", "--map", "retrieved=a", "--map", "retrieved=b")
+    assert "must be one of" in told.fails("texts", "rag.jsonl", "--map", "docs=a")
+    assert "only once" in told.fails("texts", "-", "-")
+    Path("empty.jsonl").touch()
+    assert "the file is empty" in told.fails("texts", "empty.jsonl")
+
+
+def test_help_lists_the_matchers(told: Told) -> None:
+    for name in ("texts", "agree"):
+        assert "rouge-l" in told.ok(name, "--help")
+    assert "agree" in told.ok("--help")
+
+
+def test_hostile_texts_do_not_reach_the_terminal(told: Told) -> None:
+    text = "\x1b[31mred\x1b]0;pwn\x07\u202e"
+    Path("rag.jsonl").write_text(json.dumps({"id": text, "question": text, "retrieved": [text], "references": [text]}))
+    Path("labels.jsonl").write_text(
+        "\n".join(json.dumps({"retrieved": text, "reference": text, "label": label}) for label in (0, 1))
+    )
+    shown = told.ok("texts", "rag.jsonl", "--match", "exact", "--explain", text, "--curves", "--html", "t.html")
+    shown += told.ok("agree", "labels.jsonl", "--match", "exact", "--show", "5") + Path("t.html").read_text()
+    assert "pwn" in shown
+    assert not set(shown) & set("\x1b\x07\u202e")
+
+
+# Agreement with labels.
+
+
+def test_agree(told: Told) -> None:
+    # "contains" says yes to the first and the last pair: one of each is right.
+    text = told.ok("agree", "labels.jsonl", "--match", "contains", "--match", "exact", "--show", "1")
+    assert "1 / 1 / 1 / 1" in text
+    assert "0 / 1 / 2 / 1" in text
+    assert text.index("contains") < text.index("exact")
+    assert "labels.jsonl:" in text
+    assert "2 disagreements, the first 1" in text
+
+
+def test_agree_takes_all_matchers_if_none_is_named(told: Told) -> None:
+    from goldrank.match.matcher import NAMES
+
+    data = json.loads(told.ok("agree", "labels.jsonl", "-o", "json", "--samples", "20"))
+    assert sorted(row["matcher"].partition(":")[0] for row in data["matchers"]) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("output", ["json", "csv", "markdown"])
+def test_agree_outputs(told: Told, output: str) -> None:
+    text = told.ok("agree", "labels.jsonl", "--match", "contains", "-o", output, "--show", "1")
+    assert "disagreements" in told.err
+    if output == "json":
+        assert json.loads(text)["matchers"][0]["accuracy"] == 0.5
+    elif output == "csv":
+        (row,) = csv.DictReader(io.StringIO(text))
+        assert (row["matcher"], row["accuracy"], row["both"]) == ("contains", "0.5", "1")
+    else:
+        assert "| contains | 0.000 | 0.500 |" in text
+
+
+def test_agree_errors(told: Told) -> None:
+    for label, said in (("perhaps", "the label is 'perhaps'"), (None, "the label is missing"), ("", "missing")):
+        rows = [LABELS[0], {**LABELS[1], "label": label}]
+        Path("bad.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        message = told.fails("agree", "bad.jsonl")
+        assert "bad.jsonl:2: " in message
+        assert said in message
+    Path("empty.csv").touch()
+    assert "no labelled pairs: the file is empty" in told.fails("agree", "empty.csv")
+    assert "there is no reference" in told.fails("agree", "rag.jsonl")
+    assert "cannot be opened" in told.fails("agree", "nope")
+    Path("one.csv").write_text("retrieved,reference,label\na,b,1\nb,b,1\n")
+    assert "all 2 pairs have the label true" in told.fails("agree", "one.csv")
