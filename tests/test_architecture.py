@@ -33,18 +33,31 @@ LAYERS = {
 """What each part may import at the head of its modules, from the ground up."""
 _BELOW = (*LAYERS["evaluation"], "evaluation")
 LAYERS |= {
+    "distributed": _BELOW,
     "judging": _BELOW,
     "difference": _BELOW,
     "comparison": _BELOW,
     "history": _BELOW,
     "report": (*_BELOW, "comparison", "history"),
 }
-_ABOVE = (*_BELOW, "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report")
+_ABOVE = (
+    *_BELOW,
+    "advice",
+    "pitfalls",
+    "distributed",
+    "judging",
+    "difference",
+    "demo",
+    "comparison",
+    "history",
+    "report",
+)
 LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",)}
 
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
+    "evaluation": {"distributed"},  # what is too much for the driver
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
     from goldrank.difference import explain_difference
+    from goldrank.distributed import evaluate_spark
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
@@ -49,6 +50,7 @@ _HOME = {
     "compare_scores": "goldrank.comparison",
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
+    "evaluate_spark": "goldrank.distributed",
     "explain_difference": "goldrank.difference",
     "fuse": "goldrank.comparison.fusion",
     "measure": "goldrank.measures",
@@ -66,6 +68,7 @@ _HOME = {
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate",
+    "evaluate_spark",
     "choose",
     "pitfalls_of",
     "compare",

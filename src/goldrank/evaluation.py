@@ -55,8 +55,8 @@ def evaluate(
 ) -> Any:
     """Score a run, or several, against judgements.
 
-    `qrels` and `run` are files, dicts, data frames, or `Qrels` and `Run`. Several runs are a mapping from
-    names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
+    `qrels` and `run` are files, dicts, data frames (Spark's too), or `Qrels` and `Run`. Several runs are a mapping
+    from names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
     `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
     than so many documents a query (trec_eval -M).
@@ -66,19 +66,29 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = _wanted(measures, rules)
-    depth = _whole_depth(depth)
+    asked = wanted(measures, rules)
+    depth = whole_depth(depth)
     several_sided = isinstance(qrels, AspectQrels | Preferences)
+    if io.is_spark(qrels) and io.is_spark(run):
+        from goldrank.io import spark
+
+        judged = spark.qrels_from_spark(qrels, "qrels", rules.judgements)
+        if judged is None:
+            from goldrank import distributed
+
+            return distributed.evaluate(qrels, io.as_run(run), asked, rules, depth)
+        qrels = judged
     judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
     several = io.as_runs(run, format=format, duplicates=rules.duplicates)
     if several is None:
-        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), wanted, rules, depth)
+        return _score(judgements, io.as_run(run, format=format, duplicates=rules.duplicates), asked, rules, depth)
     if not several:
         raise InputError("no runs were given")
-    return ScoresByRun([_score(judgements, one, wanted, rules, depth) for one in several])
+    return ScoresByRun([_score(judgements, one, asked, rules, depth) for one in several])
 
 
-def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
+def wanted(measures: Measures, rules: Convention) -> list[Measure]:
+    """The measures asked for, with the convention's options."""
     listed = DEFAULT if measures is None else [measures] if isinstance(measures, str | Measure) else list(measures)
     if not listed:
         raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
@@ -86,7 +96,8 @@ def _wanted(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
-def _whole_depth(depth: int | None) -> int | None:
+def whole_depth(depth: int | None) -> int | None:
+    """`depth`, or the error that says why it is none."""
     if depth is None:
         return None
     if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
@@ -148,32 +159,36 @@ def _score(
         columns=columns,
         counts=numbers,
         notes=(
-            *_notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
+            *notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
             *_told(bounds),
             *_out_of_reach(measures, placements),
         ),
         convention=rules.label,
-        origin=_origin(given, run, rules, depth),
+        origin=origin(given, run, rules, depth),
         bounds=bounds,
     )
 
 
-def _origin(
-    qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention, depth: int | None
+def origin(
+    qrels: Qrels | AspectQrels | Preferences | None, run: Run, rules: Convention, depth: int | None
 ) -> Callable[[], dict[str, Any]]:
-    """Where the numbers come from; hashes are computed when somebody asks."""
+    """Where the numbers come from; hashes are computed when somebody asks. Without qrels, they stayed in Spark."""
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def provenance() -> dict[str, Any]:
+        judged = {"name": "qrels", "sha256": None, "criteria": None}
+        if qrels is not None:
+            judged = {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria}
+        where = "the driver" if qrels is not None else "the executors"
         return {
             "goldrank": __version__,
             "time": time,
             "convention": rules.name,
             "policies": rules.describe(),
             "depth": depth,
-            "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
+            "qrels": judged,
             "run": {"name": run.name, "sha256": run.digest},
-        }
+        } | ({} if run.remote is None else {"spark": f"ranked by Spark, scored on {where}"})
 
     return provenance
 
@@ -194,25 +209,26 @@ def _columns(
     if needed not in tables:
         raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
 
-    def column(values: np.ndarray) -> Column:
-        return _column(measure, values, placements, counted, rules, run)
+    def made(values: np.ndarray) -> Column:
+        return column(measure, values, placements, counted, rules, run)
 
     if rules.ties == "expected":
-        return column(expected(measure, tables[needed])), None
-    found = column(measure(tables[needed]))
+        return made(expected(measure, tables[needed])), None
+    found = made(measure(tables[needed]))
     if rules.bounds == "unjudged":
         low, high = unjudged_bounds(measure, placements)
-        return found, Bounds("unjudged", column(low), column(high))
+        return found, Bounds("unjudged", made(low), made(high))
     if rules.ties == "bounds":
         check_monotone(measure, "bounds over ties")
         low, high = (measure(placements.best_of_ties(best)) for best in (False, True))
-        return found, Bounds("ties", column(low), column(high))
+        return found, Bounds("ties", made(low), made(high))
     return found, None
 
 
-def _column(
+def column(
     measure: Measure, values: np.ndarray, placements: Placements, counted: np.ndarray, rules: Convention, run: str
 ) -> Column:
+    """A measure's values as the policies have them, and their summary."""
     declared = measure.declaration
     if rules.empty != "zero" and declared.needs_relevant:
         level = measure.option("rel")
@@ -279,7 +295,7 @@ def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
     }
 
 
-def _notes(
+def notes(
     numbers: Mapping[str, int],
     counts: RunCounts,
     tolerated: Sequence[str],

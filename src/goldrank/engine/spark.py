@@ -95,7 +95,8 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
     best_first = f"PARTITION BY key ORDER BY score DESC NULLS LAST, doc {'ASC' if up else 'DESC'} NULLS LAST"
     by_score = "PARTITION BY key ORDER BY score DESC NULLS LAST"
     score = "CAST(CAST(r.score AS FLOAT) AS DOUBLE)" if convention.score_type == "float32" else "r.score"
-    # Equal hashes of one query's documents are suspects; `_refuse` compares their ids.
+    # Equal hashes of one query's documents are suspects; `refuse_repeats` compares their ids. The lines of a query
+    # are brought together first (DISTRIBUTE BY): that one shuffle then serves all windows.
     again = "lag(1) OVER (PARTITION BY hash, key ORDER BY hash)" if convention.duplicates != "count" else "NULL"
     hint = "/*+ BROADCAST({}) */" if small else ""
     so_far = f"OVER ({best_first} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
@@ -107,6 +108,7 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
             FROM {{run}} r JOIN {{queries}} j ON r.query = j.query
         ), joined AS (
             SELECT {hint.format("p")} a.*, p.label FROM asked a LEFT JOIN {{pairs}} p ON a.key = p.key AND a.doc = p.doc
+            DISTRIBUTE BY key
         ), known AS (
             SELECT *, {again} AS again FROM joined
         ), ranked AS (
@@ -125,7 +127,7 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
         )
         SELECT key, label, rank, tie_first, tie_last, is_last, lines, problems, repeated, infinite, distinct_scores
         FROM tied WHERE label IS NOT NULL OR is_last
-        """,
+        """,  # noqa: S608 - words of this file only
         run=run.frame,
         queries=queries,
         pairs=pairs,
@@ -152,7 +154,7 @@ def heads(lines: SparkLines, queries: Sequence[str], depth: int, convention: Con
             SELECT key, doc, row_number() OVER (PARTITION BY key ORDER BY score DESC, doc {up}) AS rank FROM asked
         )
         SELECT key, rank, doc FROM ranked WHERE rank <= {int(depth)}
-        """,
+        """,  # noqa: S608 - words of this file only
         run=lines.frame,
         queries=table,
     ).toArrow()
@@ -177,13 +179,13 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts) -> None:
             FROM unjudged
         )
         SELECT query, bad, size, number FROM counted WHERE number <= 3
-        """,
+        """,  # noqa: S608 - words of this file only
         run=run.frame,
         queries=queries,
     ).toArrow()
     rows = found.to_pylist()
     if any(row["bad"] for row in rows):
-        raise _first_problem(run, None)
+        raise first_problem(run, None)
     counts.unjudged_queries = sum(row["size"] for row in rows if row["number"] == 1)
     counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:3]]
 
@@ -191,7 +193,7 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts) -> None:
 def _refuse(run: SparkLines, queries: Any, of_query: dict[str, np.ndarray], convention: Convention) -> None:
     """Raise for lines that cannot be ranked and for repeated documents, naming one of them."""
     if of_query["problems"].any():
-        raise _first_problem(run, queries)
+        raise first_problem(run, queries)
     if of_query["repeated"].any():
         refuse_repeats(run, queries, convention)
 
@@ -221,7 +223,7 @@ def refuse_repeats(run: SparkLines, queries: Any, convention: Convention) -> Non
     raise _needs_order(what, run.name, f"duplicates='{convention.duplicates}'")
 
 
-def _first_problem(run: SparkLines, queries: Any) -> InputError:
+def first_problem(run: SparkLines, queries: Any) -> InputError:
     """The error for the first line, by query and document, that cannot be ranked."""
     judged = "LEFT SEMI JOIN {queries} j ON r.query = j.query" if queries is not None else ""
     frames = {"run": run.frame} | ({} if queries is None else {"queries": queries})
@@ -229,7 +231,7 @@ def _first_problem(run: SparkLines, queries: Any) -> InputError:
         f"""
         SELECT r.query, r.doc, r.problem FROM {{run}} r {judged} WHERE r.problem IS NOT NULL
         ORDER BY r.problem = 'query' DESC, r.query, r.doc LIMIT 1
-        """,
+        """,  # noqa: S608 - words of this file only
         **frames,
     ).toArrow()
     row = found.to_pylist()[0]

@@ -117,7 +117,7 @@ def as_qrels(given: Any, *, judgements: str = "error") -> Qrels:
         return read_qrels(given, judgements=judgements)
     if isinstance(given, Mapping):
         return objects.qrels_from_mapping(given, "qrels")
-    if _is_spark(given):
+    if is_spark(given):
         from goldrank.io import spark
 
         found = spark.qrels_from_spark(given, "qrels", judgements)
@@ -145,7 +145,7 @@ def as_run(given: Any, *, format: str | None = None, duplicates: str = "error", 
         return read_run(given, format=format, duplicates=duplicates)
     if isinstance(given, Mapping):
         return objects.run_from_mapping(given, name, duplicates)
-    if _is_spark(given):
+    if is_spark(given):
         from goldrank.io import spark
 
         return spark.run_from_spark(given, name)
@@ -230,7 +230,8 @@ def _is_frame(given: Any) -> bool:
     return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
 
 
-def _is_spark(given: Any) -> bool:
+def is_spark(given: Any) -> bool:
+    """Whether something is a Spark DataFrame, classic or Connect."""
     if not any(kind.__module__.startswith("pyspark.") for kind in type(given).__mro__):
         return False
     from goldrank.io import spark

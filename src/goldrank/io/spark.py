@@ -120,7 +120,9 @@ def _columns(frame: Any, wanted: str, where: str) -> tuple[dict[str, _Column], s
     schema = {field.name: field.dataType for field in frame.schema.fields}
     present = list(schema)
     found = names.find(present, "query")
-    nested = next((name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != found), None)
+    nested = next(
+        (name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != found), None
+    )
     if found is not None and names.find(present, "doc") in (None, nested) and nested is not None:
         return _listed(frame, found, schema, nested, wanted, where)
     value = wanted
