@@ -15,8 +15,9 @@ from frames import frame, lines, qrels_frame, run_frame
 from helpers import IDEAL_Q1, Q1, Q2, mean
 
 import goldrank
-from goldrank import GoldrankError, InputError, evaluate, evaluate_spark
+from goldrank import GoldrankError, evaluate, evaluate_spark
 from goldrank.engine import spark as engine
+from goldrank.errors import InputError
 from goldrank.io import spark as door
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
@@ -160,7 +161,7 @@ def test_errors_are_the_same_on_the_executors(spark, monkeypatch):
         evaluate(qrels, run_frame(spark, [*lines(RUN), ("q1", "d9", math.nan)]), MEASURES)
     with pytest.raises(InputError, match="judged twice"):
         evaluate(qrels.union(qrels_frame(spark, {"q1": {"d1": 2}})), run_frame(spark, lines(RUN)), MEASURES)
-    with pytest.raises(InputError, match="Give goldrank.evaluate a run that is in Spark too"):
+    with pytest.raises(InputError, match=r"Give goldrank\.evaluate a run that is in Spark too"):
         evaluate(qrels, RUN, MEASURES)
 
 

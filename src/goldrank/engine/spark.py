@@ -96,15 +96,18 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
     by_score = "PARTITION BY key ORDER BY score DESC NULLS LAST"
     score = "CAST(CAST(r.score AS FLOAT) AS DOUBLE)" if convention.score_type == "float32" else "r.score"
     # Equal hashes of one query's documents are suspects; `refuse_repeats` compares their ids. The lines of a query
-    # are brought together first (DISTRIBUTE BY): that one shuffle then serves all windows.
-    again = "lag(1) OVER (PARTITION BY hash, key ORDER BY hash)" if convention.duplicates != "count" else "NULL"
+    # are brought together first (DISTRIBUTE BY): that one shuffle, of rows without hashes, then serves all windows.
+    again = (
+        "lag(1) OVER (PARTITION BY xxhash64(doc), key ORDER BY xxhash64(doc))"
+        if convention.duplicates != "count"
+        else "NULL"
+    )
     hint = "/*+ BROADCAST({}) */" if small else ""
     so_far = f"OVER ({best_first} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     return run.frame.sparkSession.sql(
         f"""
         WITH asked AS (
-            SELECT {hint.format("j")} j.key, r.doc, {score} AS score, r.problem IS NOT NULL AS problem, r.nothing,
-                   xxhash64(r.doc) AS hash
+            SELECT {hint.format("j")} j.key, r.doc, {score} AS score, r.problem IS NOT NULL AS problem, r.nothing
             FROM {{run}} r JOIN {{queries}} j ON r.query = j.query
         ), joined AS (
             SELECT {hint.format("p")} a.*, p.label FROM asked a LEFT JOIN {{pairs}} p ON a.key = p.key AND a.doc = p.doc
