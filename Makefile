@@ -13,7 +13,7 @@ demo: $(VENV)/.demo  ## Evaluate two small retrievers and say what the numbers m
 	@$(BIN)/goldrank demo
 
 test: $(VENV)/.test  ## Run all tests.
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup  # tests of Spark share one process and one Java machine
 
 lint: $(VENV)/.lint  ## Check style and types.
 	$(BIN)/ruff check .

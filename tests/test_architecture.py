@@ -47,6 +47,7 @@ LAYERS = {
 LAYERS["text_evaluation"] = (*LAYERS["evaluation"], "evaluation")
 _BELOW = (*LAYERS["text_evaluation"], "text_evaluation")
 LAYERS |= {
+    "distributed": _BELOW,
     "judging": _BELOW,
     "difference": _BELOW,
     "comparison": _BELOW,
@@ -54,7 +55,8 @@ LAYERS |= {
     "report": (*_BELOW, "comparison", "history"),
 }
 _ABOVE = (
-    *_BELOW, "retrieval", "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report",
+    *_BELOW, "retrieval", "distributed", "advice", "pitfalls", "judging", "difference", "demo",
+    "comparison", "history", "report",
 )  # fmt: skip
 LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
@@ -62,6 +64,7 @@ LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
+    "evaluation": {"distributed"},  # what is too much for the driver
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
     from goldrank.difference import explain_difference
+    from goldrank.distributed import evaluate_spark
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
     from goldrank.history import History, Record
@@ -67,6 +68,7 @@ _HOME = {
     "diff": "goldrank.comparison.movement",
     "evaluate": "goldrank.evaluation",
     "evaluate_texts": "goldrank.text_evaluation",
+    "evaluate_spark": "goldrank.distributed",
     "explain_difference": "goldrank.difference",
     "fuse": "goldrank.comparison.fusion",
     "gate": "goldrank.history.gate",
@@ -93,6 +95,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "coverage_curves",
     "matcher_agreement",
     "retrieve",
+    "evaluate_spark",
     "choose",
     "pitfalls_of",
     "compare",

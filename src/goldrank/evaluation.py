@@ -58,8 +58,8 @@ def evaluate(
 ) -> Any:
     """Score a run, or several, against judgements.
 
-    `qrels` and `run` are files, dicts, data frames, or `Qrels` and `Run`. Several runs are a mapping from
-    names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
+    `qrels` and `run` are files, dicts, data frames (Spark's too), or `Qrels` and `Run`. Several runs are a mapping
+    from names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
     `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
     than so many documents a query (trec_eval -M). `shard="2/8"` scores the second of eight parts of the queries, told
@@ -72,12 +72,23 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = wanted_measures(measures, rules)
-    depth = _whole_depth(depth)
+    asked = wanted_measures(measures, rules)
+    depth = whole_depth(depth)
     limit = None if max_memory is None else memory.size(max_memory)
     if limit is not None:
         check_files(limit, qrels, run)
     several_sided = isinstance(qrels, AspectQrels | Preferences)
+    if io.is_spark(qrels) and io.is_spark(run):
+        from goldrank.io import spark
+
+        judged = spark.qrels_from_spark(qrels, "qrels", rules.judgements)
+        if judged is None:
+            from goldrank import distributed
+
+            if shard is not None:
+                raise OptionError("shard= is for judgements that fit on one machine", hint="Spark shares the work out.")
+            return distributed.evaluate(qrels, io.as_run(run), asked, rules, depth)
+        qrels = judged
     judgements = qrels if several_sided else io.as_qrels(qrels, judgements=rules.judgements)
     if shard is not None:
         judgements = _of_shard(judgements, shard)
@@ -89,16 +100,16 @@ def evaluate(
         placed = engine.place_by_tag(_documents(judgements), run.source, rules, plan)
         return ScoresByRun(
             [
-                _score(judgements, run.run(ids.decode(tag)), wanted, rules, depth, plan, one)
+                _score(judgements, run.run(ids.decode(tag)), asked, rules, depth, plan, one)
                 for tag, one in placed.items()
             ]
         )
     if several is None:
         single = io.as_run(run, format=format, duplicates=rules.duplicates)
         plan = _plan(limit, judgements, [single.blocks] if single.blocks is not None else [])
-        return _score(judgements, single, wanted, rules, depth, plan)
+        return _score(judgements, single, asked, rules, depth, plan)
     plan = _plan(limit, judgements, [one.blocks for one in several if one.blocks is not None])
-    return ScoresByRun([_score(judgements, one, wanted, rules, depth, plan) for one in several])
+    return ScoresByRun([_score(judgements, one, asked, rules, depth, plan) for one in several])
 
 
 def _of_shard(qrels: Qrels | AspectQrels | Preferences, shard: str) -> Qrels:
@@ -144,7 +155,8 @@ def wanted_measures(measures: Measures, rules: Convention) -> list[Measure]:
     return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
 
 
-def _whole_depth(depth: int | None) -> int | None:
+def whole_depth(depth: int | None) -> int | None:
+    """`depth`, or the error that says why it is none."""
     if depth is None:
         return None
     if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
@@ -208,24 +220,28 @@ def _score(
         columns=columns,
         counts=numbers,
         notes=(
-            *_notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
+            *notes(numbers, counts, given.notes, run, rules, placements, columns, depth, moves),
             *_told(bounds),
             *_out_of_reach(measures, placements),
         ),
         convention=rules.label,
-        origin=_origin(given, run, rules, depth),
+        origin=origin(given, run, rules, depth),
         bounds=bounds,
     )
 
 
-def _origin(
-    qrels: Qrels | AspectQrels | Preferences, run: Run, rules: Convention, depth: int | None
+def origin(
+    qrels: Qrels | AspectQrels | Preferences | None, run: Run, rules: Convention, depth: int | None
 ) -> Callable[[], dict[str, Any]]:
-    """Where the numbers come from; hashes are computed when somebody asks."""
+    """Where the numbers come from; hashes are computed when somebody asks. Without qrels, they stayed in Spark."""
     shard = qrels.shard if isinstance(qrels, Qrels) else None
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
     def provenance() -> dict[str, Any]:
+        judged = {"name": "qrels", "sha256": None, "criteria": None}
+        if qrels is not None:
+            judged = {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria}
+        where = "the driver" if qrels is not None else "the executors"
         return {
             "goldrank": __version__,
             "time": time,
@@ -233,9 +249,9 @@ def _origin(
             "policies": rules.describe(),
             "depth": depth,
             "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
-            "qrels": {"name": qrels.name, "sha256": qrels.digest, "criteria": qrels.criteria},
+            "qrels": judged,
             "run": {"name": run.name, "sha256": run.digest},
-        }
+        } | ({} if run.remote is None else {"spark": f"ranked by Spark, scored on {where}"})
 
     return provenance
 
@@ -256,19 +272,19 @@ def _columns(
     if needed not in tables:
         raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
 
-    def column(values: np.ndarray) -> Column:
+    def made(values: np.ndarray) -> Column:
         return summarised(measure, values, placements, counted, rules, run)
 
     if rules.ties == "expected":
-        return column(expected(measure, tables[needed])), None
-    found = column(measure(tables[needed]))
+        return made(expected(measure, tables[needed])), None
+    found = made(measure(tables[needed]))
     if rules.bounds == "unjudged":
         low, high = unjudged_bounds(measure, placements)
-        return found, Bounds("unjudged", column(low), column(high))
+        return found, Bounds("unjudged", made(low), made(high))
     if rules.ties == "bounds":
         check_monotone(measure, "bounds over ties")
         low, high = (measure(placements.best_of_ties(best)) for best in (False, True))
-        return found, Bounds("ties", column(low), column(high))
+        return found, Bounds("ties", made(low), made(high))
     return found, None
 
 
@@ -353,7 +369,7 @@ def _numbers(placements: Placements, counts: RunCounts) -> dict[str, int]:
     }
 
 
-def _notes(
+def notes(
     numbers: Mapping[str, int],
     counts: RunCounts,
     tolerated: Sequence[str],

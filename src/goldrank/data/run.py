@@ -12,13 +12,14 @@ from goldrank.errors import InputError, Place
 
 if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
+    from goldrank.data.spark import SparkLines
 
 
 class Run(Mapping[str, Mapping[str, float]]):
     """A ranking per query: documents with scores, higher first.
 
-    It either holds a mapping of mappings or reads a file or frame piece by piece; the second kind is
-    turned into a mapping only when it is looked into.
+    It either holds a mapping of mappings, or reads a file or frame piece by piece, or stays in Spark; the second
+    kind is turned into a mapping only when it is looked into, the third never.
 
     >>> run = Run({"q1": {"d1": 0.7, "d2": 1.3}})
     >>> run["q1"]["d2"]
@@ -31,17 +32,19 @@ class Run(Mapping[str, Mapping[str, float]]):
         *,
         name: str = "run",
         blocks: BlockSource | None = None,
+        remote: SparkLines | None = None,
         id_kind: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
-        if (results is None) == (blocks is None):
-            raise InputError("a Run is made from results or from blocks", where=name)
+        if (results is not None) + (blocks is not None) + (remote is not None) != 1:
+            raise InputError("a Run is made from results, from blocks or from lines in Spark", where=name)
         if results is not None and id_kind is None:
             results, id_kind = _with_text_ids(results, name)
             if "int" in id_kind:
                 notes = (*notes, "integer ids are compared as text")
         self.name = name
         self.blocks = blocks
+        self.remote = remote
         self.id_kind = id_kind or "text"
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self.notes = notes
@@ -52,7 +55,12 @@ class Run(Mapping[str, Mapping[str, float]]):
     def results(self) -> Mapping[str, Mapping[str, float]]:
         """The whole run as a mapping of mappings."""
         if self._results is None:
-            assert self.blocks is not None
+            if self.blocks is None:
+                raise InputError(
+                    "the run is in Spark and cannot be looked into",
+                    where=self.name,
+                    hint="goldrank.evaluate takes it as it is. For anything else bring it here: run.toArrow().",
+                )
             import numpy as np
 
             found: dict[str, dict[str, float]] = {}
@@ -79,6 +87,7 @@ class Run(Mapping[str, Mapping[str, float]]):
             None if self.blocks else self._results,
             name=name,
             blocks=self.blocks,
+            remote=self.remote,
             id_kind=self.id_kind,
             notes=self.notes,
         )
@@ -89,8 +98,10 @@ class Run(Mapping[str, Mapping[str, float]]):
         return sorted(row, key=lambda doc: (row[doc], ids.encode(doc)), reverse=True)
 
     @cached_property
-    def digest(self) -> str:
-        """A hash of the input's bytes for a file, else of the rankings themselves."""
+    def digest(self) -> str | None:
+        """A hash of the input's bytes for a file, else of the rankings themselves; None if they are in Spark."""
+        if self.remote is not None:
+            return None
         if self.blocks is not None and (known := self.blocks.digest()) is not None:
             return known
         import hashlib
@@ -114,6 +125,8 @@ class Run(Mapping[str, Mapping[str, float]]):
         return len(self.results)
 
     def __repr__(self) -> str:
+        if self.remote is not None:
+            return f"<Run {self.name}, in Spark>"
         if self._results is None:
             return f"<Run {self.name}, read piece by piece>"
         return f"<Run {self.name}: {len(self._results):,} queries>"

@@ -14,6 +14,10 @@ from goldrank.engine.heads import heads
 
 def place(qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
     """Where the run put each judged document, and what was seen on the way."""
+    if run.remote is not None:
+        from goldrank.engine import spark
+
+        return spark.place(qrels, run.remote, convention)
     if run.blocks is not None:
         from goldrank.engine import blocks
 

@@ -16,6 +16,10 @@ Scored = tuple[float, bytes]
 
 def heads(run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
     """The first `depth` documents of each query, best first; none for a query that is not in the run."""
+    if run.remote is not None:
+        from goldrank.engine import spark
+
+        return spark.heads(run.remote, queries, depth, convention)
     if run.blocks is not None:
         found = _from_blocks(run.blocks, {ids.encode(query): i for i, query in enumerate(queries)}, depth, convention)
     else:

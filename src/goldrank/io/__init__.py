@@ -211,6 +211,17 @@ def as_qrels(given: Any, *, judgements: str = "error") -> Qrels:
         return read_qrels(given, judgements=judgements)
     if isinstance(given, Mapping):
         return objects.qrels_from_mapping(given, "qrels")
+    if is_spark(given):
+        from goldrank.io import spark
+
+        found = spark.qrels_from_spark(given, "qrels", judgements)
+        if found is None:
+            raise InputError(
+                f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark",
+                where="qrels",
+                hint="Give goldrank.evaluate a run that is in Spark too: then they stay there.",
+            )
+        return found
     if _is_frame(given):
         from goldrank.io import tables
 
@@ -228,6 +239,10 @@ def as_run(given: Any, *, format: str | None = None, duplicates: str = "error", 
         return read_run(given, format=format, duplicates=duplicates)
     if isinstance(given, Mapping):
         return objects.run_from_mapping(given, name, duplicates)
+    if is_spark(given):
+        from goldrank.io import spark
+
+        return spark.run_from_spark(given, name)
     if _is_frame(given):
         from goldrank.io import tables
 
@@ -307,6 +322,15 @@ def _is_file(given: Any) -> bool:
 def _is_frame(given: Any) -> bool:
     kind = type(given)
     return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
+
+
+def is_spark(given: Any) -> bool:
+    """Whether something is a Spark DataFrame, classic or Connect."""
+    if not any(kind.__module__.startswith("pyspark.") for kind in type(given).__mro__):
+        return False
+    from goldrank.io import spark
+
+    return spark.is_spark(given)
 
 
 def _named(run: Run, name: str | None) -> Run:

@@ -465,9 +465,10 @@ def graded_ap(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] 
     total = np.zeros(len(p))
     below = np.zeros(len(p))
     for level in np.unique(judged[judged > 0]).tolist():
-        # Only the levels of a query itself: others would round its sum in another way.
+        # Levels of other queries are passed over, so that a query's value is the same double in any company.
         own = np.bincount(p.judged_query[judged == level], minlength=len(p)) > 0
         reached = worth >= level
-        total += np.where(own, (level - below) * p.sum(np.where(reached, p.cumulate(reached) / p.rank, 0.0)), 0.0)
-        below = np.where(own, level, below)
+        share = (level - below) * p.sum(np.where(reached, p.cumulate(reached) / p.rank, 0.0))
+        total += np.where(own, share, 0.0)
+        below[own] = level
     return ratio(total, np.bincount(p.judged_query, weights=judged, minlength=len(p)))

@@ -1,0 +1,291 @@
+"""The engine for runs in Spark: the cluster ranks and joins in its own SQL, and only placements leave it.
+
+Two jobs run. One ranks the lines of judged queries and brings back a row for each judged document that was
+retrieved and a row for each judged query; the other counts the queries that nobody judged. No Python runs on the
+executors, and nothing but DataFrames and SQL is used, so Spark Connect works as a classic session does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from goldrank.conventions import Convention
+from goldrank.data import ids
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.data.spark import PROBLEMS, SparkLines
+from goldrank.engine.counts import RunCounts, assemble
+from goldrank.errors import InputError
+
+BROADCAST_AT_MOST = 500_000
+"""Judgements are sent to every executor up to so many; beyond that Spark decides how to join."""
+
+NEAR_FORM = -1
+"""The label of an id that would be a judged one after Unicode normalisation."""
+
+_SOURCES = ("FileScan", "BatchScan", "LocalTableScan", "InMemoryTableScan", "Scan ", "Range", "RDDScan")
+_FREE = ("Project", "Filter", "ColumnarToRow", "AdaptiveSparkPlan", "InMemoryRelation", "ColumnarToRow", *_SOURCES)
+
+
+def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Placements, RunCounts]:
+    """Placements of a run in Spark by judgements on the driver."""
+    import pyarrow as pa
+
+    sheet = qrels.sheet
+    session = lines.frame.sparkSession
+    order = qrels.order
+    raw = qrels.raw
+    near = qrels.near_forms
+    forms = [[ids.encode(form) for form in near.get(query, ())] for query in sheet.queries] if near else []
+    docs = [doc for query in order for doc in raw[query]]
+    grades = np.array([grade for query in order for grade in raw[query].values()], sheet.grade.dtype)
+    codes = np.repeat(np.arange(len(order), dtype=np.int32), np.diff(sheet.start))
+    labels = np.arange(len(docs), dtype=np.int32)
+    if forms:
+        docs += [form for row in forms for form in row]
+        codes = np.append(codes, np.repeat(np.arange(len(order), dtype=np.int32), [len(row) for row in forms]))
+        labels = np.append(labels, np.full(len(docs) - len(labels), NEAR_FORM, np.int32))
+    queries = session.createDataFrame(pa.table({"query": pa.array(order, pa.binary()), "key": np.arange(len(order))}))
+    pairs = session.createDataFrame(pa.table({"key": codes, "doc": pa.array(docs, pa.binary()), "label": labels}))
+
+    with evaluated_once(lines) as run:
+        placed = rank(run, queries, pairs, convention, small=len(docs) <= BROADCAST_AT_MOST).toArrow()
+        columns = {name: placed.column(name).to_numpy() for name in placed.column_names if name != "label"}
+        label = placed.column("label").fill_null(-2).to_numpy()
+        last = columns["is_last"].astype(bool)
+        code = columns["key"].astype(np.int64)
+        _refuse(run, queries, {name: column[last] for name, column in columns.items()}, convention)
+
+        counts = RunCounts()
+        retrieved = np.zeros(len(order), np.int64)
+        retrieved[code[last]] = columns["lines"][last]
+        answered = np.zeros(len(order), bool)
+        answered[code[last]] = True
+        counts.lines = int(retrieved.sum())
+        counts.infinite = int(columns["infinite"][last].sum())
+        counts.constant = int((last & (columns["lines"] > 1) & (columns["distinct_scores"] == 1)).sum())
+        counts.near_forms = int((label == NEAR_FORM).sum())
+        count_unjudged(run, queries, counts)
+        if not answered.any() and not counts.unjudged_queries:
+            raise InputError("no rows", where=lines.name, hint="Did the system return anything?")
+        hits = label >= 0
+        if not hits.any():
+            some = run.frame.where("problem IS NULL AND NOT nothing").select("doc").limit(3).toArrow()
+            counts.example_docs = [ids.decode(doc) for doc in some.column("doc").to_pylist()]
+    rows = {name: columns[name][hits].astype(np.int64) for name in ("rank", "tie_first", "tie_last")}
+    if convention.ties == "input" and (rows["tie_first"] < rows["tie_last"]).any():
+        raise _needs_order("judged documents are tied", lines.name, "ties='input'")
+    found = (code[hits], rows["rank"], grades[label[hits]], rows["tie_first"], rows["tie_last"])
+    return assemble(sheet, retrieved, answered, *found), counts
+
+
+def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, small: bool) -> Any:
+    """Rows of `pairs` with their ranks among the run's lines, and the last line of each query with what was counted.
+
+    `queries` gives each judged query a `key`; `pairs` gives judged documents of a `key` a `label`. Columns: key,
+    label (null in a line that is only the last), rank, tie_first, tie_last, is_last, and running counts, which are
+    those of the whole query in its last line: lines, problems, repeated, infinite, distinct_scores.
+    """
+    up = convention.ties == "docid-ascending"
+    best_first = f"PARTITION BY key ORDER BY score DESC NULLS LAST, doc {'ASC' if up else 'DESC'} NULLS LAST"
+    by_score = "PARTITION BY key ORDER BY score DESC NULLS LAST"
+    score = "CAST(CAST(r.score AS FLOAT) AS DOUBLE)" if convention.score_type == "float32" else "r.score"
+    # Equal hashes of one query's documents are suspects; `refuse_repeats` compares their ids. The lines of a query
+    # are brought together first (DISTRIBUTE BY): that one shuffle, of rows without hashes, then serves all windows.
+    again = (
+        "lag(1) OVER (PARTITION BY xxhash64(doc), key ORDER BY xxhash64(doc))"
+        if convention.duplicates != "count"
+        else "NULL"
+    )
+    hint = "/*+ BROADCAST({}) */" if small else ""
+    so_far = f"OVER ({best_first} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    return run.frame.sparkSession.sql(
+        f"""
+        WITH asked AS (
+            SELECT {hint.format("j")} j.key, r.doc, {score} AS score, r.problem IS NOT NULL AS problem, r.nothing
+            FROM {{run}} r JOIN {{queries}} j ON r.query = j.query
+        ), joined AS (
+            SELECT {hint.format("p")} a.*, p.label FROM asked a LEFT JOIN {{pairs}} p ON a.key = p.key AND a.doc = p.doc
+            DISTRIBUTE BY key
+        ), known AS (
+            SELECT *, {again} AS again FROM joined
+        ), ranked AS (
+            SELECT key, label, score,
+                   CAST(row_number() OVER ({best_first}) AS BIGINT) AS rank,
+                   lead(1) OVER ({best_first}) IS NULL AS is_last,
+                   count_if(NOT nothing) {so_far} AS lines,
+                   count_if(problem) {so_far} AS problems,
+                   count_if(again IS NOT NULL AND NOT nothing) {so_far} AS repeated,
+                   count_if(score IN (CAST('Infinity' AS DOUBLE), CAST('-Infinity' AS DOUBLE))) {so_far} AS infinite
+            FROM known
+        ), tied AS (
+            SELECT *, CAST(rank() OVER ({by_score}) AS BIGINT) AS tie_first, count(1) OVER ({by_score}) AS tie_last,
+                   CAST(dense_rank() OVER ({by_score}) AS BIGINT) AS distinct_scores
+            FROM ranked
+        )
+        SELECT key, label, rank, tie_first, tie_last, is_last, lines, problems, repeated, infinite, distinct_scores
+        FROM tied WHERE label IS NOT NULL OR is_last
+        """,  # noqa: S608 - words of this file only
+        run=run.frame,
+        queries=queries,
+        pairs=pairs,
+    )
+
+
+def heads(lines: SparkLines, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+    """The first `depth` documents of each query, best first; a job of its own."""
+    import pyarrow as pa
+
+    if convention.ties == "input":
+        raise _needs_order("the first documents of each query are asked for", lines.name, "ties='input'")
+    session = lines.frame.sparkSession
+    order = [ids.encode(query) for query in queries]
+    table = session.createDataFrame(pa.table({"query": pa.array(order, pa.binary()), "key": np.arange(len(order))}))
+    up = "ASC" if convention.ties == "docid-ascending" else "DESC"
+    score = "CAST(CAST(r.score AS FLOAT) AS DOUBLE)" if convention.score_type == "float32" else "r.score"
+    first = session.sql(
+        f"""
+        WITH asked AS (
+            SELECT j.key, r.doc, {score} AS score FROM {{run}} r JOIN {{queries}} j ON r.query = j.query
+            WHERE NOT r.nothing
+        ), ranked AS (
+            SELECT key, doc, row_number() OVER (PARTITION BY key ORDER BY score DESC, doc {up}) AS rank FROM asked
+        )
+        SELECT key, rank, doc FROM ranked WHERE rank <= {int(depth)}
+        """,  # noqa: S608 - words of this file only
+        run=lines.frame,
+        queries=table,
+    ).toArrow()
+    found: list[list[str]] = [[] for _ in order]
+    rows = zip(*(first.column(name).to_pylist() for name in ("key", "rank", "doc")), strict=True)
+    for key, _, doc in sorted(rows):
+        found[key].append(ids.decode(doc))
+    return found
+
+
+def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts) -> None:
+    """Count the run's queries that are not judged; a query without an id is an error."""
+    bad = f"(query IS NULL OR length(query) = 0 OR length(query) > {ids.MAX_ID_BYTES})"
+    part = "pmod(hash(query), 64)"
+    found = run.frame.sparkSession.sql(
+        f"""
+        WITH unjudged AS (
+            SELECT r.query FROM (SELECT DISTINCT query FROM {{run}}) r LEFT ANTI JOIN {{queries}} j ON r.query = j.query
+        ), counted AS (
+            SELECT query, {bad} AS bad, count(1) OVER (PARTITION BY {part}) AS size,
+                   row_number() OVER (PARTITION BY {part} ORDER BY {bad} DESC, query) AS number
+            FROM unjudged
+        )
+        SELECT query, bad, size, number FROM counted WHERE number <= 3
+        """,  # noqa: S608 - words of this file only
+        run=run.frame,
+        queries=queries,
+    ).toArrow()
+    rows = found.to_pylist()
+    if any(row["bad"] for row in rows):
+        raise first_problem(run, None)
+    counts.unjudged_queries = sum(row["size"] for row in rows if row["number"] == 1)
+    counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:3]]
+
+
+def _refuse(run: SparkLines, queries: Any, of_query: dict[str, np.ndarray], convention: Convention) -> None:
+    """Raise for lines that cannot be ranked and for repeated documents, naming one of them."""
+    if of_query["problems"].any():
+        raise first_problem(run, queries)
+    if of_query["repeated"].any():
+        refuse_repeats(run, queries, convention)
+
+
+def refuse_repeats(run: SparkLines, queries: Any, convention: Convention) -> None:
+    """Raise if a document is really twice in a ranking, and not only its hash."""
+    twice = run.frame.sparkSession.sql(
+        """
+        SELECT r.query, r.doc, count(1) AS times FROM {run} r LEFT SEMI JOIN {queries} j ON r.query = j.query
+        WHERE NOT r.nothing GROUP BY r.query, r.doc HAVING count(1) > 1 ORDER BY r.query, r.doc LIMIT 1
+        """,
+        run=run.frame,
+        queries=queries,
+    ).toArrow()
+    if not twice.num_rows:
+        return
+    row = twice.to_pylist()[0]
+    query, doc = ids.show(ids.decode(row["query"])), ids.show(ids.decode(row["doc"]))
+    what = f"document '{doc}' is in the ranking of query '{query}' {row['times']} times"
+    if convention.duplicates == "error":
+        raise InputError(
+            what,
+            where=run.name,
+            hint="Leave one line of each, for example with groupBy(query, doc).agg(max(score)), or let every line"
+            " count: duplicates='count'.",
+        )
+    raise _needs_order(what, run.name, f"duplicates='{convention.duplicates}'")
+
+
+def first_problem(run: SparkLines, queries: Any) -> InputError:
+    """The error for the first line, by query and document, that cannot be ranked."""
+    judged = "LEFT SEMI JOIN {queries} j ON r.query = j.query" if queries is not None else ""
+    frames = {"run": run.frame} | ({} if queries is None else {"queries": queries})
+    found = run.frame.sparkSession.sql(
+        f"""
+        SELECT r.query, r.doc, r.problem FROM {{run}} r {judged} WHERE r.problem IS NOT NULL
+        ORDER BY r.problem = 'query' DESC, r.query, r.doc LIMIT 1
+        """,  # noqa: S608 - words of this file only
+        **frames,
+    ).toArrow()
+    row = found.to_pylist()[0]
+    told = [run.name]
+    for word, text in (("query", "query"), ("doc", "document")):
+        if row[word]:
+            told.append(f"{text} '{ids.show(ids.decode(row[word]))}'")
+    word = {"query": "query", "doc": "doc"}.get(row["problem"], "score")
+    return InputError(
+        PROBLEMS[row["problem"]] + (f" (column '{run.columns[word]}')" if row["problem"] != "length" else ""),
+        where=f"{told[0]}: {', '.join(told[1:])}" if len(told) > 1 else told[0],
+        hint="A document that was not scored has no place in a ranking: leave it out." if word == "score" else None,
+    )
+
+
+def _needs_order(what: str, where: str, policy: str) -> InputError:
+    return InputError(
+        what,
+        where=where,
+        hint=f"{policy} needs an order of lines, and a Spark DataFrame has none. Leave one line of each document and"
+        " make scores that differ, or use another policy.",
+    )
+
+
+@contextlib.contextmanager
+def evaluated_once(lines: SparkLines) -> Iterator[SparkLines]:
+    """The run for several jobs: kept in Spark's cache meanwhile, unless reading it again is as cheap.
+
+    Files and frames that are cached already are read again. Where the cluster allows no cache (serverless), the
+    frame is computed once for each job.
+    """
+    if is_plain(lines.frame):
+        yield lines
+        return
+    try:
+        kept = lines.frame.persist()
+    except Exception as error:
+        if "PERSIST" not in str(error).upper() and "SERVERLESS" not in str(error).upper():
+            raise
+        yield lines
+        return
+    try:
+        yield SparkLines(kept, lines.name, lines.columns)
+    finally:
+        kept.unpersist()
+
+
+def is_plain(frame: Any) -> bool:
+    """Whether a frame only reads, selects and filters, by its plan."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        frame.explain()
+    steps = [line.lstrip(" :+-*()0123456789") for line in text.getvalue().splitlines()]
+    return all(not step or step.startswith(("== ", *_FREE)) for step in steps)
