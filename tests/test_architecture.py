@@ -38,17 +38,18 @@ LAYERS |= {
     "judging": _BELOW,
     "difference": _BELOW,
     "comparison": _BELOW,
-    "history": _BELOW,
+    "history": (*_BELOW, "comparison"),
     "report": (*_BELOW, "comparison", "history"),
 }
 _ABOVE = (
     *_BELOW, "retrieval", "advice", "pitfalls", "judging", "difference", "demo", "comparison", "history", "report",
 )  # fmt: skip
 LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
-LAYERS |= {"demo": (), "__main__": ("cli",)}
+LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
+    "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
     "data": {"measures"},  # Scores understands every spelling of a measure
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
@@ -137,7 +138,7 @@ def loaded(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-HEAVY = {"numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "click", "rapidfuzz", "pyspark"}
+HEAVY = {"numpy", "polars", "scipy", "rich", "pandas", "pyarrow", "jinja2", "click", "rapidfuzz", "pyspark", "sqlite3"}
 DICTS = "import goldrank; goldrank.evaluate({'q': {'a': 1}}, {'q': {'a': 0.5, 'b': 0.7}}"
 
 

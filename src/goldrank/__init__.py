@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from goldrank.difference import explain_difference
     from goldrank.errors import GoldrankError
     from goldrank.evaluation import evaluate
+    from goldrank.history import History, Record
+    from goldrank.history.baseline import Baseline
+    from goldrank.history.gate import gate, gate_scores
+    from goldrank.history.rules import Rule, Rules
+    from goldrank.history.verdict import Verdict
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, write_qrels, write_run
     from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
@@ -39,15 +44,21 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AspectQrels": "goldrank.data.aspects",
+    "Baseline": "goldrank.history.baseline",
     "Comparison": "goldrank.comparison",
     "Convention": "goldrank.conventions",
     "GoldrankError": "goldrank.errors",
+    "History": "goldrank.history",
     "Measure": "goldrank.measures",
     "Preferences": "goldrank.data.preferences",
     "Qrels": "goldrank.data.qrels",
     "Retrieved": "goldrank.retrieval",
+    "Record": "goldrank.history",
+    "Rule": "goldrank.history.rules",
+    "Rules": "goldrank.history.rules",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
+    "Verdict": "goldrank.history.verdict",
     "choose": "goldrank.advice",
     "agreement": "goldrank.comparison.agreement",
     "compare": "goldrank.comparison",
@@ -58,6 +69,8 @@ _HOME = {
     "evaluate_texts": "goldrank.text_evaluation",
     "explain_difference": "goldrank.difference",
     "fuse": "goldrank.comparison.fusion",
+    "gate": "goldrank.history.gate",
+    "gate_scores": "goldrank.history.gate",
     "matcher_agreement": "goldrank.comparison.matching",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
@@ -88,6 +101,8 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "tune",
     "agreement",
     "explain_difference",
+    "gate",
+    "gate_scores",
     "worth_judging",
     "read_qrels",
     "read_run",
@@ -102,6 +117,12 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "Retrieved",
     "Scores",
     "Comparison",
+    "History",
+    "Record",
+    "Baseline",
+    "Rule",
+    "Rules",
+    "Verdict",
     "Measure",
     "measure",
     "parse",

@@ -65,6 +65,16 @@ class MeasureError(GoldrankError, ValueError):
     """An unknown measure, or a parameter that it does not take."""
 
 
+class HistoryError(GoldrankError):
+    """A history that cannot be read or written, or does not have what was asked for."""
+
+    exit_code = 3
+
+
+class BaselineError(InputError):
+    """A baseline that was changed, or that a run cannot be compared with."""
+
+
 class OptionError(GoldrankError, ValueError):
     """An unknown policy, convention or format."""
 

@@ -132,3 +132,12 @@ def test_one_query():
     assert paired.randomization_test(d) == (1.0, True)  # +0.4 and -0.4 are equally far from 0
     assert math.isnan(paired.t_test(d))
     assert math.isnan(paired.t_interval(d).low)
+
+
+@pytest.mark.parametrize("n", [2, 50, 200, 201, 202, 1_000, 100_000])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.9999])
+def test_t_interval_is_that_of_scipy(n, level):
+    values = np.random.default_rng(n).normal(0.3, 1, n)
+    expected = stats.t.interval(level, n - 1, values.mean(), stats.sem(values))
+    found = paired.t_interval(values, level)
+    assert (found.low, found.high) == pytest.approx(expected, rel=1e-8)

@@ -18,6 +18,13 @@ COMMANDS = {
     "diff": "Show what moved between two runs.",
     "fuse": "Combine runs, and say whether that helps.",
     "report": "Compare systems from saved scores.",
+    "record": "Keep scores in a history.",
+    "history": "Show how measures went over time, and where they changed.",
+    "show": "Show one record of a history.",
+    "export": "Write a history as Parquet or JSON.",
+    "prune": "Remove old records of a history.",
+    "gate": "Hold a run to rules and a baseline: pass or fail, and why.",
+    "baseline": "Set or show what runs are held against.",
     "explain-difference": "Say why two conventions give different numbers.",
     "agree": "Say which matcher of texts decides as people do.",
     "trec_eval": "Measure a run as trec_eval 10 does: same arguments, same output.",
@@ -60,14 +67,15 @@ def group() -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command and exit: 0 fine, 1 findings of a gate, 2 bad usage or input."""
+    """Run the command and exit: 0 fine, 1 findings of a gate, 2 bad usage or input, 3 trouble with a history."""
     sys.exit(run(args))
 
 
 def run(args: list[str] | None = None) -> int:
     """Run the command; whatever happens, people get a sentence and never a traceback."""
     try:
-        group.main(args, prog_name="goldrank", standalone_mode=False)
+        # click returns the code of a command that exits; commands return nothing themselves.
+        code = group.main(args, prog_name="goldrank", standalone_mode=False)
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.Abort:
@@ -92,7 +100,7 @@ def run(args: list[str] | None = None) -> int:
         _say(f"goldrank: internal error: {type(error).__name__}: {error}")
         _say("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.")
         return 2
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _say(text: str) -> None:

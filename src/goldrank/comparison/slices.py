@@ -127,7 +127,7 @@ class SliceTable:
 
 def with_slices(comparison: Comparison, slice_by: Mapping[str, Any] | None, texts: Any = None) -> Comparison:
     """The comparison with a table of slices; `slice_by` as `compare` takes it."""
-    lengths = None if texts is None else _lookup(texts, "queries")
+    lengths = None if texts is None else lookup(texts, "queries")
     wanted: dict[str, Any] = dict(slice_by or {})
     if not wanted:
         wanted = dict.fromkeys(name for name in AUTOMATIC if name != "length" or lengths is not None)
@@ -135,9 +135,9 @@ def with_slices(comparison: Comparison, slice_by: Mapping[str, Any] | None, text
     notes: list[str] = []
     for name, given in wanted.items():
         found = _attribute(comparison, str(name), given, lengths)
-        labels = _labels(str(name), found, notes)
-        if labels is not None:
-            groups[str(name)] = labels
+        parts = labels(str(name), found, notes)
+        if parts is not None:
+            groups[str(name)] = parts
     return replace(comparison, slices=_table(comparison, groups, notes))
 
 
@@ -145,7 +145,7 @@ def _attribute(comparison: Comparison, name: str, given: Any, texts: Callable[[s
     """The attribute's value for each query of the comparison, None where there is none."""
     if given is None:
         return _automatic(comparison, name, texts)
-    look = given if callable(given) else _lookup(given, name)
+    look = given if callable(given) else lookup(given, name)
     return [look(query) for query in comparison.queries]
 
 
@@ -177,13 +177,13 @@ def _automatic(comparison: Comparison, name: str, texts: Callable[[str], Any] | 
     )
 
 
-def _lookup(given: Any, name: str) -> Callable[[str], Any]:
+def lookup(given: Any, name: str) -> Callable[[str], Any]:
     """A function of the query id, from a mapping, a JSONL file or a data frame of queries."""
     if isinstance(given, Mapping):
         by_id = {ids.as_text(key, "query id"): value for key, value in given.items()}
         return by_id.get
     if isinstance(given, str | os.PathLike):
-        rows = _read_jsonl(Path(given))
+        rows = read_jsonl(Path(given))
     elif hasattr(given, "to_dicts"):
         rows = given.to_dicts()
     elif hasattr(given, "to_dict"):
@@ -205,7 +205,8 @@ def _lookup(given: Any, name: str) -> Callable[[str], Any]:
     return table.get
 
 
-def _read_jsonl(path: Path) -> list[dict[str, Any]]:
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSONL file."""
     rows = []
     try:
         lines = path.read_text("utf-8").splitlines()
@@ -224,7 +225,7 @@ def _read_jsonl(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _labels(name: str, found: list[Any], notes: list[str]) -> dict[str, np.ndarray] | None:
+def labels(name: str, found: list[Any], notes: list[str]) -> dict[str, np.ndarray] | None:
     """Each value of the attribute with the queries that have it; None if it tells no queries apart."""
     absent = sum(_is_absent(value) for value in found)
     if absent == len(found):

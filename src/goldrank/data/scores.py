@@ -199,7 +199,7 @@ class Scores:
 
     def to_json(self) -> str:
         """Everything, as JSON; NaN becomes null."""
-        return json.dumps(_without_nan(self.to_dict()), ensure_ascii=True)
+        return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     def save(self, path: str | Path) -> None:
         """Write everything to a JSON file that `Scores.load` reads back equal."""
@@ -230,19 +230,19 @@ class Scores:
         """One row per query, one column per measure."""
         import polars
 
-        return polars.DataFrame({"query": list(map(_utf8, self.queries)), **self._values()})
+        return polars.DataFrame({"query": list(map(utf8, self.queries)), **self._values()})
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per query, one column per measure."""
         import pandas
 
-        return pandas.DataFrame({"query": list(map(_utf8, self.queries)), **self._values()})
+        return pandas.DataFrame({"query": list(map(utf8, self.queries)), **self._values()})
 
     def to_arrow(self) -> pyarrow.Table:
         """One row per query, one column per measure."""
         import pyarrow
 
-        return pyarrow.table({"query": list(map(_utf8, self.queries)), **self._values()})
+        return pyarrow.table({"query": list(map(utf8, self.queries)), **self._values()})
 
     def _values(self) -> dict[str, np.ndarray]:
         return {name: column.values for name, column in self.columns.items()}
@@ -360,7 +360,7 @@ def _from_plain(name: str, column: Mapping[str, Any], queries: Sequence[str]) ->
     return Column(name, values, summary, column["average"], column.get("higher_is_better", True))
 
 
-def _utf8(text: str) -> str:
+def utf8(text: str) -> str:
     """An id that data frames can hold: undecodable bytes are shown as escapes."""
     try:
         text.encode()
@@ -369,11 +369,12 @@ def _utf8(text: str) -> str:
     return text
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
+    """A value for JSON, which has no NaN and no infinity: they become null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
+        return {key: without_nan(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
+        return [without_nan(item) for item in value]
     return value

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from goldrank.comparison.result import Comparison
+from typing import TYPE_CHECKING
+
 from goldrank.errors import one_of
+
+if TYPE_CHECKING:
+    from goldrank.comparison.result import Comparison
 
 FORMS = {
     "text": "a table for the terminal",

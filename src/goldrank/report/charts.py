@@ -131,7 +131,7 @@ def curves(
     def y(value: float) -> float:
         return bottom - value / top_value * (bottom - top)
 
-    parts = [_y_axis(y, top_value, left, right)]
+    parts = [y_axis(y, top_value, left, right)]
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs))
     for tick in ticks:
         parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16}">{tick:g}</text>')
@@ -141,11 +141,11 @@ def curves(
     for i, (run, line) in enumerate(points.items()):
         drawn = [(x(k), y(v)) for k, v in line if not math.isnan(v)]
         path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in drawn)
-        dash = _dash(i)
-        parts.append(f'<g><title>{text(run)}</title><path class="line s{i % COLOURS}"{dash} d="{path}"/>')
+        dashes = dash(i)
+        parts.append(f'<g><title>{text(run)}</title><path class="line s{i % COLOURS}"{dashes} d="{path}"/>')
         parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in drawn]
         at = left + (i % 2) * (right - left) / 2
-        parts.append(f'<path class="line s{i % COLOURS}"{dash} d="M{at:.1f} {row - 4}h22"/>')
+        parts.append(f'<path class="line s{i % COLOURS}"{dashes} d="M{at:.1f} {row - 4}h22"/>')
         parts.append(f'<text x="{at + 28:.1f}" y="{row}">{short(run, 22)}</text></g>')
         row += 18 if i % 2 or i == len(points) - 1 else 0
     title = title or ("Precision over recall" if recall else f"{name} over cut-offs")
@@ -283,7 +283,8 @@ def _sign(pair: Pair) -> str:
     return {"better": "up", "worse": "down"}.get(pair.verdict, "even")
 
 
-def _dash(index: int) -> str:
+def dash(index: int) -> str:
+    """How a line is dashed, so that more lines than colours can be told apart."""
     pattern = ("", "6 3", "2 3", "8 3 2 3")[index // COLOURS % 4]
     return f' stroke-dasharray="{pattern}"' if pattern else ""
 
@@ -317,9 +318,10 @@ def _x_axis(x: Callable[[float], float], low: float, high: float, y: float, top:
     return "".join(parts)
 
 
-def _y_axis(y: Callable[[float], float], top_value: float, left: float, right: float) -> str:
+def y_axis(y: Callable[[float], float], top_value: float, left: float, right: float, low: float = 0.0) -> str:
+    """Lines across the chart at round values, with their numbers."""
     parts = []
-    for tick in _ticks(0, top_value):
+    for tick in _ticks(low, top_value):
         parts.append(f'<path class="grid" d="M{left:g} {y(tick):.1f}H{right:g}"/>')
         parts.append(f'<text class="end dim" x="{left - 6:g}" y="{y(tick) + 4:.1f}">{tick:g}</text>')
     return "".join(parts)

@@ -33,13 +33,14 @@ MOST_CHART_PAIRS = 4
 MOST_FOREST_ROWS = 120
 """Over all measures; at least the first measure is drawn."""
 MOST_DOCUMENTS = 8
+_ASSETS = ("report.css", "report.js", "report.html.jinja", "trend.html.jinja")
 SCALE = 10_000
 """Values in the page's data are whole numbers of this fraction: four decimals, as shown."""
 
 
 def render(comparison: Comparison, title: str | None = None) -> str:
     """The report. Queries beyond a thousand, and documents beyond the size limit, are left out and counted."""
-    assets = _assets()
+    files = assets()
     c = comparison
     listed, order = _listed(c)
     sample = _sample(c)
@@ -53,10 +54,10 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "cells": cells,
         "title": title or " vs ".join(ids.show(run, 40) for run in c.runs[:4]) + (" and more" * (len(c.runs) > 4)),
         "version": __version__,
-        "style": assets["report.css"],
-        "script": assets["report.js"],
-        "style_hash": _hash(assets["report.css"]),
-        "script_hash": _hash(assets["report.js"]),
+        "style": files["report.css"],
+        "script": files["report.js"],
+        "style_hash": csp_hash(files["report.css"]),
+        "script_hash": csp_hash(files["report.js"]),
         "letters": c.letters,
         "best": {measure: c.best(measure) for measure in c.measures},
         "beaten": _beaten(c),
@@ -77,27 +78,30 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "convention": ", ".join(sorted({one.convention for one in c.scores} - {""})),
         "data": "",
     }
-    template = _template()
-    room = MOST_BYTES - len(template.render(page).encode()) - 500
+    form = template("report.html.jinja")
+    room = MOST_BYTES - len(form.render(page).encode()) - 500
     page["data"] = _data(c, ranks, explorer, room)
-    return template.render(page)
+    return form.render(page)
 
 
 @lru_cache(maxsize=1)
-def _assets() -> dict[str, str]:
+def assets() -> dict[str, str]:
+    """The style, the script and the templates of the pages, by their files' names."""
     folder = resources.files("goldrank.report") / "assets"
-    return {name: (folder / name).read_text("utf-8") for name in ("report.css", "report.js", "report.html.jinja")}
+    return {name: (folder / name).read_text("utf-8") for name in _ASSETS}
 
 
-@lru_cache(maxsize=1)
-def _template() -> jinja2.Template:
+@lru_cache
+def template(name: str) -> jinja2.Template:
+    """A page's template: everything is escaped, and shown as ids are."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["show"] = lambda text: ids.show(str(text), 200)
     environment.filters["value"] = lambda number: "" if not math.isfinite(number) else f"{number:.6g}"
-    return environment.from_string(_assets()["report.html.jinja"])
+    return environment.from_string(assets()[name])
 
 
-def _hash(source: str) -> str:
+def csp_hash(source: str) -> str:
+    """The hash by which a page's policy allows its own style and script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
 
 

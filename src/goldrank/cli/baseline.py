@@ -1,0 +1,126 @@
+"""`goldrank baseline`: set and show what runs are held against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from goldrank.cli.common import policy_options, progress
+
+
+@click.group()
+def command() -> None:
+    """Set or show what later runs are held against. Nothing else ever changes a baseline."""
+
+
+@command.command("set")
+@click.argument("baseline")
+@click.argument("qrels", required=False)
+@click.argument("run", required=False)
+@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@click.option("--rules", "rules_file", type=click.Path(dir_okay=False), help="Measure what these rules need.")
+@click.option("--db", type=click.Path(dir_okay=False), help="Record it in this history, under the name BASELINE.")
+@click.option("--record", metavar="ID", help="Take a record of the history --db, by number or label, not a run.")
+@click.option("--label", default="", help="What it is, such as a branch or a commit.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--format", "run_format", help="The run's format, if it cannot be told from its content.")
+@click.option("--depth", type=int, help="Look at no more than so many documents a query.")
+@policy_options
+def set_(
+    baseline: str,
+    qrels: str | None,
+    run: str | None,
+    measures: tuple[str, ...],
+    rules_file: str | None,
+    db: str | None,
+    record: str | None,
+    label: str,
+    dry_run: bool,
+    run_format: str | None,
+    **options: Any,
+) -> None:
+    """Freeze a run's scores as BASELINE, a file (or with --db a name), and say what that changes."""
+    from goldrank.history.baseline import Baseline, changes, judgement_hashes
+    from goldrank.history.store import History
+
+    if record is not None and db is None:
+        raise click.UsageError("--record needs --db, the history that it is in")
+    if (record is None) == (qrels is None or run is None):
+        raise click.UsageError("give QRELS and RUN, or with --db a --record")
+    old: Baseline | None = None
+    if db is None:
+        old = Baseline.load(baseline) if Path(baseline).exists() else None
+    elif Path(db).exists():
+        with History.open(db, read_only=True) as history:
+            there = baseline in history.baselines()
+        old = Baseline.of(baseline, db) if there else None
+    judged = None
+    if record is not None:
+        assert db is not None
+        with History.open(db, read_only=True) as history:
+            taken = history.get(record)
+            scores = history.scores(taken)
+    else:
+        judged, scores = _evaluate(str(qrels), str(run), measures, rules_file, run_format, options)
+    hashes = judgement_hashes(judged) if judged is not None else None
+    told = changes(old, scores, hashes)
+    if not dry_run:
+        if db is None:
+            new = Baseline.freeze(scores, baseline, label=label, qrels=judged)
+        else:
+            with History.open(db, create=record is None) as history:
+                kept = taken if record is not None else history.record(scores, label=label or baseline)
+                history.set_baseline(baseline, kept.id)
+            new = Baseline.of(baseline, db)
+        before = f"{old.digest[:12]} -> " if old else ""
+        told.append(f"sha256: {before}{new.digest[:12]}")
+    head = "would be set" if dry_run else "is set"
+    _say([f"baseline {baseline} {head}", *(f"  {line}" for line in told)])
+
+
+def _evaluate(
+    qrels: str, run: str, measures: tuple[str, ...], rules_file: str | None, run_format: str | None, options: Any
+) -> tuple[Any, Any]:
+    from goldrank import conventions
+    from goldrank.evaluation import evaluate
+    from goldrank.history.gate import measures_for
+    from goldrank.history.rules import Rules
+    from goldrank.io import read_qrels, read_run
+    from goldrank.measures import DEFAULT
+
+    judged = read_qrels(qrels, judgements=options["judgements"] or "error")
+    opened = read_run(run, format=run_format, duplicates=options["duplicates"] or "error")
+    policies = {key: value for key, value in options.items() if key not in ("convention", "depth")}
+    policy = conventions.get(options["convention"]).having(**policies)
+    rules = Rules.load(rules_file) if rules_file else Rules(())
+    wanted = [*measures, *measures_for(rules, policy)]
+    if not measures and not rules_file:
+        wanted = [*map(str, DEFAULT), *wanted]
+    with progress([opened]):
+        return judged, evaluate(judged, opened, wanted, convention=policy, depth=options["depth"])
+
+
+@command.command("show")
+@click.argument("baseline")
+@click.option("--db", type=click.Path(dir_okay=False), help="The history that has it.")
+def show(baseline: str, db: str | None) -> None:
+    """Show a baseline: what it is, when it was set, and its values. A changed file is refused."""
+    from goldrank.history.baseline import Baseline
+
+    found = Baseline.of(baseline, db)
+    known = found.basis
+    lines = [
+        f"baseline {found.words}",
+        f"  set {found.frozen}",
+        f"  run {found.scores.run}",
+        f"  judgements sha256 {known.qrels[:12] or 'unknown'}" + (f", {known.criteria}" if known.criteria else ""),
+    ]
+    _say([*lines, *repr(found.scores).splitlines()])
+
+
+def _say(lines: list[str]) -> None:
+    from goldrank.data.ids import show as shown
+
+    click.echo("\n".join(shown(line, 2000) for line in lines).encode("utf-8", "backslashreplace"))

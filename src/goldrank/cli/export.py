@@ -1,0 +1,31 @@
+"""`goldrank export`: a history in a file that other programs read."""
+
+from __future__ import annotations
+
+import click
+
+from goldrank.cli.keeping import db_option, say
+
+
+@click.command()
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="A .parquet or .json file.")
+@click.option("--label", help="Only the records with this label.")
+@click.option("--summaries", is_flag=True, help="Without the values of single queries.")
+@db_option
+def command(output: str, label: str | None, summaries: bool, db: str) -> None:
+    """Write the records to Parquet (one row per record, measure and query) or JSON, by the file's ending.
+
+    A record that is damaged is named and left out, and the exit code is 3; the others are written.
+    """
+    from goldrank.errors import HistoryError
+    from goldrank.history import History
+    from goldrank.history.exporting import export
+    from goldrank.history.store import RECOVER
+
+    with History.open(db, read_only=True) as history:
+        written, troubles = export(history, output, label=label, by_query=not summaries)
+    say(f"{output}: {written:,} record{'s' * (written != 1)}")
+    if troubles:
+        for trouble in troubles:
+            say(f"left out: {trouble.what}")
+        raise HistoryError("what was left out is damaged", where=db, hint=RECOVER)

@@ -1,0 +1,123 @@
+"""`goldrank gate`: may this run go in?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from goldrank.cli.common import policy_options, progress
+from goldrank.errors import GoldrankError
+from goldrank.report.gate import ENDINGS, FORMS
+
+
+@click.command()
+@click.argument("qrels")
+@click.argument("run")
+@click.option("--rules", "rules_file", type=click.Path(dir_okay=False), help="A TOML file with the rules.")
+@click.option("--rule", "more", multiple=True, help="A rule such as 'nDCG@10: -1%' or 'AP >= 0.3'; may be repeated.")
+@click.option("--baseline", help="What the run is held against: a file, or a name or number in the history --db.")
+@click.option("--db", type=click.Path(dir_okay=False), help="The history that has the baseline.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="[FORM=]FILE",
+    help=f"Write a report, by its ending ({', '.join(ENDINGS)}) or named form; may be repeated.",
+)
+@click.option(
+    "--format",
+    "forms",
+    multiple=True,
+    type=click.Choice(list(FORMS)),
+    help="What to print: " + "; ".join(f"{form}: {what}" for form, what in FORMS.items()) + ".",
+)
+@click.option("--metadata", type=click.Path(dir_okay=False), help="JSONL with the attributes of queries for slices.")
+@click.option("--latency", type=click.Path(dir_okay=False), help="JSON or JSONL with the time that each query took.")
+@click.option("--allow-changed-qrels", is_flag=True, help="Compare although the judgements are not the baseline's.")
+@click.option("--run-format", help="The run's format, if it cannot be told from its content.")
+@click.option("--depth", type=int, help="Look at no more than so many documents a query.")
+@policy_options
+def command(
+    qrels: str,
+    run: str,
+    rules_file: str | None,
+    more: tuple[str, ...],
+    outputs: tuple[str, ...],
+    forms: tuple[str, ...],
+    run_format: str | None,
+    **options: Any,
+) -> None:
+    """Hold a run to rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
+
+    A drop fails only if it is larger than tolerated AND chance would rarely do it.
+    """
+    if not rules_file and not more:
+        raise click.UsageError("there are no rules: name a file with --rules, or one with --rule 'nDCG@10: -1%'")
+    files = [_form(output) for output in outputs]
+    from goldrank.history.verdict import Verdict
+
+    try:
+        verdict = _decide(qrels, run, rules_file, more, run_format, options)
+    except GoldrankError as error:
+        verdict = Verdict.undecided(run, error)
+        shown = [form for form in forms if form != "text"]
+        _write(verdict, files, shown)
+        click.echo(f"goldrank: {error}".encode("utf-8", "backslashreplace"), err=True)
+    else:
+        _write(verdict, files, list(forms) or ["text"])
+    if verdict.exit_code:
+        raise click.exceptions.Exit(verdict.exit_code)
+
+
+def _decide(
+    qrels: str, run: str, rules_file: str | None, more: tuple[str, ...], run_format: str | None, options: dict[str, Any]
+) -> Any:
+    from dataclasses import replace
+
+    from goldrank.history.gate import gate
+    from goldrank.history.rules import Rule, Rules
+    from goldrank.io import read_qrels, read_run
+
+    if qrels == run == "-":
+        raise click.UsageError("standard input can be read only once")
+    added = [Rule.parse(one, "--rule") for one in more]
+    rules = Rules.load(rules_file) if rules_file else Rules.of(added)
+    if rules_file and added:
+        rules = replace(rules, rules=(*rules.rules, *added))
+    judged = read_qrels(qrels, judgements=options["judgements"] or "error")
+    opened = read_run(run, format=run_format, duplicates=options["duplicates"] or "error")
+    with progress([opened]):
+        return gate(judged, opened, rules, **options)
+
+
+def _form(output: str) -> tuple[str, str]:
+    """The form and the file of an -o."""
+    form, sign, path = output.partition("=")
+    if sign and form in FORMS:
+        return form, path
+    ending = Path(output).suffix.lower()
+    if ending not in ENDINGS:
+        raise click.UsageError(
+            f"-o {output}: the ending says no form; endings are {', '.join(ENDINGS)}, or name it: -o markdown={output}"
+        )
+    return ENDINGS[ending], output
+
+
+def _write(verdict: Any, files: list[tuple[str, str]], forms: list[str]) -> None:
+    from goldrank.cli.comparing import write
+    from goldrank.report.gate import render, view
+
+    for form, path in files:
+        write(path, render(verdict, form))
+    for form in forms:
+        if form == "text" and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+            from rich.console import Console
+
+            Console(highlight=False, emoji=False).print(view(verdict))
+        else:
+            click.echo(render(verdict, form).encode("utf-8", "backslashreplace"), nl=False)

@@ -1,0 +1,46 @@
+"""`goldrank history`: a measure over time."""
+
+from __future__ import annotations
+
+import click
+
+from goldrank.cli.keeping import db_option, put, say
+
+
+@click.command()
+@click.option("-m", "--measure", "measures", multiple=True, help="Default: the newest record's first measure.")
+@click.option("--label", help="Only the records with this label.")
+@click.option("--limit", type=int, help="Only the newest so many records.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="A line's chance of a false alarm.")
+@click.option("--html", "html_file", type=click.Path(dir_okay=False), help="Write tables and charts to an HTML file.")
+@click.option("--svg", "svg_file", type=click.Path(dir_okay=False), help="Write the first measure's chart.")
+@db_option
+def command(
+    measures: tuple[str, ...],
+    label: str | None,
+    limit: int | None,
+    alpha: float,
+    html_file: str | None,
+    svg_file: str | None,
+    db: str,
+) -> None:
+    """Show how measures went over time, and where they changed by more than chance does.
+
+    Records with other judgements, relevance rules, convention or depth are never joined into one line.
+    """
+    from goldrank.history import History
+    from goldrank.history.trends import lines
+    from goldrank.report import trend
+
+    with History.open(db, read_only=True) as history:
+        found = [lines(history, one, label=label, limit=limit, alpha=alpha) for one in measures or (None,)]
+        baselines = history.baselines()
+    put(trend.text(found, baselines, alpha))
+    if html_file or svg_file:
+        from goldrank.cli.comparing import write
+
+        pages = [(html_file, trend.html(found, baselines, alpha))] if html_file else []
+        pages += [(svg_file, trend.chart(found[0]).alone())] if svg_file else []
+        for path, shown in pages:
+            write(path, shown)
+            say(f"written: {path}")

@@ -1,0 +1,80 @@
+"""A history as Parquet or JSON, for other programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from goldrank.data.scores import utf8, without_nan
+from goldrank.errors import GoldrankError, HistoryError, OptionError
+from goldrank.history.store import History, Record
+
+_ONCE = (
+    "label", "commit", "branch", "note", "criteria", "run", "qrels_name", "qrels_sha256", "run_sha256", "convention",
+    "version", "digest",
+)  # fmt: skip
+
+
+def export(
+    history: History, path: str, *, label: str | None = None, by_query: bool = True
+) -> tuple[int, list[HistoryError]]:
+    """Write the sound records by the file's ending; how many they were, and what is wrong with the others."""
+    ending = Path(path).suffix.lower()
+    if ending not in (".parquet", ".json"):
+        raise OptionError(f"{path!r} ends in neither .parquet nor .json", hint="The ending says what is written.")
+    records, troubles = history.sound_records(label=label)
+    written = []
+    for record in records:
+        try:
+            written.append((record, history.scores(record) if by_query else None))
+        except HistoryError as error:
+            troubles.append(error)
+    try:
+        (_write_parquet if ending == ".parquet" else _write_json)(Path(path), written)
+    except OSError as error:
+        raise GoldrankError(f"cannot be written: {error.strerror or error}", where=path) from None
+    return len(written), troubles
+
+
+def _about(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "time": record.time.isoformat(),
+        **{name: getattr(record, name) for name in _ONCE},
+        "tags": list(record.tags),
+        "depth": record.depth,
+        "queries": record.queries,
+    }
+
+
+def _write_json(path: Path, records: list[tuple[Record, Any]]) -> None:
+    found = []
+    for record, scores in records:
+        row = {**_about(record), "summaries": dict(record.summaries)}
+        found.append(row if scores is None else {**row, "scores": scores.to_dict()})
+    text = json.dumps(without_nan({"format": "goldrank-history", "version": 1, "records": found}), ensure_ascii=True)
+    path.write_text(text + "\n")
+
+
+def _write_parquet(path: Path, records: list[tuple[Record, Any]]) -> None:
+    """One row per record and measure, or per record, measure and query."""
+    import polars
+
+    frames = []
+    for record, scores in records:
+        about = {name: utf8(value) if isinstance(value, str) else value for name, value in _about(record).items()}
+        about |= {"tags": utf8("\n".join(record.tags)), "time": record.time}
+        types = {"depth": polars.Int64(), "time": polars.Datetime("us", "UTC")}
+        constants = [polars.lit(value, dtype=types.get(name)).alias(name) for name, value in about.items()]
+        for measure, summary in record.summaries.items():
+            both = [*constants, polars.lit(measure).alias("measure"), polars.lit(summary).alias("summary")]
+            if scores is None:
+                frames.append(polars.select(both))
+            else:
+                values = scores.columns[measure].values
+                single = polars.DataFrame({"query": list(map(utf8, scores.queries)), "value": values})
+                frames.append(single.select(*both, "query", "value"))
+    if not frames:
+        raise HistoryError("there are no sound records to write")
+    polars.concat(frames).write_parquet(path)

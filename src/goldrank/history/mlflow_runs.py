@@ -1,0 +1,75 @@
+"""A record as a run of MLflow, under names that MLflow takes. The package is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import Any
+
+from goldrank.data.scores import Scores
+from goldrank.errors import HistoryError
+from goldrank.history.store import Record
+
+
+def names(measures: Iterable[str]) -> dict[str, str]:
+    """By measure, its name in MLflow, which refuses @, ( and =.
+
+    >>> names(["nDCG@10", 'nDCG(gain="exp2")@20', "P(rel=2)@5"])
+    {'nDCG@10': 'ndcg_at_10', 'nDCG(gain="exp2")@20': 'ndcg_gain_exp2_at_20', 'P(rel=2)@5': 'p_rel_2_at_5'}
+    """
+    found: dict[str, str] = {}
+    for measure in measures:
+        name = re.sub(r"[^a-z0-9.-]+", "_", measure.lower().replace("@", "_at_")).strip("_") or "measure"
+        taken = set(found.values())
+        found[measure] = next(one for one in (name, *(f"{name}_{i}" for i in range(2, 1000))) if one not in taken)
+    return found
+
+
+def need() -> None:
+    """An error that says what to install, unless MLflow is there."""
+    if find_spec("mlflow") is None:
+        raise HistoryError("MLflow is not installed", hint="pip install mlflow-skinny, or leave out --mlflow.")
+
+
+def log(scores: Scores, record: Record) -> str:
+    """Log a record to where MLflow is set to log, and return the id of MLflow's run."""
+    need()
+    import mlflow
+
+    known = names(scores.columns)
+    tags = {
+        "goldrank.record": str(record.id),
+        "goldrank.digest": record.digest,
+        "goldrank.label": record.label,
+        "goldrank.note": record.note,
+        "mlflow.source.git.commit": record.commit,
+        "mlflow.source.git.branch": record.branch,
+        **{f"goldrank.tag.{i}": tag for i, tag in enumerate(record.tags)},
+    }
+    parameters: dict[str, Any] = {
+        "qrels_sha256": record.qrels_sha256,
+        "run_sha256": record.run_sha256,
+        "convention": record.convention,
+        "criteria": record.criteria,
+        "queries": record.queries,
+        **{f"measure.{name}": measure for measure, name in known.items()},
+    }
+    try:
+        with mlflow.start_run(run_name=_text(record.label or record.run)) as run:
+            mlflow.set_tags({key: _text(value) for key, value in tags.items() if value})
+            mlflow.log_params({key: _text(str(value)) for key, value in parameters.items() if value != ""})
+            mlflow.log_metrics(
+                {known[name]: value for name, value in scores.mean.items() if math.isfinite(value)},
+            )
+            return str(run.info.run_id)
+    except Exception as error:  # whatever its stores, servers and plugins raise
+        raise HistoryError(
+            f"record {record.id} is in the history, but MLflow did not take it: {type(error).__name__}: {error}",
+            hint="Is MLFLOW_TRACKING_URI right, and the server up?",
+        ) from error
+
+
+def _text(value: str) -> str:
+    return value.encode("utf-8", "backslashreplace").decode()

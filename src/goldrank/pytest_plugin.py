@@ -1,0 +1,137 @@
+"""The gate in pytest: the fixture `goldrank_gate` holds a run to rules and shows what got worse.
+
+pytest loads this module in every session of everybody who has goldrank installed, so it imports nothing until the
+fixture is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from goldrank.history.baseline import Baseline
+    from goldrank.history.verdict import Verdict
+
+_PROPERTY = "goldrank_baseline_set"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options and settings, all of them with the prefix goldrank."""
+    group = parser.getgroup("goldrank", "goldrank: gate on ranking quality")
+    group.addoption("--goldrank-rules", metavar="FILE", help="TOML file with the rules of the gate.")
+    group.addoption("--goldrank-baseline", metavar="FILE|NAME", help="What runs are held against.")
+    group.addoption("--goldrank-db", metavar="FILE", help="The history that has the baseline of that name.")
+    group.addoption(
+        "--goldrank-update",
+        action="store_true",
+        help="Set the baseline files of the gates that run to what they measure now. Never happens by itself.",
+    )
+    for name in ("rules", "baseline", "db"):
+        parser.addini(f"goldrank_{name}", f"The same as --goldrank-{name}, relative to the root folder.", default="")
+
+
+@pytest.fixture
+def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
+    """A function that holds a run to rules: `goldrank_gate(qrels, run, rules=None, baseline=None, ...)`.
+
+    Rules and baseline are those of the call, else of the command line, else of pytest's settings; other arguments
+    are those of `goldrank.gate`. The test fails if the run does, and the report shows the queries that lost most.
+    """
+    config = request.config
+
+    def gate(qrels: Any, run: Any, rules: Any = None, baseline: Any = None, **options: Any) -> Verdict:
+        __tracebackhide__ = True
+        from goldrank.errors import GoldrankError
+        from goldrank.history.gate import gate as decide
+        from goldrank.history.rules import Rules
+        from goldrank.report.gate import render
+
+        if rules is None:
+            rules = _named(config, "rules")
+        elif isinstance(rules, str) and rules.endswith(".toml"):
+            rules = config.rootpath / rules
+        if rules is None:
+            pytest.fail("goldrank_gate has no rules: give rules=[...], or --goldrank-rules FILE", pytrace=False)
+        if "db" not in options:
+            options["db"] = _named(config, "db")
+        if baseline is None:
+            baseline = _named(config, "baseline", is_file=options["db"] is None)
+        elif isinstance(baseline, str) and options["db"] is None:
+            baseline = config.rootpath / baseline
+        try:
+            held_to = Rules.of(rules)
+            if config.getoption("goldrank_update") and baseline is not None:
+                baseline = _update(request, qrels, run, held_to, baseline, options)
+            verdict = decide(qrels, run, held_to, baseline, **options)
+        except GoldrankError as error:
+            hint = "\n  To make the baseline: pytest --goldrank-update" if _is_absent(baseline) else ""
+            pytest.fail(f"goldrank gate: {error}{hint}", pytrace=False)
+        if not verdict:
+            pytest.fail(f"goldrank gate: {render(verdict, 'text', width=100)}", pytrace=False)
+        return verdict
+
+    return gate
+
+
+def _named(config: pytest.Config, name: str, is_file: bool = True) -> Any:
+    """What the command line names, relative to where pytest was called, else what the settings name."""
+    given = config.getoption(f"goldrank_{name}")
+    if given:
+        return config.invocation_params.dir / given if is_file else given
+    found = config.getini(f"goldrank_{name}")
+    if not found:
+        return None
+    return config.rootpath / found if is_file else found
+
+
+def _is_absent(baseline: Any) -> bool:
+    return isinstance(baseline, Path) and not baseline.exists()
+
+
+def _update(
+    request: pytest.FixtureRequest, qrels: Any, run: Any, rules: Any, baseline: Any, options: dict[str, Any]
+) -> Baseline:
+    """Set a baseline file anew and leave a note for the end of the session, which xdist carries to the main process."""
+    from goldrank import conventions, io
+    from goldrank.errors import OptionError
+    from goldrank.evaluation import evaluate
+    from goldrank.history.baseline import Baseline, changes, judgement_hashes
+    from goldrank.history.gate import measures_for
+
+    if not isinstance(baseline, Path):
+        raise OptionError("--goldrank-update sets baseline files only", hint="For a history: goldrank baseline set.")
+    policies = {key: value for key, value in options.items() if key in conventions.POLICIES}
+    policy = conventions.get(options.get("convention", conventions.DEFAULT)).having(**policies)
+    judged = io.as_qrels(qrels, judgements=policy.judgements)
+    more = {key: options[key] for key in ("format", "depth") if key in options}
+    scores = evaluate(judged, run, measures_for(rules, policy), convention=policy, **more)
+    old = Baseline.load(baseline) if baseline.exists() else None
+    told = changes(old, scores, judgement_hashes(judged))
+    new = Baseline.freeze(scores, baseline, label=request.node.nodeid, qrels=judged)
+    request.node.user_properties.append((_PROPERTY, [str(baseline), new.digest, request.node.nodeid, told]))
+    return new
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which baselines were set, and whether two tests set the same one."""
+    by_file: dict[str, list[list[Any]]] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") == "call":
+                for name, value in report.user_properties:
+                    if name == _PROPERTY:
+                        by_file.setdefault(value[0], []).append(value)
+    if not by_file:
+        return
+    terminalreporter.section("goldrank baselines")
+    for path, values in by_file.items():
+        for _, digest, test, told in values:
+            terminalreporter.write_line(f"{path} is set by {test} (sha256 {digest[:12]})")
+            for line in told:
+                terminalreporter.write_line(f"  {line}")
+        if len(values) > 1:
+            terminalreporter.write_line(f"  {len(values)} tests set this baseline; give each its own", red=True)

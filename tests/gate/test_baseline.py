@@ -1,0 +1,162 @@
+"""Baselines: frozen, hashed, and changed by nothing but the command that says so."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from goldrank import Baseline, History, Qrels, demo, evaluate, write_qrels, write_run
+from goldrank.cli import run as command
+from goldrank.errors import BaselineError, GoldrankError
+
+QRELS = Qrels(demo.load()["qrels"])
+
+
+@pytest.fixture
+def scores():
+    return evaluate(QRELS, demo.runs()["bm25"], ["nDCG@10", "AP", "NumRet"])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_qrels(QRELS, "qrels")
+    for name, run in demo.runs().items():
+        write_run(run, f"{name}.run")
+    return tmp_path
+
+
+def test_round_trip(scores, tmp_path):
+    frozen = Baseline.freeze(scores, tmp_path / "a" / "b.json", label="main", qrels=QRELS)
+    again = Baseline.load(tmp_path / "a" / "b.json")
+    assert again.digest == frozen.digest
+    assert again.scores.per_query == scores.per_query
+    assert again.basis.qrels == QRELS.digest
+    assert set(again.judgements) == set(QRELS)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b.json"]
+
+
+def test_hostile_ids_survive(tmp_path):
+    names = ["a\nb", "\x1b[31m", "]]>", "|", "\udc80", '"', "ü\u2028"]
+    qrels = {q: {"d": 1} for q in names}
+    scores = evaluate(qrels, {q: ["d"] for q in names}, "RR")
+    frozen = Baseline.freeze(scores, tmp_path / "b.json", qrels=Qrels(qrels))
+    assert set(frozen.scores.queries) == set(names)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda data: data["scores"]["measures"]["AP"]["values"].__setitem__(0, 0.123),
+        lambda data: data["scores"]["measures"]["AP"].__setitem__("summary", 0.9),
+        lambda data: data["scores"]["provenance"]["qrels"].__setitem__("sha256", "0"),
+        lambda data: data.__setitem__("label", "other"),
+        lambda data: data.__setitem__("more", 1),
+        lambda data: data.pop("sha256"),
+        lambda data: data["judgements"].popitem(),
+    ],
+)
+def test_edited_files_are_refused(scores, tmp_path, edit):
+    file = tmp_path / "b.json"
+    Baseline.freeze(scores, file, qrels=QRELS)
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps(data, indent=4))
+    Baseline.load(file)  # another layout is no edit
+    edit(data)
+    file.write_text(json.dumps(data))
+    with pytest.raises(BaselineError, match="was changed after it was written"):
+        Baseline.load(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "is no baseline"),
+        ("[]", "is no baseline of goldrank"),
+        ('{"format": "goldrank-scores"}', "is no baseline of goldrank"),
+        ('{"format": "goldrank-baseline", "version": 9}', "version 9"),
+        ('{"format": 1, "format": 2}', "a key is there twice"),
+        ("[" * 100_000, "is no baseline"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, text, told):
+    (tmp_path / "b.json").write_text(text)
+    with pytest.raises(BaselineError, match=told):
+        Baseline.load(tmp_path / "b.json")
+
+
+def test_cannot_be_written(scores, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(GoldrankError, match="cannot be written"):
+        Baseline.freeze(scores, tmp_path / "file" / "b.json")
+
+
+@pytest.mark.usefixtures("folder")
+def test_set_says_what_changes(capsys, scores):
+    assert command(["baseline", "set", "b.json", "qrels", "bm25.run", "-m", "AP", "-m", "P@1"]) == 0
+    assert "new, 16 queries" in capsys.readouterr().out
+    first = Baseline.load("b.json")
+    other = evaluate(QRELS, demo.runs()["overlap"], "AP")["AP"]
+    again = ["baseline", "set", "b.json", "qrels", "overlap.run", "-m", "AP", "-m", "nDCG@10"]
+    assert command([*again, "--dry-run"]) == 0
+    assert Baseline.load("b.json").digest == first.digest
+    out = capsys.readouterr().out
+    assert f"AP: {scores['AP']:.4f} -> {other:.4f} ({other - scores['AP']:+.4f})" in out
+    assert "P@1: not measured any more" in out
+    assert "nDCG@10: new" in out
+    assert "would be set" in out
+    assert command(again) == 0
+    new = Baseline.load("b.json")
+    assert f"sha256: {first.digest[:12]} -> {new.digest[:12]}" in capsys.readouterr().out
+    fewer = {q: docs for i, (q, docs) in enumerate(QRELS.items()) if i > 1}
+    write_qrels({**fewer, "new": {"d": 1}}, "qrels")
+    assert command([*again, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "queries added: 1" in out
+    assert "queries removed: 2" in out
+    assert "judgements: 1 query added: 'new'" in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_gate_never_sets_it(capsys):
+    command(["baseline", "set", "b.json", "qrels", "overlap.run", "-m", "AP"])
+    before = Path("b.json").read_bytes()
+    assert command(["gate", "qrels", "bm25.run", "--rule", "AP: -1%", "--baseline", "b.json"]) == 0
+    assert Path("b.json").read_bytes() == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_history(capsys):
+    """A name keeps meaning the record it was set to, whatever is recorded later."""
+    assert command(["baseline", "set", "main", "qrels", "bm25.run", "-m", "AP", "--db", "h.db"]) == 0
+    gate = ["gate", "qrels", "overlap.run", "--rule", "AP: -1%", "--db", "h.db", "--baseline"]
+    assert command([*gate, "main"]) == 1
+    with History.open("h.db") as history:
+        later = history.record(evaluate(QRELS, demo.runs()["overlap"], ["AP", "NumRet"]), label="main")
+    assert command([*gate, "main"]) == 1
+    assert command([*gate, str(later.id)]) == 0
+    capsys.readouterr()
+    assert command(["baseline", "set", "main", "--db", "h.db", "--record", str(later.id)]) == 0
+    assert "AP: 0.7691 -> 0.5669" in capsys.readouterr().out
+    assert command([*gate, "main"]) == 0
+    assert command(["baseline", "show", "main", "--db", "h.db"]) == 0
+    assert command([*gate, "mian"]) == 2
+    assert "Did you mean main?" in capsys.readouterr().err
+    assert command([*gate[:-3], "--baseline", "main"]) == 2
+    assert "there is no file 'main'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["set", "b.json"], "give QRELS and RUN"),
+        (["set", "b.json", "qrels", "bm25.run", "--record", "1"], "--record needs --db"),
+        (["set", "b.json", "qrels", "nowhere"], "cannot be opened"),
+        (["show", "nowhere.json"], "cannot be opened"),
+        (["set", "qrels", "qrels", "bm25.run"], "is no baseline"),
+    ],
+)
+def test_mistakes(capsys, arguments, told):
+    assert command(["baseline", *arguments]) == 2
+    assert told in capsys.readouterr().err

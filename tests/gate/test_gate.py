@@ -1,0 +1,429 @@
+"""The gate's decisions, with their arithmetic."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import made_up
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+import goldrank
+from goldrank import Baseline, Qrels, Scores, demo, evaluate, gate, gate_scores
+from goldrank.comparison import paired
+from goldrank.errors import BaselineError, GoldrankError, InputError, MismatchError
+
+QRELS = {f"q{i:02d}": {"good": 1, "bad": 0} for i in range(20)}
+TOP = {q: ["good", "bad"] for q in QRELS}  # RR 1 everywhere
+
+
+def lowered(count, rank=2):
+    """TOP with the relevant document of the first queries at a lower rank."""
+    below = [f"x{i}" for i in range(rank - 1)] + ["good"]
+    return {q: below if i < count else docs for i, (q, docs) in enumerate(TOP.items())}
+
+
+def base(run=TOP, measures=("RR",), **more):
+    return evaluate(QRELS, run, [*measures, "NumRet"], **more)
+
+
+def only(verdict):
+    (found,) = verdict.findings
+    return found
+
+
+def test_drop_that_is_no_chance():
+    """Eight of 20 queries fall from 1 to 1/2: the mean from 1 to 0.8. One of 2^8 flips of signs is as bad."""
+    found = only(gate(QRELS, lowered(8), "RR: -1%", base()))
+    assert found.failed
+    assert (found.value, found.baseline) == pytest.approx((0.8, 1.0))
+    assert found.p == found.adjusted == 1 / 2**8
+    assert (found.queries, found.worse, found.better) == (20, 8, 0)
+    student = stats.t.interval(0.95, 19, -0.2, stats.sem(np.array([-0.5] * 8 + [0] * 12)))
+    assert (found.interval.low, found.interval.high) == pytest.approx(student)
+    assert "fell from 1.0000 to 0.8000 (-0.2000, -20.0%" in found.words
+    assert "more than the tolerated 1%" in found.words
+    assert "8 of 20 queries worse, 0 better" in found.words
+    assert [one.query for one in found.worst] == [f"q{i:02d}" for i in range(8)]
+    assert {(one.before, one.after) for one in found.worst} == {(1.0, 0.5)}
+
+
+def test_drop_that_chance_could_do():
+    """Three fall: 1/8 is more than 0.05. What could have been found is statsmodels' answer."""
+    verdict = gate(QRELS, lowered(3), "RR: -1%", base())
+    found = only(verdict)
+    assert verdict
+    assert found.status == "unclear"
+    assert found.p == 1 / 8
+    spread = np.std([-0.5] * 3 + [0] * 17, ddof=1)
+    effect = TTestPower().solve_power(nobs=20, alpha=0.05, power=0.8, alternative="larger")
+    assert found.detectable == pytest.approx(effect * spread, rel=1e-4)
+    assert f"would show a drop of {effect * spread:.4f}" in found.words
+    assert "only because the queries cannot tell" in verdict.words
+
+
+def test_tolerance_is_a_limit_that_may_be_reached():
+    """20 queries, 8 at 1/2: a drop of exactly 0.2, or 20%."""
+    for rule in ("RR: -20%", "RR: -0.2"):
+        assert only(gate(QRELS, lowered(8), rule, base())).status == "pass"
+    assert gate(QRELS, lowered(8), "RR: -19.9%", base()).exit_code == 1
+    assert gate(QRELS, lowered(8), "RR: -0.199", base()).exit_code == 1
+
+
+def test_untested_drops_ask_no_test():
+    found = only(gate(QRELS, lowered(1), "RR: -1% untested", base()))
+    assert found.failed
+    assert np.isnan(found.p)
+
+
+def test_correction_over_rules():
+    """Five queries fall: p = 1/32 alone; Holm over three tests with the same p makes it 3/32."""
+    run = lowered(5)
+    measures = ["RR", "AP", "nDCG@10"]
+    assert only(gate(QRELS, run, "RR: -1%", base(measures=measures))).failed
+    verdict = gate(QRELS, run, [f"{one}: -1%" for one in measures], base(measures=measures))
+    assert [one.p for one in verdict.findings] == [1 / 32] * 3
+    assert [one.adjusted for one in verdict.findings] == [3 / 32] * 3
+    assert verdict
+    loose = {"correct": "none", "rules": [f"{one}: -1%" for one in measures]}
+    assert len(gate(QRELS, run, loose, base(measures=measures)).failed) == 3
+
+
+def test_one_sided_randomisation_is_the_share_of_flips():
+    d = np.array([0.3, -0.5, -0.2, -0.4, 0.1, -0.7])
+    flips = np.array(list(itertools.product((1, -1), repeat=6))) @ d
+    assert paired.loss_tests(d[None])[0] == (flips <= d.sum() + 1e-12).mean()
+    rng = np.random.default_rng(3)
+    many = rng.normal(-0.05, 1, (2, 400))
+    many[1, 200:] = 0
+    for row, p in zip(many, paired.loss_tests(many, 20_000), strict=True):
+        second = stats.ttest_1samp(row[row != 0], 0, alternative="less").pvalue
+        assert p == pytest.approx(second, abs=0.015)
+        assert paired.t_loss_test(row[row != 0]) == pytest.approx(second, rel=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_t_test(sign):
+    rng = np.random.default_rng(0)
+    d = rng.normal(0.1 * sign, 1, 50)
+    assert paired.t_loss_test(d) == pytest.approx(stats.ttest_1samp(d, 0, alternative="less").pvalue)
+
+
+def test_t_test_where_all_lose_the_same():
+    found = only(gate(QRELS, lowered(20), {"test": "t", "rules": ["RR: -1%"]}, base()))
+    assert found.failed
+    assert found.p == pytest.approx(1 / 10_001)  # none of 10,000 samples, and the observation itself
+
+
+def test_alignment_is_by_id_not_position():
+    scores = base(lowered(8))
+    shuffled = dict(reversed(list(lowered(8).items())))
+    found = only(gate(QRELS, shuffled, "RR: -0%", scores))
+    assert (found.worse, found.better) == (0, 0)
+
+
+def test_floors_and_ceilings():
+    run = lowered(10)  # RR: (10 * 1 + 10 * 1/2) / 20 = 0.75
+    verdict = gate(QRELS, run, ["RR >= 0.75", "RR >= 0.76", "FallOut@1 <= 0.5", "RR <= 0.7"])
+    assert [one.status for one in verdict.findings] == ["pass", "fail", "pass", "fail"]
+    assert verdict.findings[1].words == "RR is 0.7500 (20 queries); at least 0.76 is asked for, 0.0100 too little"
+    assert verdict.exit_code == 1
+
+
+def test_a_value_that_is_no_number_fails():
+    qrels = {**QRELS, "none": {"bad": 0}}
+    found = only(gate(qrels, {**TOP, "none": ["bad"]}, "RR >= 0", empty="nan"))
+    assert found.failed
+    assert "not a number" in found.words
+
+
+def test_lower_is_better():
+    """Two not relevant documents; FallOut@1 goes from 0 to 1/2 for nine queries."""
+    qrels = {q: {"good": 1, "bad": 0, "worse": 0} for q in QRELS}
+    worse = {q: ["bad", "good"] if i < 9 else docs for i, (q, docs) in enumerate(TOP.items())}
+    before = evaluate(qrels, TOP, ["FallOut@1", "NumRet"])
+    after = evaluate(qrels, worse, ["FallOut@1", "NumRet"])
+    found = only(gate(qrels, worse, "FallOut@1: +0.01", before))
+    assert found.failed
+    assert found.p == 1 / 2**9
+    assert "rose" in found.words
+    assert found.interval.low > 0
+    assert only(gate(qrels, TOP, "FallOut@1: +0.01", after)).status == "pass"
+
+
+def test_geometric_means_and_sums():
+    qrels, runs = demo.load()["qrels"], demo.runs()
+    rules = ["GMAP: -1%", "NumRelRet: -1", "NumRet: -10"]
+    before = evaluate(qrels, runs["bm25"], ["GMAP", "AP", "NumRelRet", "NumRet"])
+    short = {q: dict(list(docs.items())[:3]) for q, docs in runs["overlap"].items()}
+    after = evaluate(qrels, short, ["GMAP", "AP", "NumRelRet", "NumRet"])
+    by_log, found_rel, returned = gate(qrels, short, rules, before).findings
+    assert (by_log.baseline, by_log.value) == pytest.approx((before["GMAP"], after["GMAP"]))
+    assert by_log.interval.low < by_log.change < by_log.interval.high < 0
+    assert (found_rel.baseline, found_rel.value) == (before["NumRelRet"], after["NumRelRet"])
+    assert returned.change == after["NumRet"] - before["NumRet"]
+    assert returned.interval.low < returned.change < returned.interval.high < 0
+
+
+# Shares, overlap, latency.
+
+
+def test_shares():
+    """Two queries are missing and one is empty: 3 of 20. Of 17 answers of 2, and one of 1 of 3, count the judged."""
+    run = {q: docs for q, docs in TOP.items() if q not in ("q00", "q01")} | {"q02": [], "q03": ["x", "y", "z"]}
+    verdict = gate(
+        QRELS, run, ["missing <= 10%", "missing <= 15%", "unjudged <= 8%", "overlap >= 80%", "overlap >= 81%"]
+    )
+    assert [one.status for one in verdict.findings] == ["fail", "pass", "fail", "pass", "fail"]
+    assert verdict.findings[0].value == 3 / 20
+    assert verdict.findings[2].value == pytest.approx(3 / (16 * 2 + 3))
+    assert verdict.findings[3].value == 16 / 20
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (json.dumps({f"q{i}": i for i in range(1, 101)}), "latency"),
+        ("\n".join(json.dumps({"query": f"q{i}", "ms": i}) for i in range(1, 101)), "ms"),
+    ],
+)
+def test_latency_is_by_nearest_rank(tmp_path, text, field):
+    """Of 1 to 100 the 95th of 100 is 95."""
+    (tmp_path / "times").write_text(text)
+    rules = tmp_path / "rules.toml"
+    table = '[[rule]]\nlatency = {}\nfile = "times"\nfield = "{}"\n'
+    rules.write_text(table.format(95, field))
+    found = only(gate(QRELS, TOP, rules))
+    assert (found.status, found.value) == ("pass", 95.0)
+    rules.write_text(table.format(94.9, field))
+    assert only(gate(QRELS, TOP, rules)).failed
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{}", "no latencies"),
+        ('{"q": "fast"}', "is no latency"),
+        ('{"q": -1}', "is no latency"),
+        ('{"q": 1}\n{"q": 2}', "no field 'latency'"),
+        ("nonsense", "is not JSON"),
+    ],
+)
+def test_bad_latencies(tmp_path, text, told):
+    (tmp_path / "times").write_text(text)
+    with pytest.raises(InputError, match=told):
+        gate(QRELS, TOP, "latency <= 3", latency=tmp_path / "times")
+    with pytest.raises(InputError, match="needs a file"):
+        gate(QRELS, TOP, "latency <= 3")
+    with pytest.raises(InputError, match="cannot be opened"):
+        gate(QRELS, TOP, "latency <= 3", latency=tmp_path / "nowhere")
+
+
+# Slices.
+
+
+def kinds(split=8):
+    return {"kind": {q: "long" if i < split else "short" for i, q in enumerate(QRELS)}}
+
+
+def test_slices_are_held_to_the_rule_one_by_one(tmp_path):
+    """All losses are among the twelve long queries."""
+    verdict = gate(QRELS, lowered(8), ["RR [kind]: -5%", "RR [kind=long] >= 0.9", "RR [kind=short] >= 0.9"],
+                   base(), metadata=kinds(10))  # fmt: skip
+    long, short, floor, other = verdict.findings
+    assert (long.group, short.group) == ("kind=long", "kind=short")
+    assert long.failed
+    assert (long.queries, long.value) == (10, pytest.approx((8 * 0.5 + 2) / 10))
+    assert long.p == 1 / 2**8
+    assert short.status == other.status == "pass"
+    assert floor.failed
+    assert long.title == "RR [kind=long]: -5%"
+    lines = [json.dumps({"query": q, "kind": kind}) for q, kind in kinds(10)["kind"].items()]
+    (tmp_path / "queries.jsonl").write_text("\n".join(lines))
+    (tmp_path / "rules.toml").write_text('metadata = "queries.jsonl"\nrules = ["RR [kind]: -5%"]\n')
+    assert [one.status for one in gate(QRELS, lowered(8), tmp_path / "rules.toml", base()).findings] == ["fail", "pass"]
+
+
+def test_small_slices_are_too_few():
+    found = gate(QRELS, lowered(8), "RR [kind]: -5%", base(), metadata=kinds(8)).findings[0]
+    assert found.status == "unclear"
+    assert "8 queries are too few" in found.words
+
+
+def test_slices_by_relevant_documents():
+    qrels = {q: {"good": 1, "bad": int(i < 10)} for i, q in enumerate(QRELS)}
+    verdict = gate(qrels, TOP, "R@1 [relevant] >= 0.9")
+    assert [(one.group, one.value) for one in verdict.findings] == [("relevant=1", 1.0), ("relevant=2", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "metadata", "told"),
+    [
+        ("RR [kind=lnog]: -1%", kinds(), "Did you mean long"),
+        ("RR [kind]: -1%", None, "need the queries' values"),
+        ("RR [colour]: -1%", kinds(), "need the queries' values"),
+        ("RR [kind]: -1%", {"kind": {"z": "x"}}, "no query of the comparison has a value"),
+    ],
+)
+def test_slices_that_are_not_there(rule, metadata, told):
+    with pytest.raises(InputError, match=told):
+        gate(QRELS, TOP, rule, base(), metadata=metadata)
+
+
+# An arm that never ran.
+
+
+def test_a_run_that_returned_nothing_is_an_error():
+    for run in ({}, {q: [] for q in QRELS}):
+        with pytest.raises((InputError, MismatchError)):
+            gate(QRELS, run, "RR: -100%", base())
+    with pytest.raises(InputError, match="the run returned nothing for any of the 20 queries: it did not run"):
+        gate(QRELS, {q: [] for q in QRELS}, "FallOut@1: +1%", base(measures=["FallOut@1"], overlap="allow"),
+             overlap="allow")  # fmt: skip
+
+
+def test_a_baseline_that_returned_nothing_is_an_error():
+    silent = base({q: [] for q in QRELS}, overlap="allow")
+    with pytest.raises(InputError, match="the baseline run returned nothing"):
+        gate(QRELS, TOP, "RR: -1%", silent, overlap="allow")
+
+
+def test_a_slice_that_returned_nothing_fails():
+    half = {q: [] if i < 10 else docs for i, (q, docs) in enumerate(TOP.items())}
+    long, short = gate(QRELS, half, "FallOut@1 [kind]: +1%", base(measures=["FallOut@1"]), metadata=kinds(10)).findings
+    assert long.failed
+    assert "returned nothing for any of the 10 queries where kind is long" in long.words
+    assert short.status == "pass"
+    before = base(half)
+    long, short = gate(QRELS, TOP, "RR [kind]: -1%", before, metadata=kinds(10)).findings
+    assert long.failed
+    assert "the baseline returned nothing" in long.words
+    assert short.status == "pass"
+
+
+@pytest.mark.parametrize(("measure", "policies"), [("FallOut@1", {}), ("RR", {"missing": "skip"})])
+def test_silence_that_looks_like_gain_fails(measure, policies):
+    """Without its worst queries a run looks better, if missing queries are left out or low values are good."""
+    bad = {q: ["bad", "good"] if i < 5 else docs for i, (q, docs) in enumerate(TOP.items())}
+    without = {q: docs for i, (q, docs) in enumerate(bad.items()) if i >= 5}
+    before = base(bad, [measure], **policies)
+    rule = f"{measure}: {'+' if measure == 'FallOut@1' else '-'}1%"
+    found = only(gate(QRELS, without, rule, before, **policies))
+    assert found.failed
+    assert "5 queries ('q00', 'q01', 'q02', ...) that the baseline answered returned nothing" in found.words
+    allowed = gate(QRELS, without, [rule, "missing <= 25%"], before, **policies)
+    assert allowed
+    assert any("that the baseline answered returned nothing" in note for note in allowed.notes)
+
+
+# Only like is compared with like.
+
+
+def refused(told, *args, **more):
+    with pytest.raises(BaselineError) as caught:
+        gate(*args, **more)
+    assert told in str(caught.value)
+
+
+def test_other_judgements_are_refused(tmp_path):
+    scores = base()
+    frozen = Baseline.freeze(scores, tmp_path / "b.json", qrels=Qrels(QRELS))
+    changed = {q: dict(docs) for q, docs in QRELS.items()}
+    changed["q00"]["bad"] = 1
+    changed["q01"]["other"] = 0
+    refused("other judgements for 2 queries: 'q00', 'q01'", changed, TOP, "RR: -1%", frozen)
+    refused("the same queries, judged otherwise", changed, TOP, "RR: -1%", scores)
+    more = {**{q: d for q, d in QRELS.items() if q != "q00"}, "new": {"good": 1}}
+    for baseline in (frozen, scores):
+        refused("1 query added: 'new'; 1 query removed: 'q00'", more, TOP, "RR: -1%", baseline)
+    verdict = gate(more, {**TOP, "new": ["x", "good"]}, "RR: -1%", frozen, allow_changed_qrels=True)
+    assert only(verdict).queries == 19
+    assert "compared although the judgements changed: 1 query added: 'new'" in verdict.notes
+
+
+def test_other_criteria_convention_depth_and_measures_are_refused():
+    strict = Qrels(QRELS, criteria="answers the question")
+    refused("the criteria were not stated and are 'answers the question'", strict, TOP, "RR: -1%", base())
+    refused("the convention was trec_eval-10 and is trec_eval-9", QRELS, TOP, "RR: -1%", base(),
+            convention="trec_eval-9")  # fmt: skip
+    refused("missing=skip", QRELS, TOP, "RR: -1%", base(), missing="skip", allow_changed_qrels=True)
+    refused("rankings were cut at no depth and are at 5", QRELS, TOP, "RR: -1%", base(), depth=5)
+    refused("the baseline has no AP; it has: RR, NumRet", QRELS, TOP, "AP: -1%", base())
+    refused("needs a baseline", QRELS, TOP, "AP: -1%")
+
+
+def test_convention_with_options_of_measures():
+    scores = evaluate(QRELS, TOP, ["nDCG@10", "NumRet"], convention="sklearn")
+    assert scores.measures[0] != "nDCG@10"
+    verdict = gate(QRELS, TOP, ["nDCG@10: -1%", "nDCG@10 >= 0.9"], scores, convention="sklearn")
+    assert verdict
+
+
+def test_conventions_that_bound_need_no_extras():
+    before = evaluate(QRELS, TOP, "RR", ties="bounds")
+    assert gate(QRELS, TOP, "RR: -1%", before, ties="bounds")
+
+
+def test_several_runs_are_refused():
+    with pytest.raises(GoldrankError, match="one run"):
+        gate(QRELS, {"a": TOP, "b": TOP}, "RR: -1%", base())
+
+
+def test_scores_can_be_gated():
+    before, after = base(), base(lowered(8))
+    assert only(gate_scores(after, "RR: -1%", before)).p == 1 / 2**8
+    with pytest.raises(InputError, match="need the judgements"):
+        gate_scores(after, "RR [relevant]: -1%", before)
+
+
+def test_same_seed_same_verdict():
+    qrels, runs = made_up.make_runs(60)
+    before = evaluate(qrels, runs["dense"], ["nDCG@10", "NumRet"])
+    first, second = (gate(qrels, runs["bm25"], "nDCG@10: -1%", before).to_json() for _ in range(2))
+    assert first == second
+
+
+# What it costs.
+
+
+def loaded_by(tmp_path, rules, run):
+    """Which of the heavy libraries a gate on files loads."""
+    from goldrank import write_qrels, write_run
+
+    write_qrels(QRELS, tmp_path / "qrels")
+    write_run(TOP, tmp_path / "before")
+    write_run(run, tmp_path / "run")
+    Baseline.freeze(base(), tmp_path / "b.json", qrels=Qrels(QRELS))
+    code = (
+        "import sys, goldrank\n"
+        f"goldrank.gate('qrels', 'run', {rules!r}, 'b.json')\n"
+        "print(*sorted({'scipy', 'polars', 'rich', 'click', 'jinja2'} & set(sys.modules)))"
+    )
+    source = str(Path(goldrank.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": source}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.split()
+
+
+def test_scipy_is_loaded_only_by_rules_that_need_it(tmp_path):
+    assert loaded_by(tmp_path, ["RR >= 0.1", "RR: -50% untested", "missing <= 0%"], lowered(8)) == []
+    assert loaded_by(tmp_path, ["RR: -1%"], TOP) == []
+    assert loaded_by(tmp_path, ["RR: -1%"], lowered(8)) == ["scipy"]
+
+
+def test_runs_are_not_hashed(monkeypatch):
+    from goldrank.data.run import Run
+
+    monkeypatch.setattr(Run, "digest", property(lambda self: pytest.fail("hashing takes longer than evaluating")))
+    before = Baseline(Scores.from_dict(SAVED), "saved")
+    assert gate(QRELS, TOP, "RR: -1%", before)
+
+
+SAVED = base().to_dict()
