@@ -87,7 +87,7 @@ class Explanation:
     """One question's texts and references, pair by pair.
 
     It prints as plain text, with colours on a terminal that rich writes to, and as HTML in a notebook;
-    `goldrank.report.explanation.page` makes a file of it.
+    `goldrank.report.explanation.render` makes a page of it.
     """
 
     query: str

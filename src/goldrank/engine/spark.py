@@ -1,8 +1,10 @@
 """The engine for runs in Spark: the cluster ranks and joins in its own SQL, and only placements leave it.
 
-Two jobs run. One ranks the lines of judged queries and brings back a row for each judged document that was
-retrieved and a row for each judged query; the other counts the queries that nobody judged. No Python runs on the
-executors, and nothing but DataFrames and SQL is used, so Spark Connect works as a classic session does.
+Where few documents of a query are judged, their ranks are counted: one job finds their scores, one counts the lines
+between them, one looks for repeated documents by their hashes. Otherwise one job sorts the lines of judged queries. A
+last one counts the queries that nobody judged. What comes back is a row or two for each judged document that was
+retrieved and one for each judged query. No Python runs on the executors, and nothing but DataFrames and SQL is used,
+so Spark Connect works as a classic session does.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +26,11 @@ from goldrank.errors import InputError
 
 BROADCAST_AT_MOST = 500_000
 """Judgements are sent to every executor up to so many; beyond that Spark decides how to join."""
+
+MOST_JUDGED = 200
+MOST_COUNTED = 16
+"""Ranks are counted where no query has more judged documents than the first, and none that were retrieved than the
+second; otherwise lines are sorted."""
 
 NEAR_FORM = -1
 """The label of an id that would be a judged one after Unicode normalisation."""
@@ -51,37 +58,219 @@ def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Plac
         codes = np.append(codes, np.repeat(np.arange(len(order), dtype=np.int32), [len(row) for row in forms]))
         labels = np.append(labels, np.full(len(docs) - len(labels), NEAR_FORM, np.int32))
     queries = session.createDataFrame(pa.table({"query": pa.array(order, pa.binary()), "key": np.arange(len(order))}))
-    pairs = session.createDataFrame(pa.table({"key": codes, "doc": pa.array(docs, pa.binary()), "label": labels}))
+    asked = Judged(order, docs, codes, labels)
 
     with evaluated_once(lines) as run:
-        placed = rank(run, queries, pairs, convention, small=len(docs) <= BROADCAST_AT_MOST).toArrow()
-        columns = {name: placed.column(name).to_numpy() for name in placed.column_names if name != "label"}
-        label = placed.column("label").fill_null(-2).to_numpy()
-        last = columns["is_last"].astype(bool)
-        code = columns["key"].astype(np.int64)
-        _refuse(run, queries, {name: column[last] for name, column in columns.items()}, convention)
-
+        found = count(run, asked, queries, convention) or sort(run, asked, queries, convention)
+        if found.problems:
+            raise first_problem(run, queries)
+        if found.repeated:
+            refuse_repeats(run, queries, convention)
         counts = RunCounts()
-        retrieved = np.zeros(len(order), np.int64)
-        retrieved[code[last]] = columns["lines"][last]
-        answered = np.zeros(len(order), bool)
-        answered[code[last]] = True
-        counts.lines = int(retrieved.sum())
-        counts.infinite = int(columns["infinite"][last].sum())
-        counts.constant = int((last & (columns["lines"] > 1) & (columns["distinct_scores"] == 1)).sum())
-        counts.near_forms = int((label == NEAR_FORM).sum())
+        counts.lines = int(found.retrieved.sum())
+        counts.infinite = found.infinite
+        counts.constant = found.constant
+        counts.near_forms = int((found.label == NEAR_FORM).sum())
         count_unjudged(run, queries, counts)
-        if not answered.any() and not counts.unjudged_queries:
+        if not found.answered.any() and not counts.unjudged_queries:
             raise InputError("no rows", where=lines.name, hint="Did the system return anything?")
-        hits = label >= 0
+        hits = found.label >= 0
         if not hits.any():
             some = run.frame.where("problem IS NULL AND NOT nothing").select("doc").limit(3).toArrow()
             counts.example_docs = [ids.decode(doc) for doc in some.column("doc").to_pylist()]
-    rows = {name: columns[name][hits].astype(np.int64) for name in ("rank", "tie_first", "tie_last")}
-    if convention.ties == "input" and (rows["tie_first"] < rows["tie_last"]).any():
+    label = found.label[hits]
+    rank, tie_first, tie_last = (column[hits].astype(np.int64) for column in (found.rank, found.first, found.last))
+    if convention.ties == "input" and (tie_first < tie_last).any():
         raise _needs_order("judged documents are tied", lines.name, "ties='input'")
-    found = (code[hits], rows["rank"], grades[label[hits]], rows["tie_first"], rows["tie_last"])
-    return assemble(sheet, retrieved, answered, *found), counts
+    rows = (codes[label].astype(np.int64), rank, grades[label], tie_first, tie_last)
+    return assemble(sheet, found.retrieved, found.answered, *rows), counts
+
+
+class Judged(NamedTuple):
+    """Judged documents, and near forms of their ids, by the numbers of their queries."""
+
+    order: Sequence[bytes]
+    docs: Sequence[bytes]
+    key: np.ndarray
+    label: np.ndarray
+
+
+class Ranked(NamedTuple):
+    """What the cluster says of the run: a row per judged document that was retrieved, and counts of judged queries."""
+
+    label: np.ndarray
+    rank: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    retrieved: np.ndarray
+    answered: np.ndarray
+    infinite: int
+    constant: int
+    problems: bool
+    repeated: bool
+    """Whether documents seem to be there twice, by their hashes."""
+
+
+def count(run: SparkLines, judged: Judged, queries: Any, convention: Convention) -> Ranked | None:
+    """Ranks without any sorting, where few judged documents of a query were retrieved; None where they are many.
+
+    One job finds the scores of judged documents. They go back as columns of their queries, so that each line of the
+    run is compared with them where it lies, and only the numbers of lines between them are shuffled.
+    """
+    import pyarrow as pa
+
+    per_query = np.bincount(judged.key, minlength=len(judged.order))
+    if len(judged.docs) > BROADCAST_AT_MOST or per_query.max(initial=0) > MOST_JUDGED:
+        return None
+    session = run.frame.sparkSession
+    score = _score(convention)
+    pairs = session.createDataFrame(
+        pa.table(
+            {
+                "query": pa.array([judged.order[key] for key in judged.key.tolist()], pa.binary()),
+                "doc": pa.array(judged.docs, pa.binary()),
+                "row": np.arange(len(judged.docs)),
+            }
+        )
+    )
+    # Joined by one long number, which Spark looks up fastest; both comparisons together are an equality of ids that
+    # it does not take for another key.
+    placed = session.sql(
+        f"""
+        SELECT /*+ BROADCAST(p) */ p.row, {score} AS score
+        FROM {{run}} r JOIN (SELECT *, xxhash64(query, doc) AS hash FROM {{pairs}}) p
+        ON xxhash64(r.query, r.doc) = p.hash AND r.doc >= p.doc AND r.doc <= p.doc
+            AND r.query >= p.query AND r.query <= p.query
+        """,  # noqa: S608 - words of this file only
+        run=run.frame,
+        pairs=pairs,
+    ).toArrow()
+    row, scores = placed.column("row").to_numpy(), placed.column("score").fill_null(0.0).to_numpy()
+    key = judged.key[row].astype(np.int64)
+    width = int(np.bincount(key, minlength=1).max())
+    if width > MOST_COUNTED:
+        return None
+    up = convention.ties == "docid-ascending"
+    docs = np.array([judged.docs[i] for i in row.tolist()], object)
+    by_doc = np.zeros(len(row), np.int64)
+    by_doc[np.argsort(docs, kind="stable")] = np.arange(len(row))
+    best = np.lexsort((by_doc if up else -by_doc, -scores, key))
+    key, row, scores, docs = key[best], row[best], scores[best], docs[best]
+    start = np.searchsorted(key, np.arange(len(judged.order) + 1))
+    number = np.arange(len(key)) - start[key]
+    columns: dict[str, Any] = {"query": pa.array(judged.order, pa.binary()), "key": np.arange(len(judged.order))}
+    for i in range(width):
+        here = number == i
+        values = np.full(len(judged.order), None, object)
+        texts = values.copy()
+        values[key[here]] = scores[here]
+        texts[key[here]] = docs[here]
+        columns |= {f"s{i}": pa.array(values, pa.float64()), f"d{i}": pa.array(texts, pa.binary())}
+
+    def above(condition: str) -> str:
+        """How many of the query's judged documents fulfil a condition."""
+        cases = [f"CASE WHEN {condition.format(i=i)} THEN 1 ELSE 0 END" for i in range(width)]
+        return " + ".join(cases) or "0"
+
+    as_good = f"(j.s{{i}} = r.score AND j.d{{i}} {'<=' if up else '>='} r.doc)"
+    between = session.sql(
+        f"""
+        WITH lines AS (SELECT query, doc, {score} AS score, problem IS NOT NULL AS problem, nothing FROM {{run}} r),
+        compared AS (
+            SELECT /*+ BROADCAST(j) */ j.key, r.score, r.problem, r.nothing,
+                   {above("j.s{i} >= r.score")} AS at_least, {above("j.s{i} > r.score")} AS more,
+                   {above("j.s{i} > r.score OR " + as_good)} AS before
+            FROM lines r JOIN (SELECT *, xxhash64(query) AS hash FROM {{judged}}) j
+            ON xxhash64(r.query) = j.hash AND r.query >= j.query AND r.query <= j.query
+        )
+        SELECT key, at_least, more, before, count_if(NOT nothing) AS lines, count_if(problem) AS problems,
+               count_if(score IN (CAST('Infinity' AS DOUBLE), CAST('-Infinity' AS DOUBLE))) AS infinite,
+               min(score) AS lowest, max(score) AS highest
+        FROM compared GROUP BY key, at_least, more, before
+        """,  # noqa: S608 - words of this file only
+        run=run.frame,
+        judged=session.createDataFrame(pa.table(columns)),
+    ).toArrow()
+    of = {name: between.column(name).to_numpy() for name in ("key", "at_least", "more", "before", "lines")}
+    queries_count = len(judged.order)
+    retrieved = np.bincount(of["key"], weights=of["lines"], minlength=queries_count).astype(np.int64)
+    answered = np.bincount(of["key"], minlength=queries_count) > 0
+
+    def better(which: str) -> np.ndarray:
+        """For each judged document, the lines of its query that fewer judged ones than its number stand before."""
+        table = np.zeros((queries_count, width + 1), np.int64)
+        np.add.at(table, (of["key"], of[which]), of["lines"])
+        return table.cumsum(axis=1)[key, number] if len(key) else np.zeros(0, np.int64)
+
+    same = np.zeros(len(key), bool)
+    same[1:] = (key[1:] == key[:-1]) & (scores[1:] == scores[:-1]) & (docs[1:] == docs[:-1])
+    run_of = np.arange(len(key))
+    since = run_of - np.maximum.accumulate(np.where(same, 0, run_of))
+    low, high = np.full(queries_count, np.inf), np.full(queries_count, -np.inf)
+    for name, extreme, ufunc in (("lowest", low, np.minimum), ("highest", high, np.maximum)):
+        values = between.column(name)
+        there = values.is_valid().to_numpy(zero_copy_only=False)
+        ufunc.at(extreme, of["key"][there], values.drop_null().to_numpy())
+    return Ranked(
+        label=judged.label[row],
+        rank=1 + better("before") + since,
+        first=1 + better("at_least"),
+        last=better("more"),
+        retrieved=retrieved,
+        answered=answered,
+        infinite=int(between.column("infinite").to_numpy().sum()),
+        constant=int(((retrieved > 1) & (low == high)).sum()),
+        problems=bool(between.column("problems").to_numpy().any()),
+        repeated=convention.duplicates != "count" and _has_repeats(run, queries),
+    )
+
+
+def _has_repeats(run: SparkLines, queries: Any) -> bool:
+    """Whether a judged query has two documents with the same hash; only the hashes are shuffled."""
+    found = run.frame.sparkSession.sql(
+        """
+        SELECT /*+ BROADCAST(j) */ j.key
+        FROM {run} r JOIN (SELECT *, xxhash64(query) AS hash FROM {queries}) j
+        ON xxhash64(r.query) = j.hash AND r.query >= j.query AND r.query <= j.query
+        WHERE NOT r.nothing GROUP BY j.key
+        HAVING size(array_distinct(collect_list(xxhash64(r.doc)))) < count(1) LIMIT 1
+        """,
+        run=run.frame,
+        queries=queries,
+    ).toArrow()
+    return bool(found.num_rows)
+
+
+def sort(run: SparkLines, judged: Judged, queries: Any, convention: Convention) -> Ranked:
+    """Ranks by sorting every judged query, where many of its documents are judged; one job."""
+    import pyarrow as pa
+
+    table = pa.table({"key": judged.key, "doc": pa.array(judged.docs, pa.binary()), "label": judged.label})
+    pairs = run.frame.sparkSession.createDataFrame(table)
+    placed = rank(run, queries, pairs, convention, small=len(judged.docs) <= BROADCAST_AT_MOST).toArrow()
+    columns = {name: placed.column(name).to_numpy() for name in placed.column_names if name != "label"}
+    label = placed.column("label").fill_null(-2).to_numpy()
+    last = columns["is_last"].astype(bool)
+    retrieved = np.zeros(len(judged.order), np.int64)
+    retrieved[columns["key"][last]] = columns["lines"][last]
+    answered = np.zeros(len(judged.order), bool)
+    answered[columns["key"][last]] = True
+    return Ranked(
+        label=label,
+        rank=columns["rank"],
+        first=columns["tie_first"],
+        last=columns["tie_last"],
+        retrieved=retrieved,
+        answered=answered,
+        infinite=int(columns["infinite"][last].sum()),
+        constant=int((last & (columns["lines"] > 1) & (columns["distinct_scores"] == 1)).sum()),
+        problems=bool(columns["problems"][last].any()),
+        repeated=bool(columns["repeated"][last].any()),
+    )
+
+
+def _score(convention: Convention) -> str:
+    return "CAST(CAST(r.score AS FLOAT) AS DOUBLE)" if convention.score_type == "float32" else "r.score"
 
 
 def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, small: bool) -> Any:
@@ -94,7 +283,7 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
     up = convention.ties == "docid-ascending"
     best_first = f"PARTITION BY key ORDER BY score DESC NULLS LAST, doc {'ASC' if up else 'DESC'} NULLS LAST"
     by_score = "PARTITION BY key ORDER BY score DESC NULLS LAST"
-    score = "CAST(CAST(r.score AS FLOAT) AS DOUBLE)" if convention.score_type == "float32" else "r.score"
+    score = _score(convention)
     # Equal hashes of one query's documents are suspects; `refuse_repeats` compares their ids. The lines of a query
     # are brought together first (DISTRIBUTE BY): that one shuffle, of rows without hashes, then serves all windows.
     again = (
@@ -147,7 +336,7 @@ def heads(lines: SparkLines, queries: Sequence[str], depth: int, convention: Con
     order = [ids.encode(query) for query in queries]
     table = session.createDataFrame(pa.table({"query": pa.array(order, pa.binary()), "key": np.arange(len(order))}))
     up = "ASC" if convention.ties == "docid-ascending" else "DESC"
-    score = "CAST(CAST(r.score AS FLOAT) AS DOUBLE)" if convention.score_type == "float32" else "r.score"
+    score = _score(convention)
     first = session.sql(
         f"""
         WITH asked AS (
@@ -191,14 +380,6 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts) -> None:
         raise first_problem(run, None)
     counts.unjudged_queries = sum(row["size"] for row in rows if row["number"] == 1)
     counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:3]]
-
-
-def _refuse(run: SparkLines, queries: Any, of_query: dict[str, np.ndarray], convention: Convention) -> None:
-    """Raise for lines that cannot be ranked and for repeated documents, naming one of them."""
-    if of_query["problems"].any():
-        raise first_problem(run, queries)
-    if of_query["repeated"].any():
-        refuse_repeats(run, queries, convention)
 
 
 def refuse_repeats(run: SparkLines, queries: Any, convention: Convention) -> None:
