@@ -275,6 +275,7 @@ SPANS = [
     SpanCase("SpanRecall", ["a:0-5"], ["a:0-10|b:0-20", "a:50-60"], (10 * 1 / 2 + 0) / (10 + 10), "worth the shorter"),
     SpanCase("SpanRecall", ["b:0-20"], ["a:0-10|b:0-20", "a:50-60"], (10 * 1 + 0) / (10 + 10), "the longer, whole"),
     SpanCase("SpanRecall", ["b:0-15"], ["a:0-10+b:0-20"], 15 / 30, "both are needed"),
+    SpanCase("SpanRecall", ["a:0-5"], ["a:0-10|a:0-6+a:4-10", "a:5-20"], 5 / 20, "equal alternatives are one"),
     SpanCase("SpanRecall", ["a:0-10", "?90"], ["a:0-20"], 10 / 20, "an unknown place covers nothing"),
     SpanCase("SpanRecall", ["b:0-20"], ["a:0-20"], 0.0, "another source"),
     SpanCase("SpanRecall", ["a:0-20"], [], 0.0, "no evidence"),
