@@ -23,6 +23,7 @@ from frames import lines, qrels_frame, run_frame
 
 from goldrank import conventions, engine, evaluate, io
 from goldrank.data import ids
+from goldrank.engine import spark as by_spark
 from goldrank.io import objects
 from goldrank.io import spark as door
 from goldrank.measures import REGISTRY
@@ -52,8 +53,11 @@ def decoded(qrels, rows):
 @pytest.mark.parametrize("ties", ["docid", "docid-ascending"])
 @pytest.mark.parametrize("score_type", ["float64", "float32"])
 @pytest.mark.parametrize("repeats", [False, True])
-def test_placements_are_those_of_other_engines(spark, ties, score_type, repeats):
-    """Array by array, type by type, and the counts too."""
+@pytest.mark.parametrize("how", ["counted", "sorted"])
+def test_placements_are_those_of_other_engines(spark, ties, score_type, repeats, how, monkeypatch):
+    """Array by array, type by type, and the counts too; whether ranks are counted or lines sorted."""
+    monkeypatch.setattr(by_spark, "MOST_COUNTED", 1_000 if how == "counted" else -1)
+    monkeypatch.setattr(by_spark, "sort" if how == "counted" else "_has_repeats", None)
     _, qrels, rows = batch(range(CASES), repeats)
     assert len(rows) > 500
     duplicates = "count" if repeats else "error"

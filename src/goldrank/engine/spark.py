@@ -210,7 +210,8 @@ def count(run: SparkLines, judged: Judged, queries: Any, convention: Convention)
     for name, extreme, ufunc in (("lowest", low, np.minimum), ("highest", high, np.maximum)):
         values = between.column(name)
         there = values.is_valid().to_numpy(zero_copy_only=False)
-        ufunc.at(extreme, of["key"][there], values.drop_null().to_numpy())
+        with np.errstate(invalid="ignore"):  # NaN is refused later
+            ufunc.at(extreme, of["key"][there], values.drop_null().to_numpy())
     return Ranked(
         label=judged.label[row],
         rank=1 + better("before") + since,
@@ -458,7 +459,9 @@ def evaluated_once(lines: SparkLines) -> Iterator[SparkLines]:
         yield lines
         return
     try:
-        yield SparkLines(kept, lines.name, lines.columns)
+        # A frame that SQL names gets a view, and with the view Spark forgets what it kept of that very frame: so
+        # another one is named, which has the columns in another order.
+        yield SparkLines(kept.select("doc", "query", "score", "problem", "nothing"), lines.name, lines.columns)
     finally:
         kept.unpersist()
 
