@@ -31,7 +31,7 @@ _OVER = {
     "heads": "",
     "aspects": "judgements by aspect (`AspectQrels`, `read_aspects`)",
     "preferences": "preferences (`Preferences`, `read_preferences`)",
-    "spans": "evidence by place, and the places of retrieved texts (`spans_of`)",
+    "spans": "evidence by place, and the places of retrieved texts (`evaluate_texts`)",
     "texts": "texts (`evaluate_texts`)",
 }
 _SPELLING = {

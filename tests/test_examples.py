@@ -12,7 +12,7 @@ import pytest
 import goldrank
 
 FOLDER = Path(__file__).parent.parent / "examples"
-SCRIPTS = sorted(FOLDER.glob("*.py"))
+SCRIPTS = sorted(FOLDER.glob("from_*.py"))
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

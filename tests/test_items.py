@@ -24,7 +24,6 @@ from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
 from goldrank.io import fields, passages
 from goldrank.io.items import Items, items
-from goldrank.io.passages import evidence_of
 from goldrank.io.sources import zstd
 
 TEXTS = ("chunk one", "chunk two")
@@ -179,9 +178,10 @@ def test_fields_are_checked():
 
 def test_a_field_can_be_ruled_out():
     record = SHAPES["goldrank"] | {"evidence": "a mere remark"}
-    with pytest.raises(InputError, match="evidence"):
-        only(record)
-    assert only(record, fields={"evidence": None}).evidence == ()
+    [given] = items([record]).given()
+    assert given.evidence == "a mere remark"
+    [given] = items([record], fields={"evidence": None}).given()
+    assert given.evidence is None
 
 
 # Containers.
@@ -425,42 +425,14 @@ def test_empty_references_are_counted():
     )
 
 
-def test_evidence():
-    span, other = {"source": "s", "start": 0, "end": 4}, {"source": "t", "start": 2, "end": 3}
-    value = [span, {"any_of": [span, {"all_of": [span, other]}]}, {"all_of": [span, other]}]
-    s, t = Span("s", 0, 4), Span("t", 2, 3)
-    expected = (Evidence(((s,),)), Evidence(((s,), (s, t))), Evidence(((s, t),)))
-    assert only({"retrieved": ["x"], "evidence": value}).evidence == expected
-    assert evidence_of(span, "") == expected[:1]
-
-
-def test_quotations_are_for_somebody_else_to_find():
+def test_evidence_is_for_somebody_else_to_understand():
     quote = {"source": "s", "quote": "to be"}
-    record = {"retrieved": ["x"], "evidence": [quote]}
-    with pytest.raises(InputError, match=r"items\[0\]: \$\.evidence\[0\]: is a quotation"):
-        only(record)
-    assert list(items([record]).raw_evidence()) == [("items[0]", "$.evidence", [quote])]
-    made = (Evidence(((Span("s", 0, 5),),)),)
-    [given] = items([record], evidence_of=lambda value, where: made).given()
-    assert (given.item.evidence, given.evidence) == (made, [quote])
-
-
-@pytest.mark.parametrize(
-    ("evidence", "said"),
-    [
-        ([{"source": "s", "start": 3, "end": 1}], r"\$\.evidence\[0\]: characters 3 to 1"),
-        ([{"source": "s", "start": -1, "end": 1}], "characters -1 to 1"),
-        ([{"source": "s", "start": 1.5, "end": 2}], "start is 1.5"),
-        ([{"source": "s", "start": 1}], "end is null"),
-        ([{"start": 1, "end": 2}], "has no source"),
-        ([{"any_of": []}], r"\[0\]\.any_of: is empty"),
-        ([{"any_of": [{"all_of": [5]}]}], r"\[0\]\.any_of\[0\]\.all_of\[0\]: is 5"),
-        (["some text"], "not a place"),
-    ],
-)
-def test_bad_evidence(evidence, said):
-    with pytest.raises(InputError, match=said):
-        only({"retrieved": ["x"], "evidence": evidence})
+    [given] = items([{"retrieved": ["x"], "evidence": [quote]}]).given()
+    assert (given.item.evidence, given.evidence) == ((), [quote])
+    evidence = Evidence(((Span("s", 0, 5),),))
+    assert only(TextItem("q", ["x"], evidence=[evidence])).evidence == (evidence,)
+    with pytest.raises(InputError, match="of type Evidence"):
+        only(TextItem("q", ["x"], evidence=[quote]))
 
 
 # Bad input.

@@ -14,6 +14,7 @@ import goldrank
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError, RetrievalError
 from goldrank.io.items import items
+from goldrank.match.spans import evidence_of
 from goldrank.retrieval import Failure, RetrievalInterrupted, Retrieved, retrieve
 
 
@@ -207,10 +208,10 @@ def test_questions_by_mapping_columns_files_and_items(tmp_path):
     (tmp_path / "q.jsonl").write_text('{"question": "a?", "references": ["x"]}\n{"question": "b?", "references": []}\n')
     assert [record["question"] for record in quietly(lambda question: [], tmp_path / "q.jsonl")] == ["a?", "b?"]
     item = TextItem("q", [], [Reference(("x", "y"), 2)], "a?", evidence=[Evidence(((Span("s", 0, 1),),))])
-    [again] = items(quietly(lambda question: ["new"], [item]))
-    assert (again.query, again.retrieved, again.references, again.evidence) == (
-        "q", ("new",), tuple(item.references), tuple(item.evidence),
-    )  # fmt: skip
+    [given] = items(quietly(lambda question: ["new"], [item])).given()
+    again = given.item
+    assert (again.query, again.retrieved, again.references) == ("q", ("new",), tuple(item.references))
+    assert tuple(evidence_of(one) for one in given.evidence) == tuple(item.evidence)
 
 
 @pytest.mark.parametrize(

@@ -260,6 +260,8 @@ _NEEDS = {
     "aspects": "judgements by aspect: AspectQrels, or read_aspects(file) for qrels with subtopics in column two",
     "preferences": "preferences between documents: Preferences, or read_preferences(file)",
     "heads": "one grade per document",
+    "texts": "texts: evaluate_texts with retrieved texts and references",
+    "spans": "evidence by place: evaluate_texts with evidence, and the places of retrieved texts or their sources",
 }
 
 

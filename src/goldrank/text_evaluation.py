@@ -76,7 +76,7 @@ def evaluate_texts(
     rules = conventions.get(convention).having(**policies)
     wanted = wanted_measures(DEFAULT if measures is None else measures, rules)
     one_of(credit, CREDITS, "credit")
-    data = read_items(items, fields=fields, format=format, failures=failures, evidence_of=_left_as_it_is)
+    data = read_items(items, fields=fields, format=format, failures=failures)
     how = _Way(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
     columns: dict[Measure, Column] = {}
     numbers: dict[str, int] = {}
@@ -117,11 +117,6 @@ def evaluate_texts(
         origin=_origin(data, rules, how),
         explainer=_explainer(data, how),
     )
-
-
-def _left_as_it_is(evidence: Any, where: str) -> tuple[()]:
-    """Evidence is understood where sources are at hand, and only if a measure asks for it."""
-    return ()
 
 
 def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, tuple[str, ...]]:

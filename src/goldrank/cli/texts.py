@@ -124,7 +124,7 @@ def command(
     opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in named]
     where = field_map(fields)
     reading: dict[str, Any] = {"fields": where, "format": data_format, "none": none, "failures": failures}
-    sets = [items(one, **reading, evidence_of=lambda value, where: ()) for one in opened]  # it is for measures of spans
+    sets = [items(one, **reading) for one in opened]
     how: dict[str, Any] = {"matcher": matcher, "unit": unit, "credit": credit, "convention": convention, "empty": empty}
     with watching([one for one in opened if not isinstance(one, str)]):
         measured = [evaluate_texts(one, asked, name=name, **how) for one, (name, _) in zip(sets, named, strict=True)]

@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -17,10 +17,10 @@ from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, one_of
 from goldrank.io import passages
 from goldrank.io.fields import Fields, Found
-from goldrank.io.passages import Passage, absent, evidence_of
+from goldrank.io.passages import Passage, absent
 from goldrank.io.records import FORMATS, Records, as_mapping, open_records
 
-__all__ = ["FORMATS", "Given", "Items", "evidence_of", "items"]
+__all__ = ["FORMATS", "Given", "Items", "items"]
 
 FAILED = "retrieval_error"
 """The field of a record whose question could not be retrieved for: {"type": ..., "text": ...}."""
@@ -63,14 +63,13 @@ def items(
     format: str | None = None,
     none: str = "error",
     failures: str = "error",
-    evidence_of: Callable[[Any, str], tuple[Evidence, ...]] = evidence_of,
 ) -> Items:
     """Items from whatever holds questions, retrieved texts and references.
 
     `fields` says where things are by dotted paths, {"retrieved": "outputs.docs"}; None says that a thing is not
     there. `none` says what a retrieved text that is null means: an "error" or an "empty" text. `failures` says
     what becomes of questions that `goldrank.retrieve` failed on: an "error", "zero" (nothing was retrieved) or
-    "skip". `evidence_of(value, where)` makes evidence of its field's value.
+    "skip". Evidence is kept as it was given (`Given.evidence`): it is understood where sources are at hand.
 
     >>> found = items([{"question": "who?", "contexts": ["a man", "a plan"], "references": ["a plan"]}])
     >>> [(item.query, item.retrieved, item.references[0].texts) for item in found]
@@ -81,7 +80,7 @@ def items(
     one_of(none, ("error", "empty"), "none")
     one_of(failures, ("error", "zero", "skip"), "failures")
     chosen = Fields(fields)
-    return Items(open_records(data, chosen, format), chosen, none, failures, evidence_of)
+    return Items(open_records(data, chosen, format), chosen, none, failures)
 
 
 class Items:
@@ -98,13 +97,11 @@ class Items:
         fields: Fields,
         none: str = "error",
         failures: str = "error",
-        evidence_of: Callable[[Any, str], tuple[Evidence, ...]] = evidence_of,
     ) -> None:
         self._records = records
         self._fields = fields
         self._none = none
         self._failures = failures
-        self._evidence_of = evidence_of
         self._counts: Counter[str] | None = None
 
     @property
@@ -145,15 +142,6 @@ class Items:
         if not counts["items"]:
             raise InputError("no items", where=self._records.name, hint="Did the system return anything?")
         self._counts = counts
-
-    def raw_evidence(self) -> Iterator[tuple[str, str, Any]]:
-        """The place, the path and the value of each item's evidence, as it was given."""
-        for number, record in self._records.rows(Counter()):
-            where = self._records.place(number)
-            if isinstance(record, TextItem):
-                yield where, "$.evidence", record.evidence
-            elif found := self._fields.find(as_mapping(record, where), where).get("evidence"):
-                yield where, found.path, found.value
 
     @property
     def counts(self) -> Counter[str]:
@@ -207,11 +195,9 @@ class Items:
         if "references" in found:
             value, path = found["references"]
             wanted = passages.references(value, f"{where}: {path}", counts)
-        evidence: tuple[Evidence, ...] = ()
         raw = None
         if "evidence" in found:
-            raw, path = found["evidence"]
-            evidence = self._evidence_of(raw, f"{where}: {path}")
+            raw = found["evidence"].value
         if not wanted and (absent(raw) or raw == []):
             counts["no_references"] += 1
         spans, sources, source_texts = self._sources(found, retrieved, texts, where)
@@ -222,7 +208,6 @@ class Items:
                 references=wanted,
                 question=_question(found, where),
                 spans=spans,
-                evidence=evidence,
                 where=where,
                 latency=_latency(found, where),
             ),
@@ -365,7 +350,9 @@ class Items:
             raise InputError(f"the query id is {passages.shown(item.query)}", where=where, hint="Ids are text.")
         texts, _ = self._retrieved(Found(item.retrieved, "$.retrieved"), where, counts)
         wanted = passages.references(list(item.references), f"{where}: $.references", counts)
-        evidence = evidence_of(list(item.evidence), f"{where}: $.evidence")
+        evidence = tuple(item.evidence)
+        if not all(isinstance(one, Evidence) for one in evidence):
+            raise InputError("evidence of a TextItem is of type Evidence", where=f"{where}: $.evidence")
         if item.spans is not None and len(item.spans) != len(texts):
             raise InputError(
                 f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts", where=f"{where}: $.spans"

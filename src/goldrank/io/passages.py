@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from goldrank.data import ids
 from goldrank.data.qrels import check_grade
-from goldrank.data.texts import Evidence, Reference, Span
+from goldrank.data.texts import Reference, Span
 from goldrank.errors import InputError
 
 TEXTS = ("page_content", "content", "text", "context", "chunk", "passage")
@@ -152,15 +152,6 @@ def references(value: Any, at: str, counts: Counter[str]) -> tuple[Reference, ..
     return tuple(found)
 
 
-def evidence_of(value: Any, at: str) -> tuple[Evidence, ...]:
-    """Evidence by places in sources. A quotation has no place yet: it is refused here, see `goldrank.match`."""
-    if absent(value):
-        return ()
-    single = isinstance(value, Mapping | Evidence | Span)
-    entries = [value] if single else listed(value, "evidence", at)
-    return tuple(_evidence(entry, at if single else f"{at}[{i}]") for i, entry in enumerate(entries))
-
-
 def from_cell(text: str, at: str, counts: Counter[str]) -> Any:
     """The list, object or text that a cell of a text table holds."""
     stripped = text.strip()
@@ -209,45 +200,6 @@ def _text(value: Any, at: str) -> str:
     if text is None:
         raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
     return text
-
-
-def _evidence(entry: Any, at: str) -> Evidence:
-    if isinstance(entry, Evidence):
-        return entry
-    either = entry.get("any_of") if isinstance(entry, Mapping) else None
-    if absent(either):
-        return Evidence((_together(entry, at),))
-    at += ".any_of"
-    found = tuple(_together(one, f"{at}[{i}]") for i, one in enumerate(listed(either, "places", at)))
-    if not found:
-        raise InputError("is empty", where=at, hint=EVIDENCE_HINT)
-    return Evidence(found)
-
-
-def _together(entry: Any, at: str) -> tuple[Span, ...]:
-    if isinstance(entry, Span):
-        return (checked_span(*entry, at),)
-    if not isinstance(entry, Mapping):
-        raise InputError(f"is {shown(entry)}, not a place", where=at, hint=EVIDENCE_HINT)
-    if not absent(all_of := entry.get("all_of")):
-        at += ".all_of"
-        found = tuple(
-            span for i, one in enumerate(listed(all_of, "places", at)) for span in _together(one, f"{at}[{i}]")
-        )
-        if not found:
-            raise InputError("is empty", where=at, hint=EVIDENCE_HINT)
-        return found
-    if absent(entry.get("start")) and not absent(entry.get("quote", entry.get("text"))):
-        raise InputError(
-            "is a quotation, whose place in the source is not known",
-            where=at,
-            hint="Give the sources' texts as well, so that it can be found, or its start and end.",
-        )
-    if absent(entry.get("source")):
-        raise InputError(
-            f"has no source; it has: {', '.join(map(str, entry)) or 'nothing'}", where=at, hint=EVIDENCE_HINT
-        )
-    return (checked_span(entry["source"], entry.get("start"), entry.get("end"), at),)
 
 
 def _get(value: Any, name: str) -> Any:

@@ -44,12 +44,10 @@ def span_recall(s: Spans, *, k: int | None) -> np.ndarray:
     the length of its shortest one, times the share of its best-covered one: which of them was found does not
     change what the evidence is worth, and more texts never lower the value.
 
-    >>> from goldrank import parse
-    >>> from goldrank.data.spans import Spans
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 10, 30),),))])
-    >>> parse("SpanRecall@5")(Spans.of([item])).tolist()
-    [0.5]
+    >>> evaluate_texts([item], "SpanRecall@5")["SpanRecall@5"]
+    0.5
     """
     return ratio(_covered(s, k), _needed(s))
 
@@ -72,12 +70,10 @@ def span_precision(s: Spans, *, k: int | None, repeated: str = "once") -> np.nda
     that it was retrieved, as a reader pays for it, and evidence still once. Any alternative is evidence. Texts
     without a known place have length and no evidence.
 
-    >>> from goldrank import parse
-    >>> from goldrank.data.spans import Spans
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 40)], evidence=[Evidence(((Span("doc", 10, 30),),))])
-    >>> parse("SpanPrecision@5")(Spans.of([item])).tolist()
-    [0.5]
+    >>> evaluate_texts([item], "SpanPrecision@5")["SpanPrecision@5"]
+    0.5
     """
     return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated))
 
@@ -99,12 +95,10 @@ def span_iou(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
 
     `repeated` is as in SpanPrecision, and what alternatives count as in SpanRecall.
 
-    >>> from goldrank import parse
-    >>> from goldrank.data.spans import Spans
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 30)], evidence=[Evidence(((Span("doc", 20, 40),),))])
-    >>> parse("SpanIoU@5")(Spans.of([item])).tolist()
-    [0.25]
+    >>> evaluate_texts([item], "SpanIoU@5")["SpanIoU@5"]
+    0.25
     """
     missed = _needed(s) - _covered(s, k)
     return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated) + missed)
@@ -126,12 +120,10 @@ def span_f(s: Spans, *, k: int | None, beta: float = 1, repeated: str = "once") 
 
     `repeated` is as in SpanPrecision.
 
-    >>> from goldrank import parse
-    >>> from goldrank.data.spans import Spans
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 10, 30),),))])
-    >>> parse("SpanF@5")(Spans.of([item])).tolist()
-    [0.5]
+    >>> evaluate_texts([item], "SpanF@5")["SpanF@5"]
+    0.5
     """
     return harmonic(span_precision(s, k=k, repeated=repeated), span_recall(s, k=k), beta**2)
 
@@ -154,13 +146,11 @@ def span_precision_omega(s: Spans, *, repeated: str = "once") -> np.ndarray:
     It needs to be known how the whole corpus was cut. `repeated="each"` counts what overlapping texts share as often
     as they do, as in SpanPrecision.
 
-    >>> from goldrank import parse
-    >>> from goldrank.data.spans import Spans
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", [], evidence=[Evidence(((Span("doc", 10, 30),),))])
     >>> cut = [Span("doc", 0, 20), Span("doc", 20, 40), Span("doc", 40, 60)]
-    >>> parse("SpanPrecisionOmega")(Spans.of([item], chunks=cut)).tolist()
-    [0.5]
+    >>> evaluate_texts([item], "SpanPrecisionOmega", chunks=cut)["SpanPrecisionOmega"]
+    0.5
     """
     if s.touching is None:
         raise MeasureError(
@@ -192,13 +182,11 @@ def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.nda
     An evidence is covered if one of its alternatives is; `coverage` is the least share of it that counts (0: any
     part of it).
 
-    >>> from goldrank import parse
-    >>> from goldrank.data.spans import Spans
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> evidence = [Evidence(((Span("doc", 5, 9),),)), Evidence(((Span("doc", 10, 30),),))]
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=evidence)
-    >>> parse("EvidenceRecall@5")(Spans.of([item])).tolist()
-    [0.5]
+    >>> evaluate_texts([item], "EvidenceRecall@5")["EvidenceRecall@5"]
+    0.5
     """
     return ratio(s.by_query(_is_covered(s, k, coverage).astype(np.float64)), s.relevant())
 
@@ -218,12 +206,10 @@ def evidence_all(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarra
 
     `coverage` is as in EvidenceRecall.
 
-    >>> from goldrank import parse
-    >>> from goldrank.data.spans import Spans
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 5, 9),),))])
-    >>> parse("EvidenceAll@5")(Spans.of([item])).tolist()
-    [1.0]
+    >>> evaluate_texts([item], "EvidenceAll@5")["EvidenceAll@5"]
+    1.0
     """
     every: np.ndarray = (s.by_query(_is_covered(s, k, coverage)) == s.relevant()) & (s.relevant() > 0)
     return every.astype(np.float64)
