@@ -11,11 +11,11 @@ from goldrank.data import ids
 from goldrank.data.scores import format_value
 from goldrank.history.store import Record
 from goldrank.history.trends import Line
+from goldrank.report.sparkline import sparkline
 
 if TYPE_CHECKING:
     from goldrank.report.charts import Chart
 
-BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 60
 MOST_ROWS = 30
 MOST_HTML_ROWS = 1_000
@@ -56,19 +56,11 @@ def method(alpha: float) -> str:
 
 def spark(values: Sequence[float]) -> str:
     """A line of bars, from the least to the greatest value; of the newest ones if there are many."""
-    drawn = list(values)[-MOST_BARS:]
-    there = [v for v in drawn if math.isfinite(v)]
-    if not there:
-        return "·" * len(drawn)
-    low, high = min(there), max(there)
-    span = (high - low) or 1.0
-
-    def bar(value: float) -> str:
-        if not math.isfinite(value):
-            return "·"
-        return BARS[3] if high == low else BARS[min(7, int((value - low) / span * 8))]
-
-    return "".join(map(bar, drawn))
+    drawn = [value if math.isfinite(value) else math.nan for value in list(values)[-MOST_BARS:]]
+    there = [value for value in drawn if not math.isnan(value)]
+    low, high = min(there, default=0.0), max(there, default=1.0)
+    # Where nothing changes, the bars are of middle height.
+    return sparkline(drawn, low, high) if low < high else sparkline(drawn, low - 1.0, low + 1.25)
 
 
 def brief(record: Record) -> str:
