@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from goldrank.retrieval import Retrieved, retrieve
     from goldrank.text_evaluation import evaluate_texts
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "AspectQrels": "goldrank.data.aspects",

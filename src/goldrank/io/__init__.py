@@ -289,11 +289,9 @@ def distinct(runs: list[Run]) -> list[str]:
 
 def _detect(source: Source, kind: str) -> str:
     """The format of a source, from its first bytes."""
+    if source.table is not None:
+        return source.table
     head = source.head
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
     text = head.lstrip()
     lines = _data_lines(head)
     if text.startswith((b"{", b"[")):

@@ -217,11 +217,9 @@ def _of_file(source: Source, fields: Fields, format: str | None) -> Records:
 
 
 def _detect(source: Source, fields: Fields) -> str:
+    if source.table is not None:
+        return source.table
     head = source.head
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
     text = head.lstrip()
     if not text:
         if all(not line.strip() for _, line in source.lines()):

@@ -140,6 +140,13 @@ class Source:
                     )
                 yield data.replace(b"\r", b"\n") if self.old_mac else data
 
+    @property
+    def table(self) -> str | None:
+        """The format of a file that is a binary table."""
+        if self.head.startswith(b"PAR1"):
+            return "parquet"
+        return "arrow" if self.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")) else None
+
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers, each a record that may be long; without their LF."""
         number = 1
