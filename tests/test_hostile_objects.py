@@ -251,7 +251,7 @@ def test_direct_construction_is_checked() -> None:
         Run({"q1": ["d1"]})  # type: ignore[dict-item]
     with pytest.raises(GoldrankError, match="not a mapping"):
         Qrels({"q1": ["d1"]})  # type: ignore[dict-item]
-    with pytest.raises(GoldrankError, match="from results or from blocks"):
+    with pytest.raises(GoldrankError, match="from results, from blocks or from lines in Spark"):
         Run()
     assert evaluate(Qrels(cast(QRELS, doc=number)), Run(cast(RUN, doc=number)), "AP")["AP"] == pytest.approx(SOUND[0])
 

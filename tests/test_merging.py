@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from goldrank import AspectQrels, GoldrankError, Preferences, Scores, cli, evaluate
+from goldrank import AspectQrels, GoldrankError, Preferences, Scores, cli, evaluate, evaluate_texts
 from goldrank.data.qrels import Qrels
 from goldrank.measures import REGISTRY
 
@@ -24,7 +24,30 @@ def every_measure(*over: str) -> list[str]:
 
 
 def test_every_measure_is_in_a_test_below() -> None:
-    assert {one.over for one in REGISTRY.values()} == {"placements", "heads", "aspects", "preferences"}
+    tables = {"placements", "heads", "aspects", "preferences", "texts", "spans"}
+    assert {one.over for one in REGISTRY.values()} == tables
+
+
+def test_texts() -> None:
+    """Values are those of the whole. Its mean is taken in the order of the items, the merged one in that of ids."""
+    rng = random.Random(4)
+    items = []
+    for i in range(20):
+        found = [{"text": word, "source": "s", "start": at, "end": at + 1} for at, word in enumerate("abcde")]
+        rng.shuffle(found)
+        evidence = [{"source": "s", "start": rng.randrange(3), "end": 4}]
+        references = rng.sample("abcdexy", 3)
+        items.append({"id": f"q{i}", "retrieved": found[:4], "references": references, "evidence": evidence})
+    measures = [one for one in every_measure("texts", "spans") if not one.startswith("SpanPrecisionOmega")]
+    whole = evaluate_texts(items, [*measures, "nDCG@3"], matcher="exact")
+    parts = [evaluate_texts(part, [*measures, "nDCG@3"], matcher="exact") for part in (items[:7], items[7:])]
+    merged = Scores.merge(parts)
+    assert merged.per_query == {
+        name: {query: column[query] for query in sorted(column)} for name, column in whole.per_query.items()
+    }
+    assert merged.mean == pytest.approx(whole.mean, rel=1e-14)
+    assert merged.counts == whole.counts
+    assert next(note for note in whole.notes if "cover a reference" in note).split("%")[0] in str(merged.notes)
 
 
 def made_up(seed: int, queries: int = 25) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:

@@ -21,7 +21,7 @@ ALL = sorted(REGISTRY)
 NAMES = [name for name in ALL if REGISTRY[name].over != "texts"]
 """Measures of documents; those of texts have tests of their own."""
 PLAIN = [name for name in NAMES if REGISTRY[name].over == "placements"]
-EXAMPLES = 100
+EXAMPLES = 70
 """Random rankings for each measure and each property."""
 
 Qrels = dict[str, dict[str, int]]

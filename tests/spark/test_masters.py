@@ -15,11 +15,14 @@ import pytest
 HERE = Path(__file__).resolve().parent
 
 
-SOME = "(oracle and trec_eval-10) or killed or lists_of_results or computed_once or leave_the_cluster or either_side"
+SOME = {
+    "local-cluster[2,1,1024]": "killed or (oracle and trec_eval-10-executors)",
+    "connect": "(oracle and trec_eval-10-driver) or lists_of_results or leave_the_cluster",
+}
 
 
 @pytest.mark.skipif("GOLDRANK_SPARK" in os.environ, reason="this is already one of the other kinds of session")
-@pytest.mark.parametrize("master", ["local-cluster[2,1,1024]", "connect"])
+@pytest.mark.parametrize("master", SOME)
 def test_other_sessions(master, tmp_path):
     done = subprocess.run(
         [
@@ -28,7 +31,7 @@ def test_other_sessions(master, tmp_path):
             "pytest",
             str(HERE),
             "-k",
-            SOME,
+            SOME[master],
             "-p",
             "no:cacheprovider",
             f"--basetemp={tmp_path / 'tmp'}",

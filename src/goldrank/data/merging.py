@@ -28,6 +28,11 @@ _TOTALS = {
     "contradicted": "judged documents claimed a better rank in the rank column than the scores give; the scores count",
     "near_forms": "documents equal a judged id only after Unicode normalisation (NFC, NFD) and do not count",
 }
+_SHARES = (
+    ("judged_retrieved", "retrieved", "returned documents are judged"),
+    ("covered", "references", "references are covered by some retrieved text"),
+    ("matching", "retrieved", "retrieved texts cover a reference"),
+)
 _OF_VALUES = ("without them:", "in another order of tied", "as unjudged documents may")
 """Beginnings of notes on the values of a shard, which say nothing of the whole."""
 
@@ -152,8 +157,9 @@ def _notes(
     if len(versions) > 1:
         notes.append(f"shards were made by different versions of goldrank: {', '.join(versions)}")
     notes += [f"{counts[key]:,} {words}" for key, words in _TOTALS.items() if counts.get(key)]
-    if counts.get("retrieved"):
-        notes.append(f"{counts['judged_retrieved'] / counts['retrieved']:.1%} of the returned documents are judged")
+    for part, whole, words in _SHARES:
+        if part in counts and counts.get(whole):
+            notes.append(f"{counts[part] / counts[whole]:.1%} of the {words}")
     others: dict[str, list[int]] = {}
     for i, one in enumerate(shards):
         for note in one.notes:
