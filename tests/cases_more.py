@@ -17,6 +17,7 @@ L = [0.0, *(1 / log2(rank + 1) for rank in range(1, 12))]
 """What a gain of 1 at a rank adds to DCG."""
 
 MORE = [
+    Case('nDCG(discount="ln")@2', "0 1", "", 1 / (log(3) / log(2)), "a quotient of logarithms, as some tools take it"),
     # R with another divisor, SetF by weight, RBP with gains.
     Case('R(divisor="returned")@2', "1 0 1 . .", "1", 1 / 2, "two relevant documents were returned"),
     Case("SetF(weight=4)", "1 1 0 0", "", 5 * (1 / 2) * 1 / (4 * (1 / 2) + 1), "weight is beta squared"),

@@ -233,7 +233,8 @@ def gain_of(grade, gain, rel, negative):
 def dcg_of(gains, discount):
     total = 0.0
     for i, value in enumerate(gains):
-        total += value / math.log2(i + 2 if discount == "log2" else max(i + 1, 2))
+        by = math.log(i + 2, 2) if discount == "ln" else math.log2(i + 2 if discount == "log2" else max(i + 1, 2))
+        total += value / by
     return total
 
 

@@ -159,7 +159,11 @@ CONTINUOUS_EVAL = Convention(
     "continuous_eval",
     ties="input",
     duplicates="first",
-    options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary", "cut_ideal": False}, "P": {"divisor": "retrieved"}},
+    options={
+        "AP": {"divisor": "hits"},
+        "nDCG": {"gain": "binary", "cut_ideal": False, "discount": "ln"},
+        "P": {"divisor": "retrieved"},
+    },
 )
 IR_EVAL_NUMBA = Convention(
     "ir_eval_numba",

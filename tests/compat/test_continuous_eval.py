@@ -29,7 +29,7 @@ from goldrank.compat.continuous_eval import (
 )
 from goldrank.errors import GoldrankError, InputError, OptionError
 
-LOG3 = 0.6309297535714575  # 1 / log2(3)
+LOG3 = 0.6309297535714574  # 1 / log2(3), as the document has it
 
 
 def test_both_call_forms() -> None:

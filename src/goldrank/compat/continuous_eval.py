@@ -237,7 +237,7 @@ class RankedRetrievalMetrics(_Matching):
     Look at reciprocal rank if one chunk holds the whole answer, at average precision if several are needed.
 
     >>> RankedRetrievalMetrics().calculate(["x", "a"], ["a"])
-    {'average_precision': 0.5, 'reciprocal_rank': 0.5, 'ndcg': 0.6309297535714575}
+    {'average_precision': 0.5, 'reciprocal_rank': 0.5, 'ndcg': 0.6309297535714574}
     """
 
     schema = _limits("average_precision", "reciprocal_rank", "ndcg")

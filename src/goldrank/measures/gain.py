@@ -14,7 +14,7 @@ from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Choice, Flag, Number, measure
 
 GAIN = Choice(("linear", "exp2", "binary"), mapping=True)
-DISCOUNT = Choice(("log2", "log2_from_2"))
+DISCOUNT = Choice(("log2", "log2_from_2", "ln"))
 _JK = "Jarvelin and Kekalainen 2002, Cumulated gain-based evaluation of IR techniques"
 
 
@@ -35,7 +35,14 @@ def gains(grade: np.ndarray, gain: str | Mapping[int, float], rel: float, negati
 
 
 def discounted(gain: np.ndarray, rank: np.ndarray, discount: str) -> np.ndarray:
-    """Gain divided by log2(rank + 1), or by log2(max(rank, 2)) for the form that spares the first two ranks."""
+    """Gain divided by log2(rank + 1), or by log2(max(rank, 2)) for the form that spares the first two ranks.
+
+    "ln" divides by ln(rank + 1) / ln(2): the same but for the last bit, in which some tools differ.
+    """
+    if discount == "ln":
+        logarithm = np.array([math.log(one) for one in (rank + 1).tolist()]) / math.log(2)
+        by_quotient: np.ndarray = gain / logarithm
+        return by_quotient
     value: np.ndarray = gain / log2(rank + 1 if discount == "log2" else np.maximum(rank, 2))
     return value
 
@@ -61,7 +68,8 @@ def dcg(
     """Discounted cumulative gain: grades summed, each divided by log2(rank + 1).
 
     `gain` is "linear" (the grade), "exp2" (2^grade - 1), "binary" (1 from `rel` up) or a mapping from
-    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted. Negative
+    grade to gain. `discount="log2_from_2"` is the original form with ranks 1 and 2 undiscounted, "ln" takes the
+    logarithm as a quotient, which may differ in the last bit. Negative
     grades gain nothing; `negative="keep"` takes them as they are, as losses.
 
     >>> evaluate({"q": {"a": 3}}, {"q": ["a"]}, "DCG")["DCG"]
