@@ -11,6 +11,9 @@ import numpy as np
 
 from goldrank.errors import Place
 
+SAMPLED_TAGS = 64
+"""Lines of a block whose tags are looked at where tags do not tell runs apart."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -50,7 +53,7 @@ class Block(Rows):
         """The lines of each tag, in the order in which tags first appear."""
         if self.tags is None:
             return [(b"", self)]
-        start = self.tags.start
+        start = self.tags.starts()
         names = self.tags.names(start[:-1])
         number: dict[bytes, int] = {}
         codes = np.array([number.setdefault(name, len(number)) for name in names], np.int64)
@@ -86,10 +89,17 @@ class Block(Rows):
 class Tags:
     """Which run the lines of a block belong to, in stretches of one tag each."""
 
-    start: np.ndarray
-    """The line at which each stretch starts; one more entry than stretches."""
+    size: int
+    """How many lines there are."""
+    starts: Callable[[], np.ndarray]
+    """The line at which each stretch starts, and the number of lines; found when asked for, as it takes time."""
     names: Callable[[np.ndarray], list[bytes]]
     """The tags of some lines."""
+
+    def some(self) -> list[bytes]:
+        """Tags of the first, the last and some lines between: files that were put together show themselves."""
+        lines = np.unique(np.linspace(0, self.size - 1, SAMPLED_TAGS).astype(np.int64))
+        return list(dict.fromkeys(self.names(lines))) if self.size else []
 
 
 @dataclass(frozen=True)

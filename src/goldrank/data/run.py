@@ -151,7 +151,7 @@ class Runs(Mapping[str, Run]):
         for piece in self.source.pieces():
             tags = piece().tags
             if tags is not None:
-                found.update(dict.fromkeys(tags.names(tags.start[:-1])))
+                found.update(dict.fromkeys(tags.names(tags.starts()[:-1])))
         return ids.decode_all(found)
 
     def run(self, tag: str) -> Run:

@@ -313,17 +313,9 @@ def _rank_piece(block: Block, judged: Judged, convention: Convention) -> Piece:
         unjudged={q for i in np.flatnonzero(codes < 0).tolist() if judged.owns(q := block.queries[i])},
         lines=len(block),
         example_docs=list(map(ids.decode, block.docs(np.arange(min(3, len(block)))))),
-        tags=[]
-        if block.tags is None
-        else list(dict.fromkeys(block.tags.names(block.tags.start[:-1][:100])))[:MOST_TAGS],
+        tags=[] if block.tags is None else block.tags.some()[:MOST_TAGS],
         block_notes=block.notes,
     )
-
-
-def _some_tags(block: Block) -> list[bytes]:
-    if block.tags is None:
-        return []
-    return list(dict.fromkeys(block.tags.names(block.tags.start[:-1][:100])))[:MOST_TAGS]
 
 
 def _rank_again(

@@ -395,7 +395,7 @@ class TableRun:
             tag = batch["tag"].fill_null("").cast(pl.Binary)
             other = np.flatnonzero((tag != tag.shift(1)).fill_null(False).to_numpy())
             first = np.concatenate((start[:1], other, [len(batch)]))
-            tags = Tags(first, lambda lines: tag.gather(lines).to_list())
+            tags = Tags(len(batch), lambda: first, lambda lines: tag.gather(lines).to_list())
         return Block(
             score,
             key,

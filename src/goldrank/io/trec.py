@@ -134,8 +134,11 @@ class TrecRun:
         tags: Tags | None = None
         if "tag" in layout.fields:
             tag_column = layout.column("tag")
-            changes = scan.changes(fields.columns(tag_column), fields.size)
-            tags = Tags(np.append(changes, fields.size), lambda lines: fields.texts(tag_column, lines))
+            tags = Tags(
+                fields.size,
+                lambda: np.append(scan.changes(fields.columns(tag_column), fields.size), fields.size),
+                lambda lines: fields.texts(tag_column, lines),
+            )
 
         return Block(
             score=score,
