@@ -264,6 +264,10 @@ def test_a_cut_file_is_seen(filled):
     ("statement", "words"),
     [
         ("UPDATE value SET per_query = zeroblob(50) WHERE record = 2", "the values of nDCG@10 in record 2"),
+        (
+            "UPDATE value SET per_query = (SELECT per_query FROM value WHERE record = 1) WHERE record = 2",
+            "the values of nDCG@10 in record 2 are not those that were recorded",
+        ),
         ("UPDATE value SET summary = 0.9 WHERE record = 2", "record 2 is not what was recorded"),
         ("UPDATE record SET label = 'other' WHERE id = 2", "record 2 is not what was recorded"),
         ("UPDATE record SET details = replace(details, 'note 1', 'note 9')", "record 2 is not what was recorded"),

@@ -270,3 +270,31 @@ def test_policy_is_strict(report):
     head = report[1].split("</head>")[0]
     assert "default-src 'none'; script-src 'sha256-" in head
     assert "unsafe" not in head
+
+
+def test_the_page_of_a_history(show, tmp_path):
+    """Its tables sort, and no name that was recorded runs a script."""
+    from made_up_scores import make
+
+    from goldrank import History
+    from goldrank.history.trends import lines
+    from goldrank.report import trend
+
+    with History.open(tmp_path / "history.db", create=True) as history:
+        for i in range(12):
+            values = np.linspace(0, 0.5, 20) + 0.2 * (i >= 7) + 0.01 * np.cos(np.arange(20) * (i + 1))
+            history.record(make(values), label="main", note=f"note {i}")
+        for one, other in zip(HOSTILE[:20], HOSTILE[-20:], strict=True):  # few enough lines for the chart to have all
+            history.record(make(np.ones(3), run=one, criteria=other), commit=other, branch=one, note=other, tags=[one])
+            history.record(make(np.ones(3), run="x"), label="dev", commit=one, note=one)
+        found, baselines = [lines(history, limit=100)], {HOSTILE[0]: 3}
+    page = show(trend.html(found, baselines, 0.05))
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("svg > g").first.locator("> circle").count() == 12, "a dot for each record of main"
+    assert page.locator(".verdicts li").count() == 1
+    assert "record 8 is better than record 1" in page.inner_text(".verdicts li")
+    table = page.locator("table[data-sortable]").first
+    table.locator("thead button:has-text('nDCG@10')").click()
+    values = [float(cell) for cell in table.locator("tbody tr td:nth-child(4)").all_inner_texts()]
+    assert values == sorted(values, reverse=True)
+    assert len(values) == 12
