@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
+import places
 import pytest
 
 from goldrank import GoldrankError, Scores, evaluate
 from goldrank.io import sources
 
-DATA = Path(__file__).parent / "data"
+DATA = places.FILES
 
 # The sound pair: q1 has d1 (1), d2 (0), d3 (2) at ranks 1, 2, 3; q2 has d4 (1) first, d1 (1) is not returned.
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\nq2 0 d4 1\n"

@@ -16,56 +16,38 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
+_GROUND = ("errors", "ids", "notes", "conventions", "types")
+_ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
     "errors": (),
+    "ids": ("errors",),
+    "notes": ("errors", "ids"),
     "conventions": ("errors",),
-    "data": ("errors", "conventions"),
-    "io": ("errors", "conventions", "data"),
-    "retrieval": ("errors", "data", "io"),
-    "engine": ("errors", "conventions", "data"),
-    "match": ("errors", "conventions", "data"),
-    "measures": ("errors", "conventions", "data"),
-    "advice": ("errors", "measures"),
-    "pitfalls": ("data", "measures"),
-    "overlap": ("errors", "conventions", "data", "engine"),
-    "memory": ("errors", "data"),
-    "evaluation": (
-        "__init__",
-        "errors",
-        "conventions",
-        "data",
-        "io",
-        "engine",
-        "match",
-        "measures",
-        "overlap",
-        "memory",
-    ),
+    "types": ("errors", "ids", "notes", "conventions"),
+    "data": _GROUND,
+    "io": (*_GROUND, "data"),
+    "engine": (*_GROUND, "data"),
+    "match": (*_GROUND, "data"),
+    "measures": (*_GROUND, "data"),
+    "retrieval": (*_GROUND, "data", "io"),
+    "guide": (*_GROUND, "data", "measures"),
+    "evaluation": ("__init__", *_GROUND, *_ROOMS),
+    "comparison": ("__init__", *_GROUND, *_ROOMS),
+    "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
+    "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
+    "report": ("__init__", *_GROUND, *_ROOMS, "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
-LAYERS["text_evaluation"] = (*LAYERS["evaluation"], "evaluation")
-_BELOW = (*LAYERS["text_evaluation"], "text_evaluation")
-LAYERS |= {
-    "distributed": _BELOW,
-    "judging": _BELOW,
-    "difference": _BELOW,
-    "comparison": _BELOW,
-    "history": (*_BELOW, "comparison"),
-    "report": (*_BELOW, "comparison", "history"),
-}
-_ABOVE = (
-    *_BELOW, "retrieval", "distributed", "advice", "pitfalls", "judging", "difference", "demo",
-    "comparison", "history", "report",
-)  # fmt: skip
-LAYERS |= dict.fromkeys(("cli", "web", "compat"), _ABOVE)
+_ABOVE = ("__init__", *_GROUND, *_ROOMS, "retrieval", "guide", "demo", "comparison", "history", "gating", "report")
+LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 
 LAZILY = {
     "__init__": set(_ABOVE),  # public names, when first used
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
-    "evaluation": {"distributed"},  # what is too much for the driver
     "data": {"measures"},  # Scores understands every spelling of a measure
+    "types": {"data", "measures"},  # for type checkers
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 

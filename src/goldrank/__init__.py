@@ -12,40 +12,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goldrank.advice import choose
     from goldrank.comparison import Comparison, compare, compare_scores
     from goldrank.comparison.agreement import agreement
+    from goldrank.comparison.convention_difference import explain_difference
     from goldrank.comparison.fusion import fuse, tune
     from goldrank.comparison.matching import matcher_agreement
-    from goldrank.comparison.movement import diff
+    from goldrank.comparison.rank_changes import diff
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
-    from goldrank.difference import explain_difference
-    from goldrank.distributed import evaluate_spark
     from goldrank.errors import GoldrankError
-    from goldrank.evaluation import evaluate
+    from goldrank.evaluation.documents import evaluate
+    from goldrank.evaluation.executors import evaluate_spark
+    from goldrank.evaluation.texts import evaluate_texts
+    from goldrank.evaluation.unjudged import worth_judging
+    from goldrank.gating.baseline import Baseline
+    from goldrank.gating.decide import gate, gate_scores
+    from goldrank.gating.rules import Rule, Rules
+    from goldrank.gating.verdict import Verdict
+    from goldrank.guide.advice import choose
+    from goldrank.guide.pitfalls import pitfalls_of
     from goldrank.history import History, Record
-    from goldrank.history.baseline import Baseline
-    from goldrank.history.gate import gate, gate_scores
-    from goldrank.history.rules import Rule, Rules
-    from goldrank.history.verdict import Verdict
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
-    from goldrank.judging import worth_judging
     from goldrank.measures import Measure, measure, parse
-    from goldrank.pitfalls import pitfalls_of
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, retrieve
-    from goldrank.text_evaluation import evaluate_texts
 
 __version__ = "0.2.0"
 
 _HOME = {
     "AspectQrels": "goldrank.data.aspects",
-    "Baseline": "goldrank.history.baseline",
+    "Baseline": "goldrank.gating.baseline",
     "Comparison": "goldrank.comparison",
     "Convention": "goldrank.conventions",
     "GoldrankError": "goldrank.errors",
@@ -55,28 +55,28 @@ _HOME = {
     "Qrels": "goldrank.data.qrels",
     "Retrieved": "goldrank.retrieval",
     "Record": "goldrank.history",
-    "Rule": "goldrank.history.rules",
-    "Rules": "goldrank.history.rules",
+    "Rule": "goldrank.gating.rules",
+    "Rules": "goldrank.gating.rules",
     "Run": "goldrank.data.run",
     "Scores": "goldrank.data.scores",
-    "Verdict": "goldrank.history.verdict",
-    "choose": "goldrank.advice",
+    "Verdict": "goldrank.gating.verdict",
+    "choose": "goldrank.guide.advice",
     "agreement": "goldrank.comparison.agreement",
     "compare": "goldrank.comparison",
     "compare_scores": "goldrank.comparison",
     "coverage_curves": "goldrank.report.coverage",
-    "diff": "goldrank.comparison.movement",
-    "evaluate": "goldrank.evaluation",
-    "evaluate_texts": "goldrank.text_evaluation",
-    "evaluate_spark": "goldrank.distributed",
-    "explain_difference": "goldrank.difference",
+    "diff": "goldrank.comparison.rank_changes",
+    "evaluate": "goldrank.evaluation.documents",
+    "evaluate_texts": "goldrank.evaluation.texts",
+    "evaluate_spark": "goldrank.evaluation.executors",
+    "explain_difference": "goldrank.comparison.convention_difference",
     "fuse": "goldrank.comparison.fusion",
-    "gate": "goldrank.history.gate",
-    "gate_scores": "goldrank.history.gate",
+    "gate": "goldrank.gating.decide",
+    "gate_scores": "goldrank.gating.decide",
     "matcher_agreement": "goldrank.comparison.matching",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
-    "pitfalls_of": "goldrank.pitfalls",
+    "pitfalls_of": "goldrank.guide.pitfalls",
     "read_aspects": "goldrank.io",
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
@@ -85,7 +85,7 @@ _HOME = {
     "read_runs": "goldrank.io",
     "tune": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
-    "worth_judging": "goldrank.judging",
+    "worth_judging": "goldrank.evaluation.unjudged",
     "write_run": "goldrank.io",
 }
 

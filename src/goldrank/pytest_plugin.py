@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from goldrank.history.baseline import Baseline
-    from goldrank.history.verdict import Verdict
+    from goldrank.gating.baseline import Baseline
+    from goldrank.gating.verdict import Verdict
 
 _PROPERTY = "goldrank_baseline_set"
 
@@ -46,8 +46,8 @@ def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
     def gate(qrels: Any, run: Any, rules: Any = None, baseline: Any = None, **options: Any) -> Verdict:
         __tracebackhide__ = True
         from goldrank.errors import GoldrankError
-        from goldrank.history.gate import gate as decide
-        from goldrank.history.rules import Rules
+        from goldrank.gating.decide import gate as decide
+        from goldrank.gating.rules import Rules
         from goldrank.report.gate import render
 
         if rules is None:
@@ -98,9 +98,9 @@ def _update(
     """Set a baseline file anew and leave a note for the end of the session, which xdist carries to the main process."""
     from goldrank import conventions, io
     from goldrank.errors import OptionError
-    from goldrank.evaluation import evaluate
-    from goldrank.history.baseline import Baseline, changes, judgement_hashes
-    from goldrank.history.gate import measures_for
+    from goldrank.evaluation.documents import evaluate
+    from goldrank.gating.baseline import Baseline, changes, judgement_hashes
+    from goldrank.gating.decide import measures_for
 
     if not isinstance(baseline, Path):
         raise OptionError("--goldrank-update sets baseline files only", hint="For a history: goldrank baseline set.")

@@ -10,10 +10,10 @@ import asyncio
 import json
 import logging
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import places
 import pytest
 
 import goldrank
@@ -21,7 +21,7 @@ from goldrank.compat import axion, continuous_eval, ir_eval_numba, lesson, remem
 from goldrank.errors import GoldrankError
 from goldrank.match.rouge import rouge_l_recall
 
-CASES = json.loads((Path(__file__).parent.parent / "data" / "golden" / "seeds.json").read_text(encoding="utf-8"))
+CASES = json.loads((places.FILES / "golden" / "seeds.json").read_text(encoding="utf-8"))
 
 NO_ZERO_DIVISION = 0.0
 DEFECTS: dict[str, Any] = {

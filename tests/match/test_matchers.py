@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
+import places
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -496,7 +496,7 @@ def test_rouge_of_long_sentences() -> None:
 
 # The page about them.
 
-PAGE = Path(__file__).parents[2] / "docs" / "matching.md"
+PAGE = places.ROOT / "docs" / "matching.md"
 
 
 def test_the_page_lists_all_matchers_with_their_thresholds() -> None:

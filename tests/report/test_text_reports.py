@@ -141,7 +141,7 @@ def test_diff_view(data):
 
 
 def test_charts_are_wellformed_alone_and_inline(data, hostile):
-    from goldrank.comparison.movement import locate
+    from goldrank.comparison.rank_changes import locate
 
     qrels, runs = data
     names = {"<b>&\"'": runs["bm25"], "]]>": runs["dense"]}
@@ -178,7 +178,7 @@ def test_curves_are_the_measures_values(data):
 
 
 def test_rank_shift_counts_by_hand():
-    from goldrank.comparison.movement import locate
+    from goldrank.comparison.rank_changes import locate
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
 

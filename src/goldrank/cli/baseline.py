@@ -42,7 +42,7 @@ def set_(
     **options: Any,
 ) -> None:
     """Freeze a run's scores as BASELINE, a file (or with --db a name), and say what that changes."""
-    from goldrank.history.baseline import Baseline, changes, judgement_hashes
+    from goldrank.gating.baseline import Baseline, changes, judgement_hashes
     from goldrank.history.store import History
 
     if record is not None and db is None:
@@ -84,9 +84,9 @@ def _evaluate(
     qrels: str, run: str, measures: tuple[str, ...], rules_file: str | None, run_format: str | None, options: Any
 ) -> tuple[Any, Any]:
     from goldrank import conventions
-    from goldrank.evaluation import evaluate
-    from goldrank.history.gate import measures_for
-    from goldrank.history.rules import Rules
+    from goldrank.evaluation.documents import evaluate
+    from goldrank.gating.decide import measures_for
+    from goldrank.gating.rules import Rules
     from goldrank.io import read_qrels, read_run
     from goldrank.measures import DEFAULT
 
@@ -107,7 +107,7 @@ def _evaluate(
 @click.option("--db", type=click.Path(dir_okay=False), help="The history that has it.")
 def show(baseline: str, db: str | None) -> None:
     """Show a baseline: what it is, when it was set, and its values. A changed file is refused."""
-    from goldrank.history.baseline import Baseline
+    from goldrank.gating.baseline import Baseline
 
     found = Baseline.of(baseline, db)
     known = found.basis
@@ -121,6 +121,6 @@ def show(baseline: str, db: str | None) -> None:
 
 
 def _say(lines: list[str]) -> None:
-    from goldrank.data.ids import show as shown
+    from goldrank.ids import show as shown
 
     click.echo("\n".join(shown(line, 2000) for line in lines).encode("utf-8", "backslashreplace"))

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from goldrank import advice
+from goldrank.guide import advice
 
 
 @click.command("choose")

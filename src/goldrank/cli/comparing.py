@@ -125,8 +125,8 @@ def show(comparison: Comparison, files: Mapping[str, str | None], svg: str | Non
 
 def show_agreement(comparison: Comparison, runs: Mapping[str, Run]) -> None:
     """Print how alike each two rankings are, and how alike each two measures order the systems."""
+    from goldrank import ids
     from goldrank.comparison.agreement import STATISTICS, agreement, measures_agree
-    from goldrank.data import ids
     from goldrank.data.layout import aligned
     from goldrank.report.cells import number
 
@@ -153,7 +153,7 @@ def write(path: str, text: str) -> None:
 
 def _charts(c: Comparison) -> list[tuple[str, str]]:
     """Every chart with a name for its file."""
-    from goldrank.comparison.movement import locate
+    from goldrank.comparison.rank_changes import locate
     from goldrank.report import charts
 
     at = {run: i for i, run in enumerate(c.runs)}

@@ -41,7 +41,7 @@ def command(
 
     from rich.console import Console
 
-    from goldrank.comparison.movement import diff
+    from goldrank.comparison.rank_changes import diff
     from goldrank.report.terminal import view_diff
 
     opened = comparing.open_runs((before, after), run_format, policies["duplicates"] or "error")

@@ -54,7 +54,7 @@ def command(
     - is standard input. Folders of part files and quoted patterns ('runs/part-*.parquet') are read as one.
     Without -m the usual measures are shown.
     """
-    from goldrank.evaluation import check_files, evaluate
+    from goldrank.evaluation.documents import check_files, evaluate
     from goldrank.io import distinct, read_qrels, read_run, read_runs
 
     if save and len(runs) > 1:
@@ -90,8 +90,8 @@ def command(
 
 
 def _table(scores: Sequence[Any], by_query: bool) -> str:
-    from goldrank.data.ids import show
     from goldrank.data.scores import ScoresByRun, format_value
+    from goldrank.ids import show
 
     blocks = []
     if by_query:
@@ -165,7 +165,7 @@ def _markdown(scores: Sequence[Any], by_query: bool) -> str:
 
 def markdown_cell(text: str) -> str:
     """A text that cannot leave its cell of a Markdown table."""
-    from goldrank.data.ids import show
+    from goldrank.ids import show
 
     escaped = show(text, 200)
     for sign in "\\|`*_<>[]":

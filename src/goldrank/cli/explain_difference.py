@@ -21,7 +21,7 @@ from goldrank.conventions import CONVENTIONS
 def command(qrels: str, run: str, measures: tuple[str, ...], conventions: tuple[str, str]) -> None:
     """Say why two conventions give different numbers for the same run."""
     from goldrank import read_qrels, read_run
-    from goldrank.difference import explain_difference
+    from goldrank.comparison.convention_difference import explain_difference
 
     judged, ranked = read_qrels(qrels), read_run(run)
     for i, measure in enumerate(measures):

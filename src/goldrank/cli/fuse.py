@@ -54,7 +54,7 @@ def command(
 ) -> None:
     """Combine runs into one, and compare all of them with the best single run."""
     from goldrank.comparison import compare, fusion
-    from goldrank.evaluation import evaluate
+    from goldrank.evaluation.documents import evaluate
     from goldrank.io import read_qrels, write_run
 
     judged = read_qrels(qrels, judgements=policies["judgements"] or "error")

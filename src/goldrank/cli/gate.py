@@ -59,7 +59,7 @@ def command(
     if not rules_file and not more:
         raise click.UsageError("there are no rules: name a file with --rules, or one with --rule 'nDCG@10: -1%'")
     files = [_form(output) for output in outputs]
-    from goldrank.history.verdict import Verdict
+    from goldrank.gating.verdict import Verdict
 
     try:
         verdict = _decide(qrels, run, rules_file, more, run_format, options)
@@ -79,8 +79,8 @@ def _decide(
 ) -> Any:
     from dataclasses import replace
 
-    from goldrank.history.gate import gate
-    from goldrank.history.rules import Rule, Rules
+    from goldrank.gating.decide import gate
+    from goldrank.gating.rules import Rule, Rules
     from goldrank.io import read_qrels, read_run
 
     if qrels == run == "-":

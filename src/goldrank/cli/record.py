@@ -79,7 +79,7 @@ def command(
 def _scores(inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any) -> list[Any]:
     """Saved scores, or those of runs."""
     from goldrank.data.scores import Scores
-    from goldrank.evaluation import evaluate
+    from goldrank.evaluation.documents import evaluate
     from goldrank.io import distinct, read_qrels, read_run
 
     if len(inputs) == 1 or _is_saved(inputs[0]):
@@ -108,7 +108,7 @@ def _line(label: str | None, run: str, several: bool) -> str:
     """The label to record: the one that was given, or one made from the run's name."""
     if label is not None and not several:
         return label
-    from goldrank.data import ids
+    from goldrank import ids
 
     name = ids.show(run)
     return f"{label}/{name}" if label else f"run {name}" if name.isdigit() else name

@@ -100,11 +100,11 @@ def command(
     JSON, CSV or Parquet; names of fields that RAG tools use are known. Several files are several systems, side
     by side; NAME=FILE names one, and - is standard input. Without -m the usual measures are shown.
     """
+    from goldrank.evaluation.texts import DEFAULT as USUAL
+    from goldrank.evaluation.texts import evaluate_texts
     from goldrank.io.items import items
     from goldrank.io.sources import open_source
     from goldrank.measures import parse
-    from goldrank.text_evaluation import DEFAULT as USUAL
-    from goldrank.text_evaluation import evaluate_texts
 
     if save and len(data) > 1:
         raise click.UsageError("--save takes one system")
@@ -172,16 +172,16 @@ def _told_apart(scores: Sequence[Any]) -> list[Any]:
 def _only(scores: Any, wanted: Sequence[str], convention: str, empty: str | None) -> Any:
     """The scores without the measures that only curves need."""
     from goldrank import conventions
-    from goldrank.evaluation import wanted_measures
+    from goldrank.evaluation.documents import wanted_measures
 
     names = map(str, wanted_measures(wanted, conventions.get(convention).having(empty=empty)))
     return replace(scores, columns={name: scores.columns[name] for name in names})
 
 
 def _show_explanations(explanations: dict[str, Any], scores: Sequence[Any], query: str) -> None:
-    from goldrank.data.ids import show
     from goldrank.data.layout import aligned
     from goldrank.data.scores import format_value
+    from goldrank.ids import show
 
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for i, one in enumerate(scores):

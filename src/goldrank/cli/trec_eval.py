@@ -251,7 +251,7 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
     """What trec_eval would print, query by query and then the summary; `number` formats values."""
     from goldrank import conventions, engine, io
     from goldrank.io import sources, trec
-    from goldrank.measures.judging import grade_strings
+    from goldrank.measures.judged import grade_strings
 
     one_of(settings.format, FORMATS, "-R")
     lines = lines_of(settings.measures, settings.level, settings.docs)
@@ -329,7 +329,7 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
         n = len(answered) if settings.complete else len(queries)
         for line, label, each in zip(lines, labels, values, strict=True):
             if line.name == "runid":
-                from goldrank.data import ids
+                from goldrank import ids
 
                 yield f"{label}\tall\t{ids.decode(trec.last_tag(source))}\n"
             elif isinstance(each, np.ndarray):
@@ -377,7 +377,7 @@ def _summary(line: Line, column: np.ndarray, n: int, settings: Settings, placeme
 
 def _read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean and standard deviation by query and measure."""
-    from goldrank.data import ids
+    from goldrank import ids
     from goldrank.io import sources
 
     known: dict[tuple[str, str], tuple[float, float]] = {}
@@ -468,8 +468,7 @@ def command(
     files: tuple[str, ...],
 ) -> None:
     """Measure a run as trec_eval 10 does: same arguments, same output."""
-    from goldrank import __version__
-    from goldrank.data import ids
+    from goldrank import __version__, ids
 
     if version:
         click.echo(f"goldrank {__version__}, as trec_eval 10.0", err=True)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions, evaluation, io
+from goldrank import conventions, ids, io
 from goldrank.comparison import correction, paired, power, slices
 from goldrank.comparison.result import Comparison, Evidence, Pair, Settings, Summary
 from goldrank.conventions import Convention
-from goldrank.data import ids
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, did_you_mean, one_of
+from goldrank.evaluation import documents as evaluation
 from goldrank.measures import DEFAULT, Measure, parse
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from goldrank import conventions, evaluation, io
+from goldrank import conventions, ids, io
 from goldrank.conventions import Convention
-from goldrank.data import ids
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, one_of
+from goldrank.evaluation import documents as evaluation
 
 METHODS = {
     "rrf": "reciprocal rank fusion: the sum of weight / (k + rank) (Cormack, Clarke and Buettcher 2009)",

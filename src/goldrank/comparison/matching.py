@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.comparison.paired import Interval
-from goldrank.data import ids
 from goldrank.data.explanation import clip
 from goldrank.data.layout import aligned
 from goldrank.errors import InputError, OptionError

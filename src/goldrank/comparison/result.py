@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.comparison.correction import CORRECTIONS
 from goldrank.comparison.paired import TESTS, Interval, effect_word
 from goldrank.conventions import Convention
-from goldrank.data import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.comparison import correction, paired
 from goldrank.comparison.paired import Interval
 from goldrank.comparison.result import Comparison
-from goldrank.data import ids
 from goldrank.errors import InputError
 
 SMALL = 10

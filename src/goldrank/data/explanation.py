@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.texts import Reference
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.scores import Bounds, Column, Scores
 from goldrank.errors import InputError
 

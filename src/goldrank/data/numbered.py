@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.numbered import Numbered
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels

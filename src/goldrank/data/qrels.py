@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.errors import InputError, Place, one_of
 
 MAX_GRADE = 10_000_000
@@ -22,7 +22,7 @@ Grade = int | float
 
 
 @dataclass(frozen=True)
-class Sheet:
+class JudgementArrays:
     """Qrels made ready for engines: queries in byte order, numbered from 0, and their grades as arrays."""
 
     queries: tuple[str, ...]
@@ -217,7 +217,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return sorted(self.raw)
 
     @cached_property
-    def sheet(self) -> Sheet:
+    def arrays(self) -> JudgementArrays:
         """Queries in byte order and grades as arrays."""
         if self._raw is not None:
             queries = ids.decode_all(self.order)
@@ -230,7 +230,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         values = [grade for row in rows for grade in row.values()]
         grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
         query = np.repeat(np.arange(len(rows)), sizes)
-        return Sheet(queries, start, grade[np.lexsort((-grade, query))])
+        return JudgementArrays(queries, start, grade[np.lexsort((-grade, query))])
 
     @cached_property
     def near_forms(self) -> dict[str, dict[str, str]]:
@@ -262,13 +262,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return self.text[query]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.sheet.queries)
+        return iter(self.arrays.queries)
 
     def __len__(self) -> int:
         return len(self._text if self._text is not None else self.raw)
 
     def __repr__(self) -> str:
-        return f"<Qrels {self.name}: {len(self):,} queries, {len(self.sheet.grade):,} judgements>"
+        return f"<Qrels {self.name}: {len(self):,} queries, {len(self.arrays.grade):,} judgements>"
 
 
 def shard_of(query: bytes, of: int) -> int:

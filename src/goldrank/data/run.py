@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.errors import InputError, Place
 
 if TYPE_CHECKING:

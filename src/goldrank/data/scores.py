@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError, did_you_mean
 
 if TYPE_CHECKING:

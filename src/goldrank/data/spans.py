@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.errors import InputError
 

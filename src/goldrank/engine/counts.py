@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Sheet
+from goldrank.data.qrels import JudgementArrays
 
 Example = TypeVar("Example", str, bytes)
 
@@ -46,7 +46,7 @@ class RunCounts:
 
 
 def assemble(
-    sheet: Sheet,
+    arrays: JudgementArrays,
     retrieved: np.ndarray,
     answered: np.ndarray,
     query: np.ndarray,
@@ -60,14 +60,14 @@ def assemble(
     if not ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
         order = np.lexsort((rank, query))
     return Placements(
-        queries=sheet.queries,
+        queries=arrays.queries,
         retrieved=retrieved,
         answered=answered,
-        judged_start=sheet.start,
-        judged=sheet.grade,
+        judged_start=arrays.start,
+        judged=arrays.grade,
         query=query[order],
         rank=rank[order],
-        grade=grade[order].astype(sheet.grade.dtype),
+        grade=grade[order].astype(arrays.grade.dtype),
         tie_first=tie_first[order],
         tie_last=tie_last[order],
     )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.conventions import Convention
-from goldrank.data import ids
 from goldrank.data.blocks import BlockSource
 from goldrank.data.run import Run
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.conventions import Convention
-from goldrank.data import ids
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.spark import PROBLEMS, SparkLines
@@ -43,15 +43,15 @@ def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Plac
     """Placements of a run in Spark by judgements on the driver."""
     import pyarrow as pa
 
-    sheet = qrels.sheet
+    arrays = qrels.arrays
     session = lines.frame.sparkSession
     order = qrels.order
     raw = qrels.raw
     near = qrels.near_forms
-    forms = [[ids.encode(form) for form in near.get(query, ())] for query in sheet.queries] if near else []
+    forms = [[ids.encode(form) for form in near.get(query, ())] for query in arrays.queries] if near else []
     docs = [doc for query in order for doc in raw[query]]
-    grades = np.array([grade for query in order for grade in raw[query].values()], sheet.grade.dtype)
-    codes = np.repeat(np.arange(len(order), dtype=np.int32), np.diff(sheet.start))
+    grades = np.array([grade for query in order for grade in raw[query].values()], arrays.grade.dtype)
+    codes = np.repeat(np.arange(len(order), dtype=np.int32), np.diff(arrays.start))
     labels = np.arange(len(docs), dtype=np.int32)
     if forms:
         docs += [form for row in forms for form in row]
@@ -83,7 +83,7 @@ def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Plac
     if convention.ties == "input" and (tie_first < tie_last).any():
         raise _needs_order("judged documents are tied", lines.name, "ties='input'")
     rows = (codes[label].astype(np.int64), rank, grades[label], tie_first, tie_last)
-    return assemble(sheet, found.retrieved, found.answered, *rows), counts
+    return assemble(arrays, found.retrieved, found.answered, *rows), counts
 
 
 class Judged(NamedTuple):

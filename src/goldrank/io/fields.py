@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.errors import InputError, OptionError, did_you_mean, one_of
 from goldrank.io.json import step
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, one_of
 from goldrank.io import passages

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.qrels import Qrels, check_grade
 from goldrank.data.run import Run, check_score
 from goldrank.errors import InputError, Place

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import _is_file, parts
 from goldrank.io.fields import Found

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.blocks import Block, Rows
 from goldrank.data.qrels import Qrels, check_grade
 from goldrank.data.run import Run, check_score

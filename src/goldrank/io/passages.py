@@ -13,7 +13,7 @@ from numbers import Integral, Real
 from types import NoneType
 from typing import Any, NamedTuple
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.qrels import check_grade
 from goldrank.data.texts import Reference, Span
 from goldrank.errors import InputError

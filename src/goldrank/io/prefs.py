@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import in_words
 from goldrank.data.preferences import Preferences

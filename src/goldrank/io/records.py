@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, Place, one_of
 from goldrank.io import _is_file, _is_frame, parts, sources

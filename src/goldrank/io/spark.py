@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.spark import SparkLines

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.blocks import NO_LINE_END, Block, Rows, Tags
 from goldrank.data.qrels import HIGH_GRADE, Judgements, Qrels, check_grade
 from goldrank.data.run import Run

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.blocks import NO_LINE_END, Block, Rows, Tags, in_words
 from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels
 from goldrank.data.run import Run

@@ -4,13 +4,13 @@ from goldrank.measures import (  # noqa: F401 - they register themselves
     browsing,
     cutoff,
     diversity,
+    evidence,
     gain,
-    judging,
+    judged,
     preference,
     rank,
     sets,
     similarity,
-    spans,
     texts,
 )
 from goldrank.measures.declare import REGISTRY, Measure, make, measure, parse, summarise

@@ -12,9 +12,9 @@ from html import escape as escape_xml
 
 import numpy as np
 
-from goldrank.comparison.movement import Ranks
+from goldrank import ids
+from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison, Pair
-from goldrank.data import ids
 
 WIDTH = 420
 COLOURS = 8

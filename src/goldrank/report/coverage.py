@@ -9,14 +9,14 @@ from html import escape
 from itertools import chain, count
 from typing import Any
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.layout import aligned
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, OptionError
+from goldrank.evaluation.texts import evaluate_texts
 from goldrank.measures import parse
 from goldrank.report.charts import Chart, curves
 from goldrank.report.sparkline import sparkline
-from goldrank.text_evaluation import evaluate_texts
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 BUDGETS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)

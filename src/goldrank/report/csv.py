@@ -6,8 +6,8 @@ import csv
 import io
 import math
 
+from goldrank import ids
 from goldrank.comparison.result import Comparison
-from goldrank.data import ids
 
 HEADS = (
     "measure", "a", "b", "queries", "mean_a", "mean_b", "difference", "low", "high", "effect", "wins", "ties",

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.errors import one_of
 from goldrank.report.cells import number, p_value
 from goldrank.report.markdown import escape
@@ -19,7 +19,7 @@ from goldrank.report.markdown import escape
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from goldrank.history.verdict import Finding, Verdict
+    from goldrank.gating.verdict import Finding, Verdict
 
 FORMS = {
     "text": "for the terminal",

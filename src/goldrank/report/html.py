@@ -14,12 +14,11 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from goldrank import __version__
-from goldrank.comparison import movement
-from goldrank.comparison.movement import Ranks
+from goldrank import __version__, ids
+from goldrank.comparison import rank_changes as movement
+from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison, Pair
 from goldrank.comparison.slices import SMALL
-from goldrank.data import ids
 from goldrank.report import cells, charts
 
 MOST_BYTES = 295_000

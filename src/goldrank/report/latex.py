@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from goldrank import ids
 from goldrank.comparison.result import Comparison
-from goldrank.data import ids
 from goldrank.report import cells
 
 _SPECIAL = {

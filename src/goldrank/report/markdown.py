@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from goldrank import ids
 from goldrank.comparison.result import Comparison
-from goldrank.data import ids
 from goldrank.report import cells
 
 

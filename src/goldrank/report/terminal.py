@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from goldrank.comparison.movement import CAUSES, Diff
+from goldrank import ids
+from goldrank.comparison.rank_changes import CAUSES, Diff
 from goldrank.comparison.result import Comparison
-from goldrank.data import ids
 from goldrank.report import cells
 
 STYLES = {"better": "green", "worse": "red", "same": "dim", "equivalent": "cyan", "unclear": "yellow"}

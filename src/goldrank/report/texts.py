@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from goldrank.data import ids
+from goldrank import ids
 from goldrank.data.explanation import Explanation
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.report.coverage import CoverageCurves

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from goldrank import __version__
-from goldrank.data import ids
+from goldrank import __version__, ids
 from goldrank.data.scores import format_value
 from goldrank.history.store import Record
 from goldrank.history.trends import Line

@@ -1,0 +1,132 @@
+"""Why two conventions give two numbers: which rule makes the difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from goldrank import conventions, io
+from goldrank.conventions import POLICIES, Convention
+from goldrank.data.scores import format_value
+from goldrank.errors import GoldrankError
+from goldrank.evaluation.documents import evaluate
+from goldrank.measures import Measure, parse
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule in which two conventions differ, and what it changes."""
+
+    name: str
+    """A policy such as 'ties', or an option of the measure such as 'gain'."""
+    first: Any
+    second: Any
+    alone: float
+    """The value by the first convention with this one rule taken from the second; NaN if that is an error."""
+    so_far: float
+    """The value with this rule and those listed before it taken from the second convention."""
+    problem: str | None = None
+    """Why there is no value."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One measure by two conventions."""
+
+    measure: str
+    conventions: tuple[str, str]
+    values: tuple[float, float]
+    rules: tuple[Rule, ...]
+    """The rules in which they differ and that this measure could feel, those that matter alone first."""
+
+    def __str__(self) -> str:
+        first, second = self.conventions
+        one, other = self.values
+        width = max(len(first), len(second))
+        lines = [self.measure, f"  {first:<{width}}  {_shown(one)}", f"  {second:<{width}}  {_shown(other)}"]
+        felt = [rule for rule in self.rules if rule.alone != one or rule.problem]
+        if not felt:
+            same = "the same" if one == other else "different only together"
+            return "\n".join([*lines, f"  None of the {len(self.rules)} rules that differ matters alone: {same}."])
+        lines.append(f"  What changes if one rule of {first} is replaced by that of {second}:")
+        for rule in felt:
+            result = rule.problem or f"{_shown(rule.alone)} ({rule.alone - one:+.4f})"
+            lines.append(f"    {rule.name}: {rule.first} -> {rule.second}: {result}")
+        idle = [rule.name for rule in self.rules if rule not in felt]
+        if idle:
+            lines.append(f"  Also different, but without effect here: {', '.join(idle)}.")
+        return "\n".join(lines)
+
+
+def explain_difference(
+    qrels: Any, run: Any, measure: str | Measure, first: str | Convention, second: str | Convention
+) -> Difference:
+    """The value of a measure by two conventions, and which of their rules makes the difference.
+
+    >>> from goldrank import explain_difference
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}}
+    >>> print(explain_difference(qrels, run, "RR", "trec_eval-10", "trec_eval-9"))
+    RR
+      trec_eval-10  1.0000
+      trec_eval-9   0.5000
+      What changes if one rule of trec_eval-10 is replaced by that of trec_eval-9:
+        score_type: float64 -> float32: 0.5000 (-0.5000)
+      Also different, but without effect here: missing.
+    """
+    one, other = conventions.get(first), conventions.get(second)
+    wanted = parse(measure)
+    judged = io.as_qrels(qrels, judgements=one.judgements)
+    ranked = io.as_run(run, duplicates=one.duplicates)
+
+    def value(rules: Convention) -> tuple[float, str | None]:
+        try:
+            return evaluate(judged, ranked, wanted, convention=rules)[wanted.having(_own(rules, wanted))], None
+        except GoldrankError as error:
+            return math.nan, error.what
+
+    start, problem = value(one)
+    end, _ = value(other)
+    found: list[Rule] = []
+    for name, mine, theirs in _differing(one, other, wanted):
+        alone, why = value(_with(one, name, theirs, wanted))
+        found.append(Rule(name, mine, theirs, alone, math.nan, why or problem))
+    found.sort(key=lambda rule: -abs(rule.alone - start) if not math.isnan(rule.alone - start) else -math.inf)
+    changed = one
+    for i, rule in enumerate(found):
+        changed = _with(changed, rule.name, rule.second, wanted)
+        found[i] = replace(rule, so_far=value(changed)[0])
+    return Difference(str(wanted), (one.name, other.name), (start, end), tuple(found))
+
+
+def _own(rules: Convention, measure: Measure) -> Mapping[str, Any]:
+    return rules.options.get(measure.name, {})
+
+
+def _differing(one: Convention, other: Convention, measure: Measure) -> list[tuple[str, Any, Any]]:
+    """Policies and options of the measure in which two conventions differ; what the measure spells out is fixed."""
+    rules = [
+        (policy, getattr(one, policy), getattr(other, policy))
+        for policy in POLICIES
+        if getattr(one, policy) != getattr(other, policy)
+    ]
+    mine, theirs = _own(one, measure), _own(other, measure)
+    spelled = dict(measure.options)
+    for key in sorted({*mine, *theirs} - set(spelled)):
+        default = measure.declaration.defaults.get(key)
+        if mine.get(key, default) != theirs.get(key, default):
+            rules.append((key, mine.get(key, default), theirs.get(key, default)))
+    return rules
+
+
+def _with(rules: Convention, name: str, value: Any, measure: Measure) -> Convention:
+    """A convention with one rule changed."""
+    if name in POLICIES:
+        return rules.having(**{name: value})
+    options = {**rules.options, measure.name: {**_own(rules, measure), name: value}}
+    return replace(rules, options=options)
+
+
+def _shown(value: float) -> str:
+    return "an error" if math.isnan(value) else format_value(value)

@@ -1,0 +1,1 @@
+"""The one pipeline: inputs -> placements -> tables -> columns -> `Scores`."""

@@ -1,0 +1,1 @@
+"""Rules and a baseline -> `Verdict`: may this run pass?"""

@@ -1,0 +1,259 @@
+"""What a run is held against: a `Baseline`, frozen and hashed, which only an explicit command changes."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from goldrank import ids
+from goldrank.data.qrels import Qrels
+from goldrank.data.scores import Scores, format_value
+from goldrank.errors import BaselineError, GoldrankError
+
+FORMAT = "goldrank-baseline"
+VERSION = 1
+_SET = "goldrank baseline set"
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What scores rest on: two runs can be compared if theirs is the same."""
+
+    qrels: str
+    """SHA-256 of the judgements, '' if unknown."""
+    criteria: str
+    convention: str
+    depth: int | None
+    queries: tuple[str, ...]
+    judgements: Mapping[str, str] | None = None
+    """By query, a short hash of its judgements."""
+    version: str = ""
+    """The goldrank that measured."""
+
+    @classmethod
+    def of(cls, scores: Scores, judgements: Mapping[str, str] | None = None) -> Basis:
+        """The basis that the scores' own provenance tells."""
+        known = scores.provenance
+        qrels = known.get("qrels") or {}
+        return cls(
+            str(qrels.get("sha256") or ""),
+            str(qrels.get("criteria") or ""),
+            scores.convention,
+            known.get("depth"),
+            scores.queries,
+            judgements,
+            str(known.get("goldrank") or ""),
+        )
+
+    def other_judgements(self, now: Basis) -> list[str]:
+        """How the judgements of `now` differ from these, in words; nothing if they do not."""
+        found = []
+        if self.criteria != now.criteria:
+            found.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(now.criteria)}")
+        if self.qrels == now.qrels:
+            return found
+        before, after = self._judged(), now._judged()
+        for text, there, here in (("added", after, before), ("removed", before, after)):
+            names = [query for query in there if query not in here]
+            if names:
+                found.append(f"{_count(names)} {text}: {ids.samples(names)}")
+        if self.judgements is not None and now.judgements is not None:
+            changed = [q for q, one in self.judgements.items() if now.judgements.get(q, one) != one]
+            if changed:
+                found.append(f"other judgements for {_count(changed)}: {ids.samples(changed)}")
+        elif not found:
+            found.append("the same queries, judged otherwise")
+        return [*found, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
+
+    def _judged(self) -> Mapping[str, Any]:
+        return self.judgements if self.judgements is not None else dict.fromkeys(self.queries)
+
+    def other_rules(self, now: Basis) -> list[str]:
+        """How the way of measuring differs, in words."""
+        found = []
+        if self.convention != now.convention:
+            found.append(f"the convention was {self.convention or 'unknown'} and is {now.convention or 'unknown'}")
+        if self.depth != now.depth:
+            found.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
+        return found
+
+
+def judgement_hashes(qrels: Any) -> dict[str, str] | None:
+    """By query, a short hash of its judgements; None for judgements that are more than a grade per document."""
+    if not isinstance(qrels, Qrels):
+        return None
+    import hashlib
+
+    found = {}
+    for query, docs in qrels.raw.items():
+        lines = b"".join(b"%b\x00%r\n" % (doc, grade) for doc, grade in sorted(docs.items()))
+        found[ids.decode(query)] = hashlib.sha256(lines).hexdigest()[:8]
+    return found
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Scores that were declared to be what later runs are held against."""
+
+    scores: Scores
+    name: str
+    """The file, or the name in a history."""
+    digest: str = ""
+    """SHA-256 of all of it; '' for scores in memory."""
+    frozen: str = ""
+    """When it was set."""
+    label: str = ""
+    judgements: Mapping[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def basis(self) -> Basis:
+        """What the scores rest on."""
+        return Basis.of(self.scores, self.judgements)
+
+    @property
+    def words(self) -> str:
+        """The baseline for people: its name, label and hash."""
+        label = f" ({ids.show(self.label)})" if self.label and self.label != self.name else ""
+        return f"{ids.show(self.name, 200)}{label}" + (f", sha256 {self.digest[:12]}" if self.digest else "")
+
+    @classmethod
+    def freeze(cls, scores: Scores, path: str | Path, *, label: str = "", qrels: Any = None) -> Baseline:
+        """Write scores to a baseline file, whole or not at all, and read it back."""
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "frozen": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "label": label,
+            "judgements": judgement_hashes(qrels),
+            "scores": json.loads(scores.to_json()),
+        }
+        content["sha256"] = content_hash(content)
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
+        target = Path(path)
+        beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(f"{{\n{lines}\n}}\n", encoding="ascii")
+            os.replace(beside, target)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+        return cls.load(target)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Baseline:
+        """Read a baseline file, and refuse one whose content is not what was written."""
+        where = str(path)
+        try:
+            data = json.loads(Path(path).read_bytes(), object_pairs_hook=_without_repeats)
+        except OSError as error:
+            raise BaselineError(
+                f"cannot be opened: {error.strerror}", where=where, hint=f"A baseline is made by `{_SET}`."
+            ) from None
+        except (ValueError, RecursionError) as error:
+            raise BaselineError(f"is no baseline: {error}", where=where) from None
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise BaselineError("is no baseline of goldrank", where=where, hint=f"A baseline is made by `{_SET}`.")
+        if data.get("version") != VERSION:
+            raise BaselineError(
+                f"was written in version {data.get('version')!r} of the format; this goldrank reads {VERSION}",
+                where=where,
+                hint="Use the goldrank that wrote it, or a newer one.",
+            )
+        digest = content_hash(data)
+        if data.get("sha256") != digest:
+            raise BaselineError(
+                "was changed after it was written: its hash does not fit its content",
+                where=where,
+                hint=f"A baseline is not edited. Restore the file, or remove it and use `{_SET}`.",
+            )
+        scores = Scores.from_dict(data.get("scores"), where)
+        return cls(scores, where, digest, str(data.get("frozen")), str(data.get("label")), data.get("judgements"))
+
+    @classmethod
+    def of(cls, given: Any, db: str | Path | None = None) -> Baseline:
+        """A baseline from a file, `Scores`, or the name or number that it has in a history."""
+        if isinstance(given, Baseline):
+            return given
+        if isinstance(given, Scores):
+            return cls(given, given.run)
+        if db is None or _looks_like_file(given):
+            if isinstance(given, str) and not _looks_like_file(given):
+                raise BaselineError(
+                    f"there is no file {ids.show(given)!r}",
+                    hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
+                )
+            return cls.load(given)
+        from goldrank.history.store import History
+
+        with History.open(db, read_only=True) as history:
+            name = str(given)
+            if name in history.baselines() or not name.isdigit():
+                record = history.baseline(name)
+            else:
+                record = history.get(int(name))
+            return cls(history.scores(record), name, record.digest, record.time.isoformat(), record.label)
+
+
+def _looks_like_file(given: Any) -> bool:
+    if isinstance(given, os.PathLike):
+        return True
+    return isinstance(given, str) and (given.endswith(".json") or os.sep in given or Path(given).is_file())
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """SHA-256 of everything in a baseline but the hash itself, whatever its layout."""
+    import hashlib
+
+    hashed = {key: value for key, value in content.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(hashed, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+
+
+def changes(old: Baseline | None, new: Scores, judgements: Mapping[str, str] | None = None) -> list[str]:
+    """What setting a baseline anew changes, in words."""
+    if old is None:
+        shown = [f"{name} {format_value(column.summary, column.average)}" for name, column in new.columns.items()]
+        return [f"new, {len(new.queries):,} queries", *shown]
+    found = []
+    before, after = old.scores.columns, new.columns
+    for name in dict.fromkeys([*before, *after]):
+        if name not in after:
+            found.append(f"{name}: not measured any more")
+        elif name not in before:
+            found.append(f"{name}: new, {format_value(after[name].summary, after[name].average)}")
+        else:
+            kind = after[name].average
+            ends = [format_value(one.summary, kind) for one in (before[name], after[name])]
+            change = after[name].summary - before[name].summary
+            moved = (
+                f"{ends[0]} -> {ends[1]} ({change:+,.0f})" if kind == "sum" else f"{' -> '.join(ends)} ({change:+.4f})"
+            )
+            found.append(f"{name}: {moved if change else f'{ends[1]}, as before'}")
+    now = Basis.of(new, judgements)
+    there, here = set(old.scores.queries), set(new.queries)
+    if there != here:
+        found += [f"queries added: {len(here - there):,}", f"queries removed: {len(there - here):,}"]
+    found += [f"judgements: {text}" for text in old.basis.other_judgements(now)]
+    return found + old.basis.other_rules(now)
+
+
+def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _count(names: Sequence[str]) -> str:
+    return f"{len(names):,} quer{'y' if len(names) == 1 else 'ies'}"
+
+
+def _quoted(text: str) -> str:
+    return f"'{ids.show(text)}'" if text else "not stated"

@@ -1,0 +1,388 @@
+"""What a run must hold to: `Rule`s, in TOML or spelled in a line.
+
+A rule is spelled as people say it, or as a table with the same words:
+
+    nDCG@10 >= 0.40            rule = {measure = "nDCG@10", floor = 0.40}
+    AP: -1%                    rule = {measure = "AP", drop = "1%"}
+    AP [kind=long]: -5%        rule = {measure = "AP", slice = "kind", value = "long", drop = "5%"}
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from goldrank import ids
+from goldrank.comparison.result import Settings
+from goldrank.errors import GoldrankError, InputError, Place, did_you_mean
+from goldrank.measures import parse as parse_measure
+
+KINDS = {
+    "floor": "the measure must be at least this",
+    "ceiling": "the measure must be at most this",
+    "drop": "the measure may be worse than the baseline by at most this, unless chance could do it",
+    "unjudged": "at most this share of the returned documents may be unjudged",
+    "missing": "at most this share of the judged queries may be without any result",
+    "overlap": "at least this share of the judged queries must have a judged document in their results",
+    "latency": "the time that all but the slowest few queries take must be at most this",
+}
+"""What each kind of rule asks."""
+
+OF_MEASURES = ("floor", "ceiling", "drop")
+SHARES = ("unjudged", "missing", "overlap")
+TESTS = ("randomization", "t")
+CORRECTIONS = ("holm", "bonferroni", "none")
+
+_ALSO = {
+    "floor": ("measure", "slice", "value"),
+    "ceiling": ("measure", "slice", "value"),
+    "drop": ("measure", "slice", "value", "tested"),
+    "unjudged": (),
+    "missing": (),
+    "overlap": (),
+    "latency": ("quantile", "file", "field"),
+}
+_SETTINGS = ("alpha", "test", "correct", "power", "samples", "seed")
+_TOP = ("rules", "rule", "metadata", "worst", *_SETTINGS)
+
+
+class RuleError(InputError):
+    """A rule that says nothing, contradicts itself or is misspelled."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that a run must hold to.
+
+    >>> str(Rule.parse("nDCG@10 >= 0.40")), str(Rule.parse("map: -1%"))
+    ('nDCG@10 >= 0.4', 'AP: -1%')
+    """
+
+    kind: str
+    limit: float
+    measure: str | None = None
+    relative: bool = False
+    """Whether the limit of a drop is a share of the baseline's value."""
+    tested: bool = True
+    """Whether a drop counts only if chance would rarely do it."""
+    slice: str | None = None
+    """An attribute of queries: the rule then holds for each group of queries by itself."""
+    value: str | None = None
+    """The one group that the rule is about; all of them if there is none."""
+    quantile: float = 0.95
+    file: str | None = None
+    """Where latencies are: JSON, or JSONL with an object per query."""
+    field: str = "latency"
+
+    @classmethod
+    def parse(cls, text: str, where: Place | str | None = None) -> Rule:
+        """The rule spelled by a line such as 'nDCG@10 >= 0.40' or 'AP: -1%'."""
+        found = _SPELLED.match(text)
+        if not found:
+            raise RuleError(
+                f"{ids.show(text)!r} is no rule",
+                where=where,
+                hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
+            )
+        subject, group, sign, number, percent, untested = found.groups()
+        table: dict[str, Any] = {}
+        limit = number + percent
+        if group is not None:
+            name, equals, value = group.partition("=")
+            table["slice"] = name.strip()
+            if equals:
+                table["value"] = value.strip()
+        if untested:
+            table["tested"] = False
+        named = re.fullmatch(r"latency(?:\s+p(\d+(?:\.\d+)?))?", subject)
+        if subject in SHARES or named:
+            kind = "latency" if named else subject
+            right = ">=" if kind == "overlap" else "<="
+            if sign != right:
+                raise RuleError(f"{ids.show(text)!r}: {kind} takes {right}", where=where, hint=f"{KINDS[kind]}.")
+            table[kind] = limit
+            if named and named[1]:
+                table["quantile"] = f"{named[1]}%"
+        elif sign == ":":
+            table |= {"measure": subject, "drop": limit[1:] if limit[0] in "+-" else limit}
+            _check_direction(subject, limit[0], where)
+        else:
+            table |= {"measure": subject, "floor" if sign == ">=" else "ceiling": limit}
+        return cls.from_table(table, lambda key: where)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], place: Any = lambda key: None) -> Rule:
+        """The rule of a TOML table; `place(key)` says where a key stands."""
+        if not isinstance(table, Mapping):
+            raise RuleError(f"a rule is a table, not {_type(table)}", where=place(None))
+        known = list(dict.fromkeys([*KINDS, *(word for words in _ALSO.values() for word in words)]))
+        for key in table:
+            if key not in known:
+                hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
+                raise RuleError(f"a rule has no key {ids.show(key)!r}", where=place(key), hint=hint)
+        kinds = [kind for kind in KINDS if kind in table]
+        if len(kinds) != 1:
+            named = f"has {' and '.join(kinds)}" if kinds else "asks for nothing"
+            raise RuleError(f"a rule {named}", where=place(None), hint=f"It takes one of: {', '.join(KINDS)}.")
+        (kind,) = kinds
+        for key in table:
+            if key != kind and key not in _ALSO[kind]:
+                takes = f"It takes: {', '.join(_ALSO[kind])}." if _ALSO[kind] else "It takes nothing else."
+                raise RuleError(f"a rule of kind {kind} has no key {key!r}", where=place(key), hint=takes)
+        limit, percent = _number(table[kind], kind, place(kind))
+        if kind in (*SHARES, "drop", "latency") and limit < 0:
+            raise RuleError(f"{kind} is {table[kind]!r}; it must be 0 or more", where=place(kind))
+        if kind in SHARES and limit > 1:
+            raise RuleError(
+                f"{kind} is {table[kind]!r}; it is a share, from 0 to 1", where=place(kind), hint='Or "40%" for 0.4.'
+            )
+        more: dict[str, Any] = {"relative": percent and kind == "drop"}
+        if kind in OF_MEASURES:
+            more["measure"] = _measure(table.get("measure"), kind, place)
+        for key in ("slice", "value", "file", "field"):
+            if key in table:
+                value = table[key]
+                if key == "value" and isinstance(value, int | float) and not isinstance(value, bool):
+                    value = f"{value:g}"
+                if not isinstance(value, str) or not value:
+                    raise RuleError(f"{key} is {value!r:.60}; it must be text", where=place(key))
+                more[key] = value
+        if "value" in more and "slice" not in more:
+            raise RuleError("value needs slice: which attribute of the queries?", where=place("value"))
+        if "tested" in table:
+            if not isinstance(table["tested"], bool):
+                raise RuleError(f"tested is {table['tested']!r:.60}; it must be true or false", where=place("tested"))
+            more["tested"] = table["tested"]
+        if "quantile" in table:
+            more["quantile"] = _number(table["quantile"], "quantile", place("quantile"))[0]
+            if not 0 < more["quantile"] <= 1:
+                raise RuleError("quantile must be between 0 and 1", where=place("quantile"), hint="0.95 is usual.")
+        return cls(kind, limit, **more)
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether there must be something to compare with."""
+        return self.kind == "drop"
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the rule asks a test whether chance could do it."""
+        return self.kind == "drop" and self.tested
+
+    @property
+    def limit_words(self) -> str:
+        """The limit as it is spelled."""
+        return f"{100 * self.limit:.6g}%" if self.relative or self.kind in SHARES else f"{self.limit:.6g}"
+
+    def __str__(self) -> str:
+        if self.kind == "latency":
+            return f"latency p{100 * self.quantile:g} <= {self.limit_words}"
+        if self.kind in SHARES:
+            return f"{self.kind} {'>=' if self.kind == 'overlap' else '<='} {self.limit_words}"
+        group = "" if self.slice is None else f" [{self.slice}]"
+        if self.value is not None:
+            group = f" [{self.slice}={self.value}]"
+        if self.kind != "drop":
+            return f"{self.measure}{group} {'>=' if self.kind == 'floor' else '<='} {self.limit_words}"
+        sign = "-" if _is_higher_better(str(self.measure)) else "+"
+        return f"{self.measure}{group}: {sign}{self.limit_words}{'' if self.tested else ' untested'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as its table, with its spelling."""
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("quantile", "file", "field")}
+        if self.kind == "latency":
+            found |= {"quantile": self.quantile, "file": self.file, "field": self.field}
+        return {"rule": str(self), **found}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules of a gate, and how its tests are made."""
+
+    rules: tuple[Rule, ...]
+    settings: Settings = field(default_factory=Settings)
+    metadata: str | None = None
+    """JSONL with the attributes of queries that slices go by."""
+    worst: int = 10
+    """How many queries are shown that lost most."""
+    name: str = "rules"
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that the rules are about."""
+        return list(dict.fromkeys(rule.measure for rule in self.rules if rule.measure is not None))
+
+    @classmethod
+    def of(cls, given: Any) -> Rules:
+        """Rules from a TOML file, a table, a line, or a list of lines, tables and `Rule`s."""
+        if isinstance(given, Rules):
+            return given
+        if isinstance(given, Rule):
+            return cls((given,))
+        if isinstance(given, Path) or (isinstance(given, str) and not _SPELLED.match(given)):
+            return cls.load(given)
+        if isinstance(given, str):
+            return cls((Rule.parse(given),))
+        if isinstance(given, Mapping):
+            return cls.from_dict(given)
+        if not isinstance(given, Iterable):
+            raise RuleError(f"rules are given as {_type(given)}", hint="Give a TOML file or a list of rules.")
+        listed = tuple(
+            one if isinstance(one, Rule) else Rule.parse(one) if isinstance(one, str) else Rule.from_table(one)
+            for one in given
+        )
+        return cls.from_dict({"rules": []}, more=listed)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Rules:
+        """The rules of a TOML file."""
+        try:
+            text = Path(path).read_bytes().decode()
+        except OSError as error:
+            raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+        except UnicodeDecodeError as error:
+            raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
+        try:
+            data = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise RuleError(f"is not TOML: {error}", where=str(path)) from None
+        return cls.from_dict(data, name=str(path), text=text)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Any = ()) -> Rules:
+        """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
+        lines = text.splitlines()
+        for key in data:
+            if key not in _TOP:
+                hint = did_you_mean(key, _TOP) or f"Known are: {', '.join(_TOP)}."
+                raise RuleError(f"rules have no key {ids.show(key)!r}", where=_place(name, lines, key), hint=hint)
+        found = []
+        spelled, tables = data.get("rules", []), data.get("rule", [])
+        if not isinstance(spelled, list) or not all(isinstance(one, str) for one in spelled):
+            hint = 'For example rules = ["nDCG@10 >= 0.40", "AP: -1%"].'
+            raise RuleError("rules is not a list of lines", where=_place(name, lines, "rules"), hint=hint)
+        if not isinstance(tables, list):
+            raise RuleError(
+                "rule is not a list of tables", where=_place(name, lines, "rule"), hint="Each begins with [[rule]]."
+            )
+        for one in spelled:
+            at = next((i for i, line in enumerate(lines, 1) if one in line), None)
+            found.append(Rule.parse(one, Place(name, at)))
+        heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
+        for number, table in enumerate(tables):
+            first = heads[number] if len(heads) == len(tables) else None
+
+            def place(key: str | None, first: int | None = first) -> Place:
+                return _place(name, lines, key, first)
+
+            found.append(Rule.from_table(table, place))
+        found += more
+        if not found:
+            raise RuleError("there are no rules", where=name, hint='For example rules = ["nDCG@10: -1%"].')
+        for i, rule in enumerate(found):
+            if rule in found[:i]:
+                raise RuleError(f"the rule '{ids.show(str(rule))}' is there twice", where=name)
+        metadata = data.get("metadata")
+        if metadata is not None and not isinstance(metadata, str):
+            raise RuleError("metadata is no file name", where=_place(name, lines, "metadata"))
+        worst = data.get("worst", 10)
+        if isinstance(worst, bool) or not isinstance(worst, int) or worst < 0:
+            raise RuleError(f"worst is {worst!r}; it must be a whole number", where=_place(name, lines, "worst"))
+        return cls(tuple(found), _settings(data, name, lines), metadata, worst, name)
+
+    def beside(self, path: str) -> Path:
+        """A file that the rules name, which is looked for beside the file with the rules."""
+        return Path(path) if self.name == "rules" else Path(self.name).parent / path
+
+
+_SPELLED = re.compile(
+    r"""\s*(\S.*?)\s*(?:\[([^\]]*)\])?\s*(>=|<=|:)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*(untested)?\s*$"""
+)
+
+
+def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:
+    given = {key: data[key] for key in _SETTINGS if key in data}
+    for key, allowed in (("test", TESTS), ("correct", CORRECTIONS)):
+        if key in given and given[key] not in allowed:
+            raise RuleError(
+                f"{key} is {given[key]!r:.60}; it must be one of: {', '.join(allowed)}",
+                where=_place(name, lines, key),
+                hint=did_you_mean(str(given[key]), allowed),
+            )
+    for key in ("alpha", "power"):
+        if key in given and (isinstance(given[key], bool) or not isinstance(given[key], int | float)):
+            raise RuleError(f"{key} is {given[key]!r:.60}; it must be a number", where=_place(name, lines, key))
+    try:
+        return Settings(**given)
+    except GoldrankError as error:
+        raise RuleError(error.what, where=name, hint=error.hint) from None
+
+
+def _number(value: Any, what: str, where: Any) -> tuple[float, bool]:
+    """A number or a percentage, and which of them it was."""
+    percent = isinstance(value, str) and value.strip().endswith("%")
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise ValueError
+        text = value.strip().removesuffix("%") if isinstance(value, str) else repr(value)
+        exact = Decimal(text) / (100 if percent else 1)
+        number = float(exact)
+        if not math.isfinite(number):
+            raise ValueError
+    except (ValueError, ArithmeticError):
+        raise RuleError(
+            f"{what} is {value!r:.60}; it must be a number", where=where, hint='For example 0.01 or "1%".'
+        ) from None
+    return number, percent
+
+
+def _measure(value: Any, kind: str, place: Any) -> str:
+    if value is None:
+        raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
+    try:
+        return str(parse_measure(value))
+    except GoldrankError as error:
+        raise RuleError(error.what, where=place("measure"), hint=error.hint) from None
+
+
+def _is_higher_better(measure: str) -> bool:
+    return parse_measure(measure).declaration.higher_is_better
+
+
+def _check_direction(measure: str, sign: str, where: Any) -> None:
+    try:
+        higher = _is_higher_better(measure)
+    except GoldrankError as error:
+        raise RuleError(error.what, where=where, hint=error.hint) from None
+    wanted = "-" if higher else "+"
+    if sign != wanted:
+        which = "higher" if higher else "lower"
+        raise RuleError(
+            f"{measure} is better when it is {which}: how much worse it may get is written with {wanted}",
+            where=where,
+            hint=f"For example '{measure}: {wanted}1%'.",
+        )
+
+
+def _place(name: str, lines: list[str], key: str | None, first: int | None = None) -> Place:
+    """The line of a key, from the head of its table on."""
+    if key is None:
+        return Place(name, None if first is None else first + 1)
+    sought = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""")
+    begin = first or 0
+    for i, line in enumerate(lines[begin:], begin + 1):
+        if sought.match(line):
+            return Place(name, i)
+        if i > begin + 1 and first is not None and line.lstrip().startswith("["):
+            break
+    return Place(name, None if first is None else first + 1)
+
+
+def _type(value: Any) -> str:
+    return f"a value of type {type(value).__name__}"

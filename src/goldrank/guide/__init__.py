@@ -1,0 +1,1 @@
+"""Which measures to take, and what to beware of."""

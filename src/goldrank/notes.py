@@ -1,0 +1,367 @@
+"""Every remark and warning about a result: a code, facts and samples; words are made from them in one place.
+
+Merging, gating, filtering and tests go by the code. `str(note)` is what people read. A new kind of note is one
+entry of `KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from goldrank import ids
+
+MOST_SAMPLES = 3
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a note says, and what becomes of it when the results of shards are merged."""
+
+    words: str | Callable[[Facts], str]
+    """A format string over the facts, or a function of them. {samples} stands for the samples."""
+    one: str = ""
+    """The format string where `count` is 1."""
+    warning: bool = False
+    """Whether it may make the numbers misleading, so that nobody should overlook it."""
+    counts: tuple[str, ...] = ("count",)
+    """Facts that add up over shards."""
+    of_values: bool = False
+    """Whether it speaks of a shard's own values, which say nothing of the whole."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing to know about a result. Make one with `Note.of`.
+
+    >>> from goldrank.notes import Note
+    >>> print(Note.of("repeated-documents", count=2, about="run"))
+    run: 2 repeated documents were dropped
+    """
+
+    code: str
+    facts: tuple[tuple[str, Any], ...] = ()
+    samples: tuple[str, ...] = ()
+    about: str = ""
+    """Whose it is: "qrels", "run", a file, a system."""
+
+    @classmethod
+    def of(cls, code: str, *, samples: Iterable[str] = (), about: str = "", **facts: Any) -> Note:
+        """A note of a declared kind. A few of the samples are kept, and one more to show that there are others."""
+        kept: list[str] = []
+        for sample in samples:
+            kept.append(sample)
+            if len(kept) > MOST_SAMPLES:
+                break
+        return cls(code, tuple(sorted(facts.items())), tuple(kept), about)
+
+    @property
+    def kind(self) -> Kind:
+        """What is declared of its code."""
+        return KINDS[self.code]
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it may make the numbers misleading."""
+        return self.kind.warning
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The facts that add up over shards."""
+        return {key: value for key, value in self.facts if key in self.kind.counts}
+
+    def __getitem__(self, fact: str) -> Any:
+        """One of the facts."""
+        return dict(self.facts)[fact]
+
+    def with_about(self, about: str) -> Note:
+        """The same note about somebody."""
+        return replace(self, about=f"{about}: {self.about}" if self.about else about)
+
+    def __str__(self) -> str:
+        facts = {**dict(self.facts), "samples": ids.samples(self.samples, MOST_SAMPLES)}
+        if "whole" in facts:
+            facts["share"] = facts["part"] / facts["whole"]
+        words = self.kind.one if self.kind.one and facts.get("count") == 1 else self.kind.words
+        told = words.format(**facts) if isinstance(words, str) else words(facts)
+        return f"{self.about}: {told}" if self.about else told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for saved files. `words` are there for people; reading makes them anew."""
+        return {
+            "code": self.code,
+            "severity": "warning" if self.is_warning else "remark",
+            "facts": dict(self.facts),
+            "samples": list(self.samples),
+            "about": self.about,
+            "words": str(self),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Note:
+        """The inverse of `to_dict`. Text alone, and codes of a later version, become notes of free words."""
+        if isinstance(data, str):
+            return cls.of("text", text=data)
+        if data["code"] not in KINDS:
+            return cls.of("text", text=str(data["words"]))
+        facts = {key: _as_tuples(value) for key, value in data["facts"].items()}
+        found = cls.of(data["code"], samples=data["samples"], about=data["about"], **facts)
+        str(found)  # a fact that is missing or of another type is found now, not when somebody prints it
+        return found
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
+def from_counts(counts: Mapping[str, int], about: str = "") -> tuple[Note, ...]:
+    """Notes that say no more than how often something was, from counts by code."""
+    return tuple(Note.of(code, count=count, about=about) for code, count in counts.items() if count)
+
+
+def merged(shards: Sequence[Sequence[Note]], names: Sequence[str], limit: int = 20) -> tuple[Note, ...]:
+    """The notes of a whole from those of its shards.
+
+    Notes of one code and with the same other facts become one, their counts added and their samples joined. What
+    cannot be added up is said once if all shards say it, else of the shards that do; of such notes `limit` are kept.
+    """
+    groups: dict[Any, list[tuple[int, Note]]] = {}
+    for i, notes in enumerate(shards):
+        for found in notes:
+            if not found.kind.of_values:
+                other = tuple(fact for fact in found.facts if fact[0] not in found.kind.counts)
+                groups.setdefault((found.code, other, found.about), []).append((i, found))
+    whole: list[Note] = []
+    single: list[Note] = []
+    for group in groups.values():
+        first = group[0][1]
+        if first.counts:
+            total = {key: sum(found[key] for _, found in group) for key in first.counts}
+            samples = dict.fromkeys(sample for _, found in group for sample in found.samples)
+            facts = tuple(sorted({**dict(first.facts), **total}.items()))
+            whole.append(replace(first, facts=facts, samples=tuple(samples)[: MOST_SAMPLES + 1]))
+        elif len(group) == len(shards):
+            whole.append(first)
+        else:
+            more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
+            single.append(first.with_about(names[group[0][0]] + more))
+    if len(single) > limit:
+        single = [*single[:limit], Note.of("more-notes", count=len(single) - limit)]
+    return (*whole, *single)
+
+
+def _ranges(facts: Facts) -> str:
+    shown = [f"{name} from {low} to {high}" for name, low, high in facts["ranges"]]
+    more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
+    return ", ".join(shown[:3]) + more
+
+
+_LOCATED = "white space, case or forms of letters apart"
+_APPROXIMATELY = "approximately (similarity from {least:.2f})"
+
+KINDS: dict[str, Kind] = {
+    "text": Kind("{text}", counts=()),
+    # What a file or object had in it that was tolerated.
+    "blank-lines": Kind("blank lines: {count:,}"),
+    "comment-lines": Kind("comment lines: {count:,}"),
+    "comments-like-data": Kind(
+        "comment lines that look like data (an id must not start with #): {count:,}", warning=True
+    ),
+    "extra-columns": Kind("lines with more columns than needed, which were ignored: {count:,}"),
+    "no-line-end": Kind("the last line has no line end: is the file complete?", warning=True, counts=()),
+    "byte-order-mark": Kind("a byte order mark was dropped", counts=()),
+    "not-compressed": Kind("named {suffix} but not compressed", counts=()),
+    "cr-line-ends": Kind("lines end in CR only", counts=()),
+    "ungraded-rows": Kind("rows without a grade, taken as not judged: {count:,}"),
+    "empty-files": Kind(
+        "files without rows: {count:,} of {files:,}, the first is {first}", warning=True, counts=("count", "files")
+    ),
+    "integer-ids": Kind("integer ids are compared as text", counts=()),
+    "repeated-judgements": Kind("{count:,} repeated judgements", "{count:,} repeated judgement"),
+    "high-grade": Kind("the highest grade is {grade:,}: is the grade column right?", warning=True, counts=()),
+    "not-utf8": Kind("items with bytes that are not UTF-8: {count:,}"),
+    "single-cells": Kind("cells that are no list, taken as one text: {count:,}"),
+    "numbered-items": Kind("items without an id, numbered: {count:,}"),
+    "empty-retrieved": Kind("retrieved texts that are empty, kept at their rank: {count:,}"),
+    "null-retrieved": Kind("retrieved texts that are null, taken as empty: {count:,}"),
+    "nothing-retrieved": Kind("items for which nothing was retrieved: {count:,}"),
+    "empty-references": Kind("references that are empty, left out: {count:,}"),
+    "no-references": Kind("items without references: {count:,}"),
+    "scores-not-descending": Kind(
+        "items whose scores do not descend, taken in the order of their list: {count:,}", warning=True
+    ),
+    "failed-as-nothing": Kind("questions that failed, taken as if nothing was retrieved: {count:,}", warning=True),
+    "failed-left-out": Kind("questions that failed, left out: {count:,}", warning=True),
+    "failed-questions": Kind("questions that failed: {count:,} of {questions:,} ({kinds})", warning=True, counts=()),
+    "field-choice": Kind("of {fields} the first was taken as the {role}", counts=()),
+    "query-field": Kind("query ids are those of 'query', not of '{other}'", counts=()),
+    "answers-as-references": Kind("references are the answers in '{field}'", counts=()),
+    "empty-labelled": Kind(
+        "{count:,} pairs have an empty text; that is no match for any matcher",
+        "1 pair has an empty text; that is no match for any matcher",
+    ),
+    "both-labels": Kind(
+        "{count:,} pairs have both labels; no matcher can agree with that",
+        "1 pair has both labels; no matcher can agree with that",
+        warning=True,
+    ),
+    "repeated-pairs": Kind(
+        "{count:,} pairs have been listed before; each counts", "1 pair has been listed before; each counts"
+    ),
+    # What run and judgements say of each other.
+    "missing-queries": Kind(
+        "{count:,} of {judged:,} judged queries are not in the run, {how}: {samples}",
+        warning=True,
+        counts=("count", "judged"),
+    ),
+    "without-missing": Kind("without the missing queries: {means}", counts=(), of_values=True),
+    "empty-rankings": Kind(
+        "{count:,} queries are in the run without any document", "1 query is in the run without any document"
+    ),
+    "nothing-returned": Kind("the run returned nothing at all for the judged queries", warning=True, counts=()),
+    "unjudged-queries": Kind(
+        "{count:,} queries of the run are not judged and were left out: {samples}",
+        "1 query of the run is not judged and was left out: {samples}",
+    ),
+    "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}", counts=()),
+    "no-relevant": Kind("{count:,} queries have no relevant document", "1 query has no relevant document"),
+    "judged-share": Kind("{share:.1%} of the returned documents are judged", counts=("part", "whole")),
+    "tied-documents": Kind(
+        "{count:,} judged documents are tied, {rule}", "1 judged document is tied with others, {rule}"
+    ),
+    "tie-ranges": Kind(
+        lambda facts: f"in another order of tied documents: {_ranges(facts)}", counts=(), of_values=True, warning=True
+    ),
+    "unjudged-ranges": Kind(
+        lambda facts: (
+            "as unjudged documents may turn out: "
+            + ", ".join(f"{name} from {low} to {high}" for name, low, high in facts["ranges"])
+        ),
+        counts=(),
+        of_values=True,
+    ),
+    "constant-scores": Kind(
+        "{count:,} queries have one score for all their documents",
+        "1 query has one score for all its documents",
+        warning=True,
+    ),
+    "repeated-documents": Kind("{count:,} repeated documents were dropped", "1 repeated document was dropped"),
+    "infinite-scores": Kind("{count:,} scores are infinite", "1 score is infinite", warning=True),
+    "contradicted-ranks": Kind(
+        "{count:,} judged documents claimed a better rank in the rank column than the scores give; the scores count",
+        "1 judged document claimed a better rank in the rank column than the scores give; the scores count",
+        warning=True,
+    ),
+    "near-forms": Kind(
+        "{count:,} documents equal a judged id only after Unicode normalisation (NFC, NFD) and do not count: "
+        "normalise the ids on both sides",
+        "1 document of the run equals a judged id only after Unicode normalisation (NFC, NFD) and does not count: "
+        "normalise the ids on both sides",
+        warning=True,
+    ),
+    "several-tags": Kind(
+        "lines have different tags and count as one run all the same: {samples}; "
+        "to score each tag on its own: read_runs, or --by-tag",
+        warning=True,
+        counts=(),
+    ),
+    "unreachable-recall": Kind(
+        "{measure} cannot be 1 for {count:,} of {queries:,} queries: they have more than {k:,} relevant documents",
+        counts=("count", "queries"),
+    ),
+    # Texts and evidence.
+    "covered-share": Kind(
+        "{share:.1%} of {whole:,} references are covered by some retrieved text", counts=("part", "whole")
+    ),
+    "matching-share": Kind("{share:.1%} of {whole:,} retrieved texts cover a reference", counts=("part", "whole")),
+    "no-text-returned": Kind("nothing at all was retrieved", warning=True, counts=()),
+    "rank-unit": Kind("ranks count {unit}s", counts=()),
+    "without-references": Kind("questions without references: {samples}", counts=()),
+    "repeated-texts": Kind("retrieved texts that stand higher up already: {count:,}"),
+    "nothing-matches": Kind(
+        "no text covers any reference by {matcher}{nearest}", warning=True, counts=(), of_values=True
+    ),
+    "quotations-near": Kind(f"{{count:,}} quotations were located {_LOCATED}", f"1 quotation was located {_LOCATED}"),
+    "quotations-approximate": Kind(
+        f"{{count:,}} quotations were located {_APPROXIMATELY}", f"1 quotation was located {_APPROXIMATELY}"
+    ),
+    "quotations-several": Kind(
+        "{count:,} quotations stand in several places, {which}", "1 quotation stands in several places, {which}"
+    ),
+    "quotations-lost": Kind(
+        "{count:,} quotations were not located, {how}: {samples}",
+        "1 quotation was not located, {how}: {samples}",
+        warning=True,
+    ),
+    "texts-near": Kind(
+        f"{{count:,}} retrieved texts were located {_LOCATED}", f"1 retrieved text was located {_LOCATED}"
+    ),
+    "texts-approximate": Kind(
+        f"{{count:,}} retrieved texts were located {_APPROXIMATELY}", f"1 retrieved text was located {_APPROXIMATELY}"
+    ),
+    "texts-several": Kind(
+        "{count:,} retrieved texts stand in several places, counted where they hold most evidence",
+        "1 retrieved text stands in several places, counted where it holds most evidence",
+    ),
+    "texts-differ": Kind(
+        "{count:,} retrieved texts are not what stands at their places in the sources",
+        "1 retrieved text is not what stands at its place in the source",
+        warning=True,
+    ),
+    "texts-unplaced": Kind(
+        "{count:,} retrieved texts have no known place: counted by their length, without evidence",
+        "1 retrieved text has no known place: counted by its length, without evidence",
+        warning=True,
+    ),
+    "chunks-lost": Kind(
+        "{count:,} texts of the corpus have no known place", "1 text of the corpus has no known place", warning=True
+    ),
+    # Merged results.
+    "merged-shards": Kind("merged from {shards}", counts=()),
+    "several-versions": Kind("shards were made by different versions of goldrank: {versions}", warning=True, counts=()),
+    "more-notes": Kind("{count:,} more notes are in the shards", counts=()),
+    # Comparisons and gates.
+    "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
+    "left-out-measures": Kind("not measured for all systems, left out: {measures}", counts=()),
+    "on-logarithm": Kind("{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105", counts=()),
+    "mean-of-sum": Kind("{measure} is a sum; its mean per query is compared", counts=()),
+    "partly-compared": Kind("{measure} is compared on {count:,} of {queries:,} queries", counts=()),
+    "coarse-samples": Kind(
+        "with {count:,} comparisons no sampled p-value can be below alpha after correction: compare with a baseline, "
+        "take fewer measures, or use test='t'",
+        warning=True,
+        counts=(),
+    ),
+    "simpson": Kind(
+        "{measure}: by the means over their own queries {ahead} is ahead of {behind}, on the same queries it is behind "
+        "(Simpson's paradox)",
+        warning=True,
+        counts=(),
+    ),
+    "unsliced-queries": Kind(
+        "{attribute}: {count:,} of {queries:,} queries have no value and are in no slice", counts=()
+    ),
+    "one-slice": Kind("{attribute}: all queries have the same value, so there are no slices", counts=()),
+    "slice-turned": Kind(
+        "{overall}, but not where {attribute} is {value} ({mean:+.4f}, {count:,} queries)", warning=True, counts=()
+    ),
+    "slice-decides": Kind(
+        "{overall}, but not if each {attribute} counts the same ({mean:+.4f}): one slice with many queries decides",
+        warning=True,
+        counts=(),
+    ),
+    "changed-judgements": Kind("compared although the judgements changed: {what}", warning=True, counts=()),
+    "baseline-version": Kind("the baseline was measured by goldrank {then}, the run by {now}", warning=True, counts=()),
+    "lost-answers": Kind(
+        "{count:,} queries that the baseline answered returned nothing: {samples}",
+        "1 query that the baseline answered returned nothing: {samples}",
+        warning=True,
+    ),
+}
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"

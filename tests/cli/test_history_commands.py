@@ -1,0 +1,317 @@
+"""record, history, show, export and prune, as people call them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import places
+import polars
+import pytest
+
+from goldrank import History, Scores, evaluate
+from goldrank.cli import run as command
+
+SOURCE = places.ROOT / "src"
+QRELS = "q1 0 a 1\nq2 0 b 1\n"
+RUNS = {"good": "q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\n", "bad": "q1 Q0 x 1 2 t\nq1 Q0 a 2 1 t\nq2 Q0 x 1 2 t\nq2 Q0 y 2 1 t\n"}
+# RR: good 1 and 1; bad 1/2 and 0, mean 1/4.
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GOLDRANK_DB", raising=False)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    (tmp_path / "qrels").write_text(QRELS)
+    for name, text in RUNS.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def call(capsys):
+    """Run a command; its exit code, output and messages."""
+
+    def go(*args):
+        code = command(list(map(str, args)))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return go
+
+
+def opened(path="history.db"):
+    return History.open(path, read_only=True)
+
+
+def test_recording_runs(call):
+    code, out, err = call(
+        "record", "qrels", "good", "bad", "-m", "RR", "--note", "n", "--tag", "k=v", "--criteria", "v3"
+    )
+    assert code == 0
+    assert re.search(r"RR +1\.0000 +0\.2500", out)
+    assert err == "recorded as 1 (good) in history.db\nrecorded as 2 (bad) in history.db\n"
+    with opened() as history:
+        first, second = history.records()
+        assert (first.label, first.note, first.tags, first.criteria) == ("good", "n", ("k=v",), "v3")
+        assert dict(second.summaries) == {"RR": 0.25}
+        assert history.scores(2).per_query == {"RR": {"q1": 0.5, "q2": 0.0}}
+    assert call("record", "qrels", "good", "bad", "-m", "RR", "--label", "main")[0] == 0
+    with opened() as history:
+        assert [r.label for r in history.records()][2:] == ["main/good", "main/bad"]
+
+
+def test_recording_saved_scores(call):
+    scores = evaluate("qrels", "bad", ["RR", "P@1"])
+    scores.save("saved.json")
+    code, out, _ = call("record", "saved.json", "--label", "main", "--baseline", "release")
+    assert code == 0
+    assert "0.2500" in out
+    with opened() as history:
+        assert history.scores(history.get("main")).to_dict() == Scores.load("saved.json").to_dict()
+        assert history.baseline("release").id == 1
+    assert call("record", "saved.json", "saved.json")[0] == 0
+    assert "-m is for runs" in call("record", "saved.json", "-m", "RR")[2]
+
+
+def test_the_environment_names_the_history(call, monkeypatch):
+    monkeypatch.setenv("GOLDRANK_DB", "elsewhere.db")
+    assert call("record", "qrels", "good", "-m", "RR")[0] == 0
+    assert Path("elsewhere.db").exists()
+    assert not Path("history.db").exists()
+    assert "1.0000" in call("history")[1]
+    assert call("history", "--db", "history.db")[0] == 3
+
+
+def git(*args):
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    return subprocess.run(["git", *identity, *args], capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def test_commits(call, monkeypatch):
+    code, _, err = call("record", "qrels", "good", "-m", "RR", "--commit", "auto")
+    assert code == 0
+    assert "no commit is recorded: " in err
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")
+        code, _, err = call("record", "qrels", "good", "-m", "RR", "--commit", "auto")
+        assert code == 0
+        assert "no commit is recorded: git is not installed" in err
+    git("init", "-q", "-b", "trunk")
+    git("add", "qrels")
+    git("commit", "-qm", "x")
+    head = git("rev-parse", "HEAD").strip()
+    assert call("record", "qrels", "good", "-m", "RR", "--commit", "auto")[0] == 0
+    Path("qrels").write_text(QRELS + "q3 0 c 1\n")
+    assert call("record", "qrels", "good", "-m", "RR", "--commit", "auto")[0] == 0
+    assert call("record", "qrels", "good", "-m", "RR", "--commit", "v1.2", "--branch", "release")[0] == 0
+    with opened() as history:
+        found = [(r.commit, r.branch) for r in history.records()]
+    assert found == [("", ""), ("", ""), (head, "trunk"), (f"{head}-dirty", "trunk"), ("v1.2", "release")]
+
+
+def test_the_result_is_printed_though_the_history_cannot_be_written(call):
+    Path("history.db").write_bytes(b"this is not a history\n" * 20)
+    code, out, err = call("record", "qrels", "bad", "-m", "RR")
+    assert code == 3
+    assert "0.2500" in out
+    assert "is not an SQLite file" in err
+    assert "Traceback" not in err
+    assert Path("history.db").read_bytes() == b"this is not a history\n" * 20
+    code, out, err = call("record", "qrels", "bad", "-m", "RR", "--db", "no/such/folder.db")
+    assert (code, "0.2500" in out, "cannot be opened or made" in err) == (3, True, True)
+
+
+def test_the_result_is_printed_though_the_disk_is_full():
+    pytest.importorskip("resource")
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)); "
+        "from goldrank.cli import main; main(['record', 'qrels', 'bad', '-m', 'RR'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "0.2500" in done.stdout
+    assert "disk" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_trend(call):
+    for name in ("bad", "good"):
+        call("record", "qrels", name, "-m", "RR", "-m", "P@1", "--label", "main")
+    code, out, err = call("history", "-m", "RR", "-m", "P@1", "--html", "page.html", "--svg", "chart.svg")
+    assert code == 0
+    assert err == "written: page.html\nwritten: chart.svg\n"
+    assert "main  ▁█  1.0000  (2 records)" in out
+    assert re.search(r"2 +2.* +1\.0000 +\+0\.7500", out)
+    assert "no change beyond what chance does" in out
+    assert "RR over time" in Path("page.html").read_text()
+    assert Path("chart.svg").read_text().startswith("<?xml")
+    assert call("history", "--label", "main", "--limit", "1")[1].startswith("RR\n\nmain  ▄  1.0000  (1 record)")
+
+
+def test_one_record(call):
+    call("record", "qrels", "bad", "-m", "RR", "--label", "main", "--note", "first", "--baseline", "release")
+    code, out, _ = call("show", "main", "-q")
+    assert code == 0
+    for words in ("record    1", "baseline  release", "note      first", "0.2500"):
+        assert words in out
+    assert re.search(r"q1 +0\.5000\nq2 +0\.0000", out)
+    assert json.loads(call("show", "1", "--json")[1])["measures"]["RR"]["values"] == [0.5, 0.0]
+    assert call("show", "mian") == (
+        3, "", "goldrank: history.db: there is no record with the label 'mian'\n  Did you mean main?\n",
+    )  # fmt: skip
+
+
+def test_exports(call):
+    call("record", "qrels", "bad", "good", "-m", "RR", "-m", "P@1", "--tag", "a=b")
+    assert call("export", "-o", "all.parquet")[0] == 0
+    frame = polars.read_parquet("all.parquet")
+    assert frame.height == 2 * 2 * 2  # records, measures, queries
+    row = frame.filter(polars.col("label") == "bad", polars.col("measure") == "RR", polars.col("query") == "q1")
+    assert row.select("id", "summary", "value", "tags").row(0) == (1, 0.25, 0.5, "a=b")
+    assert frame.schema["time"] == polars.Datetime("us", "UTC")
+    assert call("export", "-o", "short.parquet", "--summaries", "--label", "good")[0] == 0
+    assert polars.read_parquet("short.parquet").select("measure", "summary").rows() == [("RR", 1.0), ("P@1", 1.0)]
+    assert call("export", "-o", "all.json")[0] == 0
+    data = json.loads(Path("all.json").read_text())
+    assert Scores.from_dict(data["records"][0]["scores"]).mean == {"RR": 0.25, "P@1": 0.0}
+    assert call("export", "-o", "all.xlsx")[0] == 2
+    assert call("export", "-o", "no/folder.json")[0] == 2
+    assert call("export")[0] == 2
+
+
+def test_what_is_sound_is_exported_from_a_damaged_history(call):
+    import sqlite3
+
+    call("record", "qrels", "bad", "good", "-m", "RR")
+    with sqlite3.connect("history.db") as db:
+        db.execute("UPDATE value SET per_query = x'00' WHERE record = 1")
+    db.close()
+    assert call("show", "1")[0] == 3
+    code, _, err = call("export", "-o", "rest.json")
+    assert code == 3
+    assert "rest.json: 1 record\nleft out: the file is damaged: the values of RR in record 1 " in err
+    assert ".recover" in err
+    assert [r["label"] for r in json.loads(Path("rest.json").read_text())["records"]] == ["good"]
+
+
+def test_pruning(call):
+    for _ in range(3):
+        call("record", "qrels", "bad", "-m", "RR", "--label", "main")
+    code, out, err = call("prune", "--keep", "1", "--dry-run")
+    assert (code, [line.split()[0] for line in out.splitlines()], err) == (
+        0,
+        ["1", "2"],
+        "2 records would be removed\n",
+    )
+    assert call("prune", "--before", "2020-01-01")[2] == "0 records were removed\n"
+    assert call("prune", "--keep", "1")[2] == "2 records were removed\n"
+    with opened() as history:
+        assert [r.id for r in history.records()] == [3]
+    assert "--keep N" in call("prune")[2]
+    assert call("prune", "--before", "soon")[0] == 2
+
+
+def test_usage_is_explained(call):
+    for args, words in (
+        (["record"], "Missing argument"),
+        (["record", "qrels", "good", "--tag", "x"], "is not KEY=VALUE"),
+        (["record", "qrels", "good", "bad", "--baseline", "b"], "--baseline takes one run"),
+        (["record", "qrels", "good", "-m", "nDGC@10"], "Did you mean nDCG"),
+        (["record", "qrels"], "is not JSON"),
+    ):
+        code, _, err = call(*args)
+        assert code == 2
+        assert words in err
+        assert "Traceback" not in err
+
+
+def test_no_database_until_it_is_asked_for():
+    program = """
+import goldrank, sys
+goldrank.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'RR')
+assert 'sqlite3' not in sys.modules
+goldrank.History
+assert 'sqlite3' in sys.modules
+assert 'mlflow' not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONPATH": str(SOURCE)})
+
+
+# MLflow.
+
+
+def test_without_mlflow_there_is_a_sentence(call, monkeypatch):
+    monkeypatch.setattr("goldrank.history.mlflow_runs.find_spec", lambda name: None)
+    code, out, err = call("record", "qrels", "bad", "-m", "RR", "--mlflow")
+    assert (code, "0.2500" in out, "pip install mlflow-skinny" in err) == (3, True, True)
+
+
+MLFLOW = """
+import warnings, sys
+warnings.simplefilter("ignore")
+from goldrank.cli import run
+assert run(["record", "qrels", "bad", "-m", "RR@10", "-m", "P(rel=2)@1", "--label", "main", "--tag", "k=v",
+            "--criteria", "v3", "--mlflow"]) == 0
+import mlflow
+(found,) = mlflow.MlflowClient().search_runs(["0"])
+assert found.data.metrics == {"rr_at_10": 0.25, "p_rel_2_at_1": 0.0}, found.data.metrics
+assert found.data.params["measure.rr_at_10"] == "RR@10"
+assert found.data.params["criteria"] == "v3"
+assert found.data.tags["goldrank.record"] == "1"
+assert found.data.tags["mlflow.runName"] == "main"
+"""
+
+
+@pytest.mark.slow
+def test_mlflow_has_the_same(tmp_path):
+    """Against the real package, in an interpreter of its own: it changes logging and warnings."""
+    pytest.importorskip("importlib.util").find_spec("mlflow") or pytest.skip("mlflow is not installed")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(SOURCE),
+        "MLFLOW_TRACKING_URI": (tmp_path / "mlruns").as_uri(),
+        "MLFLOW_ALLOW_FILE_STORE": "true",
+    }
+    done = subprocess.run([sys.executable, "-c", MLFLOW], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    with opened() as history:
+        assert history.get("main").tags == ("k=v",)
+
+
+def test_a_server_that_is_away_does_not_undo_the_record(call, monkeypatch):
+    from goldrank.history import mlflow_runs
+
+    class Away:
+        def start_run(self, **_):
+            raise ConnectionError("refused")
+
+    monkeypatch.setitem(sys.modules, "mlflow", Away())
+    monkeypatch.setattr(mlflow_runs, "find_spec", lambda name: True)
+    code, _, err = call("record", "qrels", "bad", "-m", "RR", "--mlflow")
+    assert code == 3
+    assert "record 1 is in the history, but MLflow did not take it" in err
+    with opened() as history:
+        assert len(history.records()) == 1
+
+
+def test_names_for_mlflow_are_distinct_and_allowed():
+    from goldrank.history.mlflow_runs import names
+
+    found = names(["P@10", "p@10", 'nDCG(gain="exp2")@10', "AP", "@"])
+    assert list(found.values()) == ["p_at_10", "p_at_10_2", "ndcg_gain_exp2_at_10", "ap", "at"]
+    assert all(re.fullmatch(r"[\w./: -]+", name) for name in found.values())
+
+
+def test_labels_from_odd_run_names(call):
+    Path("7").write_text(RUNS["bad"])
+    assert call("record", "qrels", "7", "-m", "RR")[0] == 0
+    with opened() as history:
+        assert history.get(1).label == "run 7"

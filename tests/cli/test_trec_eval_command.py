@@ -1,0 +1,192 @@
+"""`goldrank trec_eval` against trec_eval 10's own test suite, byte for byte. See data/trec_eval/NOTICE.md."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import shlex
+from pathlib import Path
+
+import places
+import pytest
+from click.testing import CliRunner
+
+from goldrank.cli import run
+from goldrank.cli.trec_eval import NICKNAMES, TABLE, command, lines_of
+from goldrank.errors import GoldrankError, InputError, MeasureError
+
+HERE = places.FILES / "trec_eval"
+
+
+def commands(index: str) -> list[tuple[str, list[str], str]]:
+    with open(HERE / index, newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+    return [(row[0], shlex.split(row[1]), row[2]) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """trec_eval's files, uncompressed and under their own names."""
+    folder = tmp_path_factory.mktemp("trec_eval")
+    for file in (HERE / "data").iterdir():
+        (folder / file.name.removesuffix(".gz")).write_bytes(gzip.decompress(file.read_bytes()))
+    return folder
+
+
+def expected(name: str) -> bytes:
+    return gzip.decompress((HERE / f"{name}.gz").read_bytes())
+
+
+def output(arguments: list[str], stdin: bytes | None = None) -> bytes:
+    result = CliRunner().invoke(command, arguments, input=stdin, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout_bytes
+
+
+SUITE = commands("index.tsv")
+
+
+@pytest.mark.parametrize(("arguments", "file"), [row[1:] for row in SUITE], ids=[row[0] for row in SUITE])
+def test_own_suite(arguments, file, data, monkeypatch):
+    monkeypatch.chdir(data)
+    assert output(arguments) == expected(file)
+
+
+DIGITS = commands("index_17digits.tsv")
+
+
+@pytest.mark.parametrize(("arguments", "file"), [row[1:] for row in DIGITS], ids=[row[0] for row in DIGITS])
+def test_every_digit(arguments, file, data, monkeypatch):
+    """All doubles are equal. rbp, which reads memory that was never set, is left out of these files."""
+    import goldrank.cli.trec_eval as module
+
+    monkeypatch.chdir(data)
+    original = module.output
+    monkeypatch.setattr(module, "output", lambda settings: original(settings, "%.17g"))
+    ours = [line for line in output(arguments).decode().splitlines() if not line.startswith("rbp ")]
+    theirs = [line for line in expected(file).decode().splitlines() if not line.startswith("rbp ")]
+    assert ours == theirs
+
+
+def test_all_measures_are_there():
+    assert len(TABLE) == 57
+    assert len(lines_of(list(TABLE))) > 57
+    assert {name for names in NICKNAMES.values() for name in names} | {"yaap", "dcg", "ideal_dcg"} == set(TABLE)
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch) -> Path:
+    """One query with a ranking r n r x, where x is not judged and a third relevant document is missing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n1 0 c 1\n1 0 d 1\n2 0 a 2\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 4 tag\n1 Q0 b 2 3 tag\n1 Q0 c 3 2 tag\n1 Q0 x 4 1 last\n")
+    return tmp_path
+
+
+def values(arguments: str) -> dict[str, str]:
+    return {
+        name.strip(): value
+        for name, query, value in (line.split("\t") for line in output(shlex.split(arguments)).decode().splitlines())
+        if query == "all"
+    }
+
+
+def test_options_bundle_and_follow_the_files(small):
+    separate = output(["-q", "-c", "-m", "map", "-l", "1", "qrels", "run"])
+    assert output(["-qc", "-mmap", "-l1", "qrels", "run"]) == separate
+    assert output(["qrels", "run", "--query_eval_wanted", "--complete_rel_info_wanted", "--measure", "map"]) == separate
+
+
+def test_missing_query_is_left_out_without_c(small):
+    # AP of query 1 is (1/1 + 2/3) / 3; query 2 has no results. trec_eval 10 stops here with a wrong message.
+    assert values("-m map -m num_q qrels run") == {"num_q": "1", "map": "0.5556"}
+    assert values("-c -m map -m num_q qrels run") == {"num_q": "2", "map": "0.2778"}
+
+
+def test_missing_query_with_c_is_one_unjudged_document(small):
+    lines = output(shlex.split("-qc -m relstring -m relstring.3 -m utility -m num_ret -m yaap qrels run")).decode()
+    assert "num_ret               \t2\t0\n" in lines
+    assert "utility               \t2\t0.0000\n" in lines
+    assert "yaap                  \t2\t-0.6931\n" in lines  # ln(1 / (1 + 1))
+    assert "relstring_3           \t2\t'-'\n" in lines
+    assert "relstring             \t2\t''\n" in output(shlex.split("-qc -m relstring qrels run")).decode()
+
+
+def test_run_from_standard_input(small):
+    assert output(["-m", "map", "qrels", "-"], (small / "run").read_bytes()) == output(["-m", "map", "qrels", "run"])
+
+
+def test_run_id_is_the_last_lines(small):
+    assert values("qrels run")["runid"] == "last"
+
+
+def test_no_summary(small):
+    assert output(["-n", "-q", "-m", "P.2", "qrels", "run"]) == b"P_2                   \t1\t0.5000\n"
+    assert output(["-n", "qrels", "run"]) == b""
+
+
+def test_one_query_by_debug_level(small):
+    assert output(["-D", "1.2", "-c", "-q", "-n", "-m", "num_rel", "qrels", "run"]) == b"num_rel               \t2\t1\n"
+
+
+def test_documents_in_collection(small):
+    # 100 documents, 4 returned, of which 2 are relevant, of 3: d = 100 + 2 - 4 - 3 = 95.
+    assert values("-m utility.0,0,0,1 -N 100 qrels run") == {"utility_0,0,0,1": "95.0000"}
+
+
+def test_fractional_gains_are_sorted_as_numbers(tmp_path, monkeypatch):
+    """trec_eval compares gains as if they were whole and gets 0.0 here."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 2\n")
+    (tmp_path / "run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
+    assert values("-m ndcg.1=0.25,2=0.5 qrels run") == {"ndcg_1=0.25,2=0.5": "1.0000"}
+
+
+def test_rbp_takes_p_and_gains(small):
+    # r n r: (1 - p) * (1 + p^2) with p = 0.5; a gain of 2 for grade 1 is brought back to 1.
+    assert values("-m rbp.p=0.5 qrels run") == {"rbp_p=0.5": "0.6250"}
+    assert values("-m rbp.p=0.5,1=2 qrels run") == {"rbp_p=0.5,1=2": "0.6250"}
+
+
+def test_first_parameters_win(small):
+    assert list(values("-m P.2 -m P.3 -m P qrels run")) == ["P_2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ("-m mapp qrels run", MeasureError),
+        ("-m P. qrels run", MeasureError),
+        ("-m P.0,5 qrels run", MeasureError),
+        ("-m P.5,5 qrels run", MeasureError),
+        ("-m utility.1,2 qrels run", MeasureError),
+        ("-m ndcg.1 qrels run", MeasureError),
+        ("-m prefs_simp qrels run", MeasureError),
+        ("-m map -R qrels_jg qrels run", MeasureError),
+        ("-R other qrels run", GoldrankError),
+        ("-T other qrels run", GoldrankError),
+        ("-D 1.nothing qrels run", InputError),
+    ],
+)
+def test_errors_say_what_is_wrong(small, arguments, error):
+    with pytest.raises(error):
+        CliRunner().invoke(command, shlex.split(arguments), catch_exceptions=False)
+    assert run(["trec_eval", *shlex.split(arguments)]) == 2
+
+
+def test_no_common_query(small):
+    (small / "other").write_text("3 Q0 a 1 4 tag\n")
+    with pytest.raises(InputError, match="no query has both"):
+        CliRunner().invoke(command, ["qrels", "other"], catch_exceptions=False)
+    assert b"map                   \tall\t0.0000\n" in output(["-c", "qrels", "other"])
+
+
+def test_help_explains_measures():
+    text = output(["-h", "-m", "ndcg_rel", "-m", "relstring"]).decode()
+    assert "nDCGrel = mean over the documents" in text
+    assert "relstring" in text
+
+
+def test_the_group_knows_it(small, capfd):
+    assert run(["trec_eval", "-m", "map", "qrels", "run"]) == 0
+    assert capfd.readouterr().out == "map                   \tall\t0.5556\n"

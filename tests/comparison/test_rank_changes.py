@@ -1,0 +1,82 @@
+"""What moved: ranks, causes, the queries to read first."""
+
+import pytest
+
+import goldrank
+from goldrank import diff
+from goldrank.comparison.rank_changes import CAUSES, locate
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
+from goldrank.errors import MeasureError
+
+
+def one(before, after, judged, k=2):
+    changes = diff({"q": judged}, {"q": before}, {"q": after}, "RR", k=k).changes
+    return {document.doc: (document.before, document.after, document.cause) for document in changes[0].documents}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (["d", "n"], ["n", "m"], (1, None, "lost")),
+        (["n", "m"], ["d", "n"], (None, 1, "found")),
+        (["d", "n", "m"], ["n", "m", "d"], (1, 3, "pushed out")),
+        (["d", "n", "m"], ["x", "y", "d"], (1, 3, "intruder")),
+        (["d", "n", "m"], ["n", "x", "d"], (1, 3, "pushed out")),  # one judged, one not: not most of them
+        (["d", "n"], ["n", "d"], (1, 2, "moved down")),
+        (["n", "m", "d"], ["d", "n"], (3, 1, "pulled in")),
+        (["n", "d"], ["d", "n"], (2, 1, "moved up")),
+        (["d", "n"], ["d", "m"], (1, 1, "unchanged")),
+        (["n"], ["m"], (None, None, "absent")),
+    ],
+)
+def test_causes(before, after, expected):
+    assert one(before, after, {"d": 1, "n": 0, "m": 0})["d"] == expected
+
+
+def test_nonrelevant_documents_are_told_only_if_they_crossed_the_top():
+    told = one(["d", "n", "x", "m"], ["d", "x", "n", "m"], {"d": 1, "n": 0, "m": 0})
+    assert told["n"] == (2, 3, "intruder")
+    assert "m" not in told
+
+
+def test_pooled_but_unjudged_counts_as_unjudged():
+    assert one(["d"], ["p", "d"], {"d": 1, "p": -1})["d"] == (1, 2, "intruder")
+
+
+def test_ranks_are_those_of_the_run(data, tmp_path):
+    qrels, runs = data
+    goldrank.write_run(runs["dense"], tmp_path / "run.txt")
+    in_memory, from_file = Run(runs["dense"]), goldrank.read_run(tmp_path / "run.txt")
+    ranks = locate(Qrels(qrels), [in_memory, from_file])
+    assert (ranks.rank[0] == ranks.rank[1]).all()
+    assert (ranks.unjudged[0] == ranks.unjudged[1]).all()
+    for i, query in enumerate(ranks.queries):
+        order = in_memory.ranking(query)
+        for row in range(ranks.start[i], ranks.start[i + 1]):
+            doc = ranks.docs[row]
+            place = order.index(doc) + 1 if doc in order else 0
+            assert ranks.rank[0, row] == place
+            if place:
+                assert ranks.unjudged[0, row] == sum(other not in qrels[query] for other in order[: place - 1])
+
+
+def test_read_first_is_by_size_of_the_change():
+    qrels = {q: {"d": 1} for q in "abc"}
+    before = {"a": ["d"], "b": ["d"], "c": ["d"]}
+    after = {"a": ["x", "d"], "b": ["x", "y", "z", "d"], "c": ["d"]}
+    changes = diff(qrels, before, after, "RR", names=("old", "new"))
+    assert [(c.query, c.delta) for c in changes.read_first()] == [("b", -0.75), ("a", -0.5)]
+    assert changes.causes == {"intruder": 2, "unchanged": 1}
+    assert changes.delta == pytest.approx(-1.25 / 3)
+    assert set(changes.causes) <= set(CAUSES)
+
+
+def test_query_cause_is_that_of_most_documents():
+    changes = diff({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "b", "c"]}, {"q": ["x", "a"]}, "AP")
+    assert changes.changes[0].cause == "lost"
+
+
+def test_bad_cut_off():
+    with pytest.raises(MeasureError, match="k is 0"):
+        diff({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, k=0)

@@ -1,0 +1,74 @@
+"""docs/comparing.md: its commands print what it shows, and its numbers are right."""
+
+import itertools
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import places
+import pytest
+
+from goldrank import compare, demo, evaluate
+from goldrank.cli import run as command
+
+PAGE = (places.ROOT / "docs" / "comparing.md").read_text()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+def test_commands_print_what_the_page_shows(capsys):
+    first, second = re.findall(r"^\$ goldrank (.*)$", PAGE, re.M)
+    assert command(shlex.split(first)) == 0
+    capsys.readouterr()
+    assert command(shlex.split(second)) == 0
+    (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.S)
+    assert capsys.readouterr().out == shown
+    assert Path("report.html").exists()
+    inline = [line for line in re.findall(r"`goldrank (diff [^`]*)`", PAGE) if "demo/" in line]
+    assert len(inline) == 1
+    assert command(shlex.split(inline[0])) == 0
+
+
+def test_numbers_in_the_prose():
+    qrels, runs = demo.load()["qrels"], demo.runs()
+    old, new = (np.array(evaluate(qrels, runs[r], "nDCG@10").columns["nDCG@10"].values) for r in ("overlap", "bm25"))
+    d = new - old
+    assert f"{d.mean():.4f} more nDCG@10" in PAGE
+    assert f"Better on {(d > 0).sum()} questions, worse on {(d < 0).sum()}" in PAGE
+    changed = d[d != 0]
+    assert len(changed) == 11
+    flips = np.array(list(itertools.product((1, -1), repeat=11))) @ changed
+    as_large = int((np.abs(flips) >= abs(changed.sum()) - 1e-12).sum())
+    assert f"{as_large} of them give a difference" in PAGE
+    assert f"p = {as_large} / 2,048 = {as_large / 2048:.3f}" in PAGE
+    pair = compare(qrels, {"old": runs["overlap"], "new": runs["bm25"]}, ["nDCG@10", "P@1"]).pairs[0]
+    assert f"between {pair.interval.low:.4f} and {pair.interval.high:.4f}" in " ".join(PAGE.split())
+    assert pair.adjusted == 2 * as_large / 2048
+    assert f"makes it {pair.adjusted:.3f}" in " ".join(PAGE.split())
+
+
+def test_the_words_are_those_of_the_code():
+    from goldrank.comparison.correction import CORRECTIONS
+    from goldrank.comparison.rank_changes import FALLS
+    from goldrank.comparison.slices import SMALL
+
+    for word in (*FALLS, "better", "worse", "unclear", "equivalent", "same"):
+        assert f"{word}" in PAGE
+    for name in CORRECTIONS:
+        assert name == "none" or f"`{name}`" in PAGE
+    assert f"fewer than {SMALL} queries" in PAGE
+
+
+def test_detectable_difference_halves_with_four_times_as_many_queries():
+    from goldrank.comparison.power import detectable_effect
+
+    assert detectable_effect(100) / detectable_effect(400) == pytest.approx(2, rel=0.02)
+
+
+def test_page_is_one_page():
+    assert len(PAGE.splitlines()) < 130

@@ -1,0 +1,95 @@
+"""The documentation is current, and what it shows works."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import places
+import polars as pl
+import pytest
+
+from goldrank import parse
+from goldrank.cli.eval import command
+from goldrank.cli.trec_eval import TABLE
+from goldrank.errors import MeasureError
+from goldrank.measures import REGISTRY, declare
+
+DOCS = places.ROOT / "docs"
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_measures_page_is_current():
+    assert (DOCS / "measures.md").read_text(encoding="utf-8") == generator().text(), "run `make docs`"
+
+
+def test_measures_page_has_every_measure_once():
+    heads = re.findall(r"^### (.*)$", (DOCS / "measures.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(heads) == sorted(REGISTRY)
+
+
+def test_adding_a_measure():
+    """The page's example, as it stands there: declared, spelled, evaluated."""
+    code = re.search(r"```python\n(.*?)```", (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert code is not None
+    namespace: dict[str, object] = {}
+    try:
+        exec(code[1], namespace)
+        # a stands at rank 1 and b at rank 3; from grade 2 up there is only b.
+        assert namespace["scores"].mean == {"MeanRank": (1 + 3) / 2, "MeanRank(rel=2)": 3.0}
+        assert str(parse("meanrank(rel=2)")) == "MeanRank(rel=2)"
+    finally:
+        REGISTRY.pop("MeanRank", None)
+        declare._ALIASES.pop("meanrank", None)
+    with pytest.raises(MeasureError):
+        parse("MeanRank")
+
+
+def test_trec_eval_page_counts_right():
+    text = (DOCS / "trec_eval.md").read_text(encoding="utf-8")
+    assert f"All {len(TABLE)} measures" in text
+
+
+def test_scale_page_works(tmp_path, monkeypatch):
+    """Every Python example of the page, on small files of the names that it uses."""
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    assert text.count("<!-- measured: begin -->") == text.count("<!-- measured: end -->") == 1
+    monkeypatch.chdir(tmp_path)
+    run, qrels = b"q1 Q0 d1 1 2.0 bm25\n", b"q1 0 d1 1\n"
+    for folder in ("runs", "run.d", "qrels.d"):
+        (tmp_path / folder).mkdir()
+    pl.DataFrame({"query": ["q1"], "doc": ["d1"], "score": [1.0]}).write_parquet("runs/part-0.parquet")
+    Path("run.d/a.txt.gz").write_bytes(gzip.compress(run))
+    Path("qrels.d/a.txt.gz").write_bytes(gzip.compress(qrels))
+    Path("qrels.txt").write_bytes(qrels)
+    Path("all-runs.txt").write_bytes(run + run.replace(b"bm25", b"dense"))
+    for i in range(8):
+        Path(f"qrels-{i}.txt").write_bytes(qrels.replace(b"q1", b"q%d" % i))
+        Path(f"run-{i}.txt").write_bytes(run.replace(b"q1", b"q%d" % i))
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 3
+    namespace: dict[str, object] = {}
+    for line in "\n".join(blocks).splitlines():
+        if line.startswith("goldrank."):
+            found = eval(line, namespace)
+            assert len(found) == (2 if "read_runs" in line else 8 if "merge" in line else 1), line
+        else:
+            exec(line, namespace)
+
+
+def test_scale_page_names_what_there_is():
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    options = {name for one in command.params for name in one.opts}
+    for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text):
+        assert option in options

@@ -1,0 +1,63 @@
+"""docs/history.md: its commands print what it shows, and its code runs."""
+
+import datetime
+import re
+import shlex
+
+import places
+import pytest
+
+from goldrank.cli import COMMANDS
+from goldrank.cli import run as command
+from goldrank.history import store
+from goldrank.history.trends import ALPHA, LEAST_DIFFERING
+
+PAGE = (places.ROOT / "docs" / "history.md").read_text(encoding="utf-8")
+
+
+class Noon(datetime.datetime):
+    """A clock that stands still."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls(2026, 1, 31, 12, tzinfo=tz)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GOLDRANK_DB", raising=False)
+
+
+@pytest.fixture
+def recorded(monkeypatch, capsys):
+    """The page's commands, run; what the last one printed."""
+    monkeypatch.setattr(store.datetime, "datetime", Noon)
+    for line in re.findall(r"^\$ goldrank (.*)$", PAGE, re.M):
+        capsys.readouterr()
+        assert command(shlex.split(line)) == 0
+    return capsys.readouterr().out
+
+
+def test_commands_print_what_the_page_shows(recorded):
+    (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.S)
+    assert recorded == shown
+
+
+def test_the_code_runs(recorded, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    exec(code, {})
+    first, second, *rest = capsys.readouterr().out.splitlines()
+    assert first == "0.75"
+    assert second in ("0.0", "1.0")
+    # The code's record has relevance rules, the commands' have none: two lines.
+    assert [line.split()[0] for line in rest] == ["main", "main"]
+    assert "relevance rules v3" in rest[1]
+
+
+def test_what_the_page_names_is_there():
+    for name in re.findall(r"`goldrank (\w+)", PAGE):
+        assert name in COMMANDS
+    assert f"at most {ALPHA:g} / m" in PAGE
+    words = {6: "six"}[LEAST_DIFFERING]
+    assert f"Fewer than {words} queries" in PAGE

@@ -1,0 +1,201 @@
+"""Which measures to use, and what to beware of."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import goldrank
+from goldrank.cli.choose import command
+from goldrank.errors import OptionError
+from goldrank.guide.advice import QUESTIONS, USE_CASES
+from goldrank.guide.pitfalls import inconsistent_judgements, pitfalls_of
+
+LESSON = {
+    "qa": (("RR",), ("Success@1",)),
+    "search": (("nDCG@10",), ("P@10",)),
+    "legal": (("R@100",), ("P@100",)),
+    "recommendation": (("nDCG@5",), ("P@5",)),
+    "fact-checking": (("Success@3",), ("RR",)),
+    "rag": (("R@5", "P@5"), ("RR",)),
+}
+"""The quick reference of the lesson."""
+
+
+@pytest.mark.parametrize("name", LESSON)
+def test_the_lessons_use_cases(name: str) -> None:
+    advice = goldrank.choose(use_case=name)
+    assert (advice.primary, advice.secondary) == LESSON[name]
+    assert goldrank.choose(USE_CASES[name].title).measures == advice.measures
+
+
+@pytest.mark.parametrize("name", USE_CASES)
+def test_every_use_case_can_be_evaluated(name: str) -> None:
+    measures = goldrank.choose(name).measures
+    assert tuple(goldrank.evaluate({"q": {"a": 1}}, {"q": ["a"]}, measures).mean) == measures
+
+
+FLOW = [
+    ({"find_all": True}, "R@10"),
+    ({"find_all": False, "order_matters": True, "graded": True}, "nDCG@10"),
+    ({"find_all": False, "order_matters": True, "graded": False, "first_counts": True}, "RR"),
+    ({"find_all": False, "order_matters": True, "graded": False, "first_counts": False}, "P@10"),
+    ({"find_all": False, "order_matters": False, "one_is_enough": True}, "Success@10"),
+    ({"find_all": False, "order_matters": False, "one_is_enough": False}, "P@10"),
+]
+
+
+@pytest.mark.parametrize(("answers", "expected"), FLOW)
+def test_the_lessons_decision_flow(answers: dict[str, bool], expected: str) -> None:
+    advice = goldrank.choose(**answers)
+    assert advice.primary == (expected,)
+    assert [text for text, _ in advice.answers] == [QUESTIONS[key].text for key in answers]
+
+
+def test_every_path_ends_in_several_measures() -> None:
+    for answers in product((True, False), repeat=len(QUESTIONS)):
+        advice = goldrank.choose(**dict(zip(QUESTIONS, answers, strict=True)), k=1)
+        assert len(set(advice.measures)) == len(advice.measures) >= 2
+        assert advice.why in str(advice)
+
+
+def test_what_is_not_given_is_asked() -> None:
+    asked: list[str] = []
+
+    def ask(question: str) -> bool:
+        asked.append(question)
+        return "order" in question
+
+    assert goldrank.choose(find_all=False, ask=ask).primary == ("P@10",)
+    assert asked == [QUESTIONS[key].text for key in ("order_matters", "graded", "first_counts")]
+
+
+def test_what_is_missing_is_an_error() -> None:
+    with pytest.raises(OptionError, match="Must ALL relevant documents be found"):
+        goldrank.choose()
+    with pytest.raises(OptionError, match="Did you mean legal"):
+        goldrank.choose("legel")
+    for k in (0, -1, 1.5, True):
+        with pytest.raises(OptionError, match="k is"):
+            goldrank.choose("rag", k=k)  # type: ignore[arg-type]
+
+
+def test_advice_says_when_to_use_and_avoid() -> None:
+    text = str(goldrank.choose("rag"))
+    assert "R@5: A later stage" in text
+    assert "Avoid it when:" in text
+
+
+def test_command() -> None:
+    run = CliRunner().invoke
+    assert run(command, ["rag", "--short"]).output == "R@5 P@5 RR\n"
+    assert run(command, ["--find-all", "-k", "50", "--short"]).output == "R@50 P@50 RecallAll@50\n"
+    assert "Legal discovery" in run(command, ["--list"]).output
+    assert "Use R@5, P@5, and look at RR" in run(command, ["rag"]).output
+    assert isinstance(run(command, []).exception, OptionError)  # no terminal, so nobody is asked
+
+
+def test_command_asks_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goldrank.cli.choose.sys", Terminal)
+    found = CliRunner().invoke(command, ["--short"], input="n\ny\ny\n")
+    assert found.output.splitlines()[-1] == "nDCG@10 P@10 R@10"
+    assert "Are there grades of relevance?" in found.output
+
+
+class Terminal:
+    """Stands in for `sys` with a terminal as input."""
+
+    class stdin:  # noqa: N801 - the name that sys has
+        """A terminal."""
+
+        @staticmethod
+        def isatty() -> bool:
+            return True
+
+
+# Pitfalls.
+
+QRELS = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 1}}
+RUN = {"q1": ["a", "b"], "q2": ["x", "a"]}
+
+
+def scored(measures: Any, **more: Any) -> goldrank.Scores:
+    return goldrank.evaluate(QRELS, RUN, measures, **more)
+
+
+def test_one_measure() -> None:
+    assert any("only nDCG is reported" in text and "R@10, P@10" in text for text in pitfalls_of(scored("nDCG@10")))
+    assert any("only nDCG is reported" in text for text in pitfalls_of(scored(["nDCG@10", "nDCG@5"])))
+    assert not any("only" in text for text in pitfalls_of(scored(["nDCG@10", "R@5"])))
+
+
+def test_one_cutoff() -> None:
+    assert any("every measure is cut at 10" in text for text in pitfalls_of(scored(["nDCG@10", "P@10"])))
+    for measures in (["nDCG@10", "P@5"], ["nDCG@10", "AP"]):
+        assert not any("every measure" in text for text in pitfalls_of(scored(measures)))
+
+
+def test_recall_that_cannot_be_one() -> None:
+    notes = scored(["R@2", "R@3", "RecallAll@1"]).notes
+    assert "R@2 cannot be 1 for 1 of 2 queries: they have more than 2 relevant documents" in notes
+    assert not any(note.startswith("R@3") for note in notes)
+    assert any(note.startswith("RecallAll@1 cannot be 1") for note in notes)
+
+
+def test_different_cutoffs() -> None:
+    first = goldrank.evaluate(QRELS, {"A": goldrank.Run(_scores(RUN), name="A")}, ["nDCG@10", "RR"])["A"]
+    second = goldrank.evaluate(QRELS, {"B": goldrank.Run(_scores(RUN), name="B")}, ["nDCG@20", "RR"])["B"]
+    told = [text for text in pitfalls_of([first, second]) if "cut differently" in text]
+    assert told == ["nDCG is cut differently and cannot be compared: 'A' at 10; 'B' at 20"]
+    assert not any("cut differently" in text for text in pitfalls_of({"A": first, "again": first}))
+
+
+def _scores(run: dict[str, list[str]]) -> dict[str, dict[str, float]]:
+    return {query: {doc: -float(i) for i, doc in enumerate(docs)} for query, docs in run.items()}
+
+
+def test_criteria() -> None:
+    scores = scored(["RR", "AP"])
+    (told,) = pitfalls_of(scores, qrels=goldrank.Qrels(QRELS))
+    assert told.startswith("the relevance criteria are not recorded")
+    said = goldrank.Qrels(QRELS, criteria="The document answers the question.")
+    assert goldrank.evaluate(said, RUN, ["RR"]).provenance["qrels"]["criteria"] == "The document answers the question."
+    assert not pitfalls_of(scores, qrels=said)
+
+
+def test_inconsistent_judgements() -> None:
+    qrels = goldrank.Qrels({"q1": {"Doc 1": 2, "doc 1": 0, "b": 1, "c": 0, "d": 1}, "q2": {"doc 1": 1}})
+    texts = {"b": "The same  text", "c": "The same text", "d": "The same text"}
+    found = inconsistent_judgements(qrels, texts)
+    assert len(found) == 2
+    assert "'Doc 1' has grade 2 and 'doc 1', which differs in case, spaces or Unicode form only, grade 0" in found[0]
+    assert "'b' has grade 1 and 'c', which has the same text, grade 0" in found[1]
+    assert not inconsistent_judgements(goldrank.Qrels({"q1": {"Doc": 1, "doc": 1}}))
+    scores = goldrank.evaluate(qrels, {"q1": ["b"], "q2": ["doc 1"]}, ["RR", "AP"])
+    assert set(found) <= set(pitfalls_of(scores, qrels=qrels, texts=texts))
+
+
+def test_ties_are_told() -> None:
+    scores = goldrank.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR"])
+    assert any("tied" in note and "ordered by document id" in note for note in scores.notes)
+
+
+def test_values_are_kept_and_compared_over_time(tmp_path: Path) -> None:
+    scored(["RR", "R@2"]).save(tmp_path / "monday.json")
+    today = goldrank.evaluate(QRELS, {"q1": ["x", "a"], "q2": ["x", "a"]}, ["RR", "R@2"])
+    monday = goldrank.Scores.load(tmp_path / "monday.json")
+    fell = {name: value for name, value in today.mean.items() if value < monday.mean[name]}
+    # RR of q1 fell from 1 to 1/2, R@2 of q1 from 2/3 to 1/3.
+    assert fell == pytest.approx({"RR": 0.5, "R@2": (1 / 3 + 1) / 2})
+
+
+def test_the_tips_of_the_documents() -> None:
+    assert goldrank.choose("qa").primary == ("RR",)  # one chunk holds the answer: MRR
+    assert "AP" in goldrank.choose("multi-hop").measures  # several chunks are needed: MAP
+    assert goldrank.choose("rag").primary[0] == "R@5"  # context recall first
+    assert all(text.startswith("R@") for text in goldrank.choose("candidates").measures)  # early stages: recall
+    assert goldrank.choose("reranking").primary[0] == "P@10"  # late stages: precision
