@@ -1,0 +1,74 @@
+"""What public functions take, by name, so that editors complete and type checkers check."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from goldrank.data.aspects import AspectQrels
+    from goldrank.data.preferences import Preferences
+    from goldrank.data.qrels import Qrels
+    from goldrank.data.run import Run, Runs
+    from goldrank.measures import Measure
+
+Path: TypeAlias = str | os.PathLike[str]
+"""A file, a folder of part files, a pattern, or '-' for standard input."""
+
+Id: TypeAlias = str | int | bytes
+"""A query or document id. Integers count as their digits."""
+
+
+class ArrowStream(Protocol):
+    """A table that can be handed over by Arrow: pandas, polars, pyarrow, DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class SparkFrame(Protocol):
+    """A Spark DataFrame, classic or Connect."""
+
+    @property
+    def sparkSession(self) -> Any:  # noqa: N802 - Spark's name; its type is not ours
+        ...
+
+
+Frame: TypeAlias = ArrowStream | SparkFrame
+
+QrelsLike: TypeAlias = (
+    "Qrels | Path | IO[bytes] | Frame | Mapping[Any, Mapping[Any, Any]] | Mapping[Any, Iterable[Any]] | Iterable[Any]"
+)
+"""Judgements: `Qrels`, a file, a data frame, {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade).
+
+Keys and grades are `Any` because numpy's, pandas' and Python's own numbers are all taken."""
+
+JudgementsLike: TypeAlias = "QrelsLike | AspectQrels | Preferences"
+"""The same, or judgements that say more than one grade."""
+
+RunLike: TypeAlias = (
+    "Run | Path | IO[bytes] | Frame | Mapping[Any, Mapping[Any, Any]] | Mapping[Any, Sequence[Any]] | Iterable[Any]"
+)
+"""What a system returned: `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]} or rows."""
+
+RunsLike: TypeAlias = "Runs | Mapping[str, RunLike] | Sequence[Run | Path]"
+"""Several runs: by name, or a list of files."""
+
+MeasureLike: TypeAlias = "str | Measure | Callable[..., Any]"
+"""'nDCG@10', a `Measure`, or a function of one's own (see `goldrank.measure`)."""
+
+MeasuresLike: TypeAlias = "MeasureLike | Iterable[MeasureLike] | None"
+"""One measure, several, or None for the usual ones."""
+
+
+class Policies(TypedDict, total=False):
+    """What tools differ in; each by default as the convention has it. `goldrank.conventions.POLICIES` explains them."""
+
+    ties: str | None
+    score_type: str | None
+    duplicates: str | None
+    judgements: str | None
+    missing: str | None
+    empty: str | None
+    bounds: str | None
+    overlap: str | None
