@@ -65,6 +65,10 @@ class MeasureError(GoldrankError, ValueError):
     """An unknown measure, or a parameter that it does not take."""
 
 
+class NotMeasuredError(MeasureError, KeyError):
+    """A measure that `Scores` do not have. It is a KeyError too, because `Scores` is a mapping."""
+
+
 class HistoryError(GoldrankError):
     """A history that cannot be read or written, or does not have what was asked for."""
 

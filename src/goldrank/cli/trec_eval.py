@@ -14,6 +14,7 @@ import numpy as np
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
 
 if TYPE_CHECKING:
+    from goldrank.evaluation.inputs import Judgements
     from goldrank.measures import Measure
 
 MISSING_ZSCORE = -1000000.0
@@ -249,7 +250,8 @@ def _float(text: str) -> float:
 
 def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
     """What trec_eval would print, query by query and then the summary; `number` formats values."""
-    from goldrank import conventions, engine, io
+    from goldrank import conventions, io
+    from goldrank.evaluation import pipeline
     from goldrank.io import sources, trec
     from goldrank.measures.judged import grade_strings
 
@@ -259,19 +261,17 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
     ties = "docid-ascending" if settings.format in ("prefs", "qrels_prefs") else "docid"
     rules = conventions.TREC_EVAL_10.having(ties=ties, overlap="allow")
     source = sources.open_source(settings.run)
-    run = trec.read_run(source)
-    tables: dict[str, Any] = {}
+    judgements: Judgements
     if settings.format == "qrels":
-        placements, _ = engine.place(io.read_qrels(settings.qrels, format="trec"), run, rules)
+        judgements = io.read_qrels(settings.qrels, format="trec")
+    elif settings.format == "qrels_jg":
+        judgements = io.read_aspects(settings.qrels)
     else:
-        judged: Any = (
-            io.read_aspects(settings.qrels)
-            if settings.format == "qrels_jg"
-            else io.read_preferences(settings.qrels, format=settings.format)
-        )
-        placements, _ = engine.place(judged.documents, run, rules)
-        placements, tables[judged.table] = judged.tables(placements)
-    tables["placements"] = placements
+        judgements = io.read_preferences(settings.qrels, format=settings.format)
+    placed = pipeline.place(judgements, trec.read_run(source), rules)
+    measures = [line.measure for line in lines if line.measure is not None]
+    tables = dict(pipeline.tables_of(placed, measures))
+    placements = placed.placements
     answered = placements.answered
     chosen = np.ones(len(answered), bool) if settings.complete else answered.copy()
     if settings.only_query is not None:
@@ -304,7 +304,7 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
                 f"trec_eval: '{line.name}' cannot be measured with -R {settings.format}",
                 hint="Preferences go with -R prefs or qrels_prefs, *_avgjg with -R qrels_jg, others with -R qrels.",
             )
-        column = line.measure(tables[needed])
+        column = pipeline.values_of(line.measure, tables, rules)
         if line.measure.declaration.average == "geometric":
             column = np.array([math.log(value) for value in column.tolist()])
         if line.name in ("num_ret", "utility", "rbp_resid") or line.name.startswith("unj"):

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.numbered import Numbered
+from goldrank.data.document_rows import DocumentRows
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Grade, Qrels, check_grade
 from goldrank.errors import InputError, Place
+from goldrank.notes import Note
 
 
 class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
@@ -52,7 +53,7 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
         *,
         name: str,
         where: Callable[[int], Place | str],
-        notes: Sequence[str] = (),
+        notes: Sequence[Note] = (),
     ) -> AspectQrels:
         """Judgements from parallel columns with checked grades; `where(i)` names row i in a message."""
         seen: dict[tuple[bytes, bytes, bytes], int] = {}
@@ -76,11 +77,11 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
         docs: Sequence[bytes],
         grades: Sequence[Grade],
         name: str,
-        notes: tuple[str, ...],
+        notes: tuple[Note, ...],
     ) -> None:
         self.name = name
         self.notes = notes
-        self._numbered = Numbered.of(queries, docs, name)
+        self._documents = DocumentRows.of(queries, docs, grades, name)
         pairs = sorted(set(zip(queries, aspects, strict=True)))
         code = {pair: i for i, pair in enumerate(pairs)}
         query_code = {query: i for i, query in enumerate(sorted({query for query, _ in pairs}))}
@@ -90,7 +91,7 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
         kind = np.int64 if all(type(grade) is int for grade in grades) else np.float64
         grade = np.array(grades, kind)
         order = np.lexsort((-grade, aspect))
-        self._aspect, self._doc, self._grade = aspect[order], self._numbered.doc[order], grade[order]
+        self._aspect, self._doc, self._grade = aspect[order], self._documents.label[order], grade[order]
 
     criteria: str | None = None
 
@@ -106,15 +107,12 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
 
     @property
     def documents(self) -> Qrels:
-        """What an engine is to place: the number of each judged document."""
-        return self._numbered.qrels
+        """What an engine is to place: each judged document, with its highest grade."""
+        return self._documents.qrels
 
-    def tables(self, placed: Placements) -> tuple[Placements, Aspects]:
-        """The placements of each document's highest grade, and of each aspect by itself."""
-        highest = np.full(int(self._numbered.start[-1]), -1, self._grade.dtype)
-        np.maximum.at(highest, self._doc, self._grade)
-        where = self._numbered.locate(placed)
-        rank = where.rank[self._doc]
+    def table_of(self, placed: Placements) -> Aspects:
+        """The placements of each aspect by itself."""
+        rank = placed.by_label("rank")[self._doc]
         rows = np.flatnonzero(rank)
         rows = rows[np.lexsort((rank[rows], self._aspect[rows]))]
         parts = Placements(
@@ -126,11 +124,10 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
             query=self._aspect[rows],
             rank=rank[rows],
             grade=self._grade[rows],
-            tie_first=where.tie_first[self._doc[rows]],
-            tie_last=where.tie_last[self._doc[rows]],
+            tie_first=placed.by_label("tie_first")[self._doc[rows]],
+            tie_last=placed.by_label("tie_last")[self._doc[rows]],
         )
-        aspects = Aspects(placed.queries, placed.retrieved, placed.answered, self._owner, parts, self._doc)
-        return self._numbered.graded(placed, highest), aspects
+        return Aspects(placed.queries, placed.retrieved, placed.answered, self._owner, parts, self._doc)
 
     @cached_property
     def _text(self) -> dict[str, dict[str, dict[str, Grade]]]:

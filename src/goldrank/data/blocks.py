@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank.errors import Place
+from goldrank import ids
+from goldrank.errors import InputError, Place
 
 SAMPLED_TAGS = 64
 """Lines of a block whose tags are looked at where tags do not tell runs apart."""
@@ -124,33 +126,59 @@ def in_words(notes: Mapping[str, int]) -> list[str]:
     return [what if what == NO_LINE_END else f"{what}: {count:,}" for what, count in notes.items()]
 
 
-class BlockSource(Protocol):
-    """A run that can be read as often as needed, piece by piece."""
+class BlockSource(ABC):
+    """A run that can be read as often as needed, piece by piece: what the streaming engine places."""
 
+    engine: ClassVar[str] = "streaming"
     name: str
 
+    @abstractmethod
     def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
         """The pieces in order; each is parsed when called, so that threads can share the work.
 
         `share` makes them smaller than usual, which takes less memory.
         """
-        ...
 
+    @abstractmethod
     def memory(self, threads: int, share: float) -> int:
         """An estimate of the bytes that reading takes with so many pieces at once; nothing is read for it."""
-        ...
 
+    @abstractmethod
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         """The `Block.key` that lines of these documents would have."""
-        ...
+
+    def files(self) -> Sequence[Any]:
+        """The files that are read, for those who watch how far reading has come."""
+        return ()
 
     def digest(self) -> str | None:
-        """A hash of the input's bytes, or None if it cannot be had without reading everything."""
-        ...
+        """A hash of the input's bytes; of the rankings themselves where there are none."""
+        from goldrank.data.run import digest_of
+
+        return digest_of(self.results())
+
+    def results(self) -> dict[str, dict[str, float]]:
+        """The whole run as a mapping of mappings."""
+        results: dict[str, dict[str, float]] = {}
+        for piece in self.pieces():
+            block = piece()
+            docs = block.docs(np.arange(len(block)))
+            for query, low, high in zip(block.queries, block.start[:-1], block.start[1:], strict=True):
+                row = results.setdefault(ids.decode(query), {})
+                before = len(row)
+                pairs = zip(docs[low:high], block.score[low:high].tolist(), strict=True)
+                row.update((ids.decode(doc), score) for doc, score in pairs)
+                if len(row) < before + int(high - low):
+                    raise InputError(
+                        f"a document is duplicated in the ranking of query '{ids.show(ids.decode(query))}'",
+                        where=self.name,
+                        hint="A mapping holds each document once: remove the others.",
+                    )
+        return results
 
 
-class OneTag:
-    """The lines of one tag of an input with several (a `BlockSource`)."""
+class OneTag(BlockSource):
+    """The lines of one tag of an input with several."""
 
     def __init__(self, source: BlockSource, tag: bytes) -> None:
         self.name = source.name
@@ -176,3 +204,6 @@ class OneTag:
 
         whole = self._whole.digest()
         return None if whole is None else hashlib.sha256(whole.encode() + b"\0" + self.tag).hexdigest()
+
+    def files(self) -> Sequence[Any]:
+        return self._whole.files()

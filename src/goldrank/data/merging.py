@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,30 +12,10 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.scores import Bounds, Column, Scores
 from goldrank.errors import InputError
+from goldrank.notes import Note, merged
 
-MOST_NOTES = 20
 SHARD = ("goldrank", "time", "shard", "qrels", "run")
 """What is kept of the provenance of each shard."""
-
-_TOTALS = {
-    "missing": "judged queries are not in the run",
-    "no_results": "queries are in the run without any document",
-    "unjudged_queries": "queries of the run are not judged and were left out",
-    "no_relevant": "queries have no relevant document",
-    "tied": "judged documents are tied",
-    "constant": "queries have one score for all their documents",
-    "repeated": "repeated documents were dropped",
-    "infinite": "scores are infinite",
-    "contradicted": "judged documents claimed a better rank in the rank column than the scores give; the scores count",
-    "near_forms": "documents equal a judged id only after Unicode normalisation (NFC, NFD) and do not count",
-}
-_SHARES = (
-    ("judged_retrieved", "retrieved", "returned documents are judged"),
-    ("covered", "references", "references are covered by some retrieved text"),
-    ("matching", "retrieved", "retrieved texts cover a reference"),
-)
-_OF_VALUES = ("without them:", "in another order of tied", "as unjudged documents may")
-"""Beginnings of notes on the values of a shard, which say nothing of the whole."""
 
 
 def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
@@ -46,11 +27,6 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
     queries = [query for one in shards for query in one.queries]
     order = np.array(sorted(range(len(queries)), key=lambda i: ids.encode(queries[i])), np.int64)
     _check_disjoint([queries[i] for i in order], shards)
-    counts_nan = dict(origins[0].get("policies", {})).get("empty") == "nan"
-
-    def joined(parts: Sequence[Column]) -> Column:
-        return _joined(parts, order, counts_nan)
-
     first = shards[0]
     keys = dict.fromkeys(key for one in shards for key in one.counts)
     counts = {key: sum(int(one.counts.get(key, 0)) for one in shards) for key in keys}
@@ -59,28 +35,27 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
     return Scores(
         run=name,
         queries=tuple(queries[i] for i in order),
-        columns={key: joined([one.columns[key] for one in shards]) for key in first.columns},
+        columns={key: _joined([one.columns[key] for one in shards], order) for key in first.columns},
         counts=counts,
-        notes=_notes(shards, counts, origins, shown),
+        notes=_notes(shards, origins, shown),
         convention=first.convention,
         origin=lambda: _origin(origins, name),
         bounds={
             key: Bounds(
-                two.why, joined([s.bounds[key].low for s in shards]), joined([s.bounds[key].high for s in shards])
+                both.why,
+                _joined([one.bounds[key].low for one in shards], order),
+                _joined([one.bounds[key].high for one in shards], order),
             )
-            for key, two in first.bounds.items()
+            for key, both in first.bounds.items()
         },
     )
 
 
-def _joined(parts: Sequence[Column], order: np.ndarray, counts_nan: bool) -> Column:
+def _joined(parts: Sequence[Column], order: np.ndarray) -> Column:
     from goldrank.measures import parse, summarise
 
-    first = parts[0]
-    values = np.concatenate([part.values for part in parts])[order]
-    there = values if counts_nan else values[~np.isnan(values)]
-    summary = summarise(parse(first.measure), there)
-    return Column(first.measure, values, summary, first.average, first.higher_is_better)
+    whole = replace(parts[0], values=np.concatenate([part.values for part in parts])[order])
+    return replace(whole, summary=summarise(parse(whole.measure), whole.counted))
 
 
 def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
@@ -147,33 +122,14 @@ def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
     )
 
 
-def _notes(
-    shards: Sequence[Scores], counts: Mapping[str, int], origins: Sequence[Mapping[str, Any]], names: Sequence[str]
-) -> tuple[str, ...]:
-    """Counts of the whole in words, and what else was noted in the shards."""
+def _notes(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[Note, ...]:
+    """What the shards come to together."""
     number = f"{len(shards):,} shard{'s' * (len(shards) != 1)}"
-    notes = [f"merged from {number}" + (f" of runs {ids.samples(names)}" if len(names) > 1 else "")]
+    notes = [Note.of("merged-shards", shards=number + (f" of runs {ids.samples(names)}" if len(names) > 1 else ""))]
     versions = sorted({str(origin.get("goldrank")) for origin in origins})
     if len(versions) > 1:
-        notes.append(f"shards were made by different versions of goldrank: {', '.join(versions)}")
-    notes += [f"{counts[key]:,} {words}" for key, words in _TOTALS.items() if counts.get(key)]
-    for part, whole, words in _SHARES:
-        if part in counts and counts.get(whole):
-            notes.append(f"{counts[part] / counts[whole]:.1%} of the {words}")
-    others: dict[str, list[int]] = {}
-    for i, one in enumerate(shards):
-        for note in one.notes:
-            if not note[:1].isdigit() and not note.startswith(_OF_VALUES):
-                others.setdefault(note, []).append(i)
-    told = [
-        note if len(where) == len(shards) else f"{_name(shards, where[0])}"
-        + (f" and {len(where) - 1:,} more" if len(where) > 1 else "") + f": {note}"
-        for note, where in others.items()
-    ]  # fmt: skip
-    notes += told[:MOST_NOTES]
-    if len(told) > MOST_NOTES:
-        notes.append(f"{len(told) - MOST_NOTES:,} more notes are in the shards")
-    return tuple(notes)
+        notes.append(Note.of("several-versions", versions=", ".join(versions)))
+    return (*notes, *merged([one.notes for one in shards], [_name(shards, i) for i in range(len(shards))]))
 
 
 def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
@@ -188,9 +144,7 @@ def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
         **{key: value for key, value in origins[0].items() if key != "shard"},
         "time": max(str(origin.get("time", "")) for origin in origins),
         **inputs,
-        "shards": [
-            {key: origin.get(key) for key in ("goldrank", "time", "shard", "qrels", "run")} for origin in origins
-        ],
+        "shards": [{key: origin.get(key) for key in SHARD} for origin in origins],
     }
 
 

@@ -17,7 +17,7 @@ class Passages:
     """One row per retrieved text, and the pairs of a text and a reference that it covers."""
 
     pairs: Placements
-    """One row per text and reference that it covers; `aspect` numbers the references of a query."""
+    """One row per text and reference that it covers; `label` numbers the references of all queries."""
     query: np.ndarray
     rank: np.ndarray
     repeated: np.ndarray
@@ -74,14 +74,13 @@ class Passages:
         A reference that nothing covers is an aspect whose relevant text was not retrieved.
         """
         pairs = self.pairs
-        assert pairs.aspect is not None
+        assert pairs.label is not None
         owner = pairs.judged_query
-        row_aspect = pairs.judged_start[pairs.query] + pairs.aspect
-        order = np.lexsort((pairs.rank, row_aspect))
+        order = np.lexsort((pairs.rank, pairs.label))
         first = np.searchsorted(self.query, np.arange(len(self)))
         text = first[pairs.query] + pairs.rank - 1
-        bare = np.setdiff1d(np.arange(len(owner)), row_aspect)
-        aspect = np.concatenate((row_aspect[order], bare))
+        bare = np.setdiff1d(np.arange(len(owner)), pairs.label)
+        aspect = np.concatenate((pairs.label[order], bare))
         judged_doc = np.concatenate((text[order], len(self.query) + np.arange(len(bare))))
         grouped = np.argsort(aspect, kind="stable")
         rank = pairs.rank[order]
@@ -91,7 +90,7 @@ class Passages:
             answered=pairs.answered[owner],
             judged_start=np.searchsorted(aspect[grouped], np.arange(len(owner) + 1)),
             judged=np.ones(len(aspect)),
-            query=row_aspect[order],
+            query=pairs.label[order],
             rank=rank,
             grade=np.ones(len(rank)),
             tie_first=rank,

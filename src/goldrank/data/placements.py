@@ -79,11 +79,16 @@ class Placements:
     tie_first: np.ndarray
     """The first rank of the placement's group of equal scores; equals `rank` when untied."""
     tie_last: np.ndarray
-    aspect: np.ndarray | None = None
-    """Which judged document, or reference text, each row is about, where rows do not have one of their own.
+    label: np.ndarray | None = None
+    """Which judgement each row is about: its row in `JudgementArrays`, or the number of a reference text.
 
-    A document that a ranking repeats has a row for each time; a text that covers two references has two
-    rows of one rank. Rows of a rank are in the order of the references. None: each row has its own.
+    None where nobody asks: each row then has a judgement of its own.
+    """
+    shared: bool = False
+    """Whether several rows may have one label, or one rank.
+
+    A document that a ranking repeats has a row for each time; a text that covers two references has two rows of one
+    rank, in the order of the references. The views `per_aspect`, `per_rank` and `one_to_one` say what counts then.
     """
     lengths: Lengths | None = None
     """The lengths of retrieved texts, where somebody counted them."""
@@ -127,6 +132,13 @@ class Placements:
         """Per query, how many judged documents have a lower grade; negative grades are not judged."""
         which = (self.judged >= 0) & (self.judged < rel)
         return np.bincount(self.judged_query[which], minlength=len(self))
+
+    def by_label(self, column: str) -> np.ndarray:
+        """A column by judgement: 0 for those that were not returned, the first row for those that were repeated."""
+        assert self.label is not None
+        values = np.zeros(len(self.judged), np.int64)
+        values[self.label[::-1]] = getattr(self, column)[::-1]
+        return values
 
     @cached_property
     def start(self) -> np.ndarray:
@@ -190,56 +202,59 @@ class Placements:
             # A negative grade is no better than no judgement: those go to the end of their group.
             bad = self.grade[order] < 0
             rank = np.where(bad, self.tie_last - size + 1 + place, rank)
-        return replace(self, rank=rank, grade=self.grade[order])
+        label = None if self.label is None else self.label[order]
+        return replace(self, rank=rank, grade=self.grade[order], label=label)
 
     @cached_property
     def novel(self) -> np.ndarray:
-        """Which rows are the first of their query to be about their aspect."""
-        if self.aspect is None:
+        """Which rows are the first of their label."""
+        if not self.shared:
             return np.ones(len(self.query), bool)
+        assert self.label is not None
         first = np.zeros(len(self.query), bool)
-        order = np.lexsort((self.aspect, self.query))
-        query, aspect = self.query[order], self.aspect[order]
-        first[order] = np.concatenate(([True], (query[1:] != query[:-1]) | (aspect[1:] != aspect[:-1])))[: len(order)]
+        order = np.argsort(self.label, kind="stable")
+        label = self.label[order]
+        first[order] = np.concatenate(([True], label[1:] != label[:-1]))[: len(order)]
         return first
 
     @cached_property
     def per_aspect(self) -> Placements:
-        """Each aspect once, where it first appears: what recall of references counts."""
-        return self if self.aspect is None else replace(self.where(self.novel), aspect=None)
+        """Each judgement once, where it first appears: what recall of references counts."""
+        return replace(self.where(self.novel), shared=False) if self.shared else self
 
     @cached_property
     def per_rank(self) -> Placements:
         """Each rank once, with its best grade: a text that covers any reference is relevant."""
-        if self.aspect is None or not len(self.query):
+        if not self.shared or not len(self.query):
             return self
         first = np.concatenate(([True], (np.diff(self.query) != 0) | (np.diff(self.rank) != 0)))
         best = np.maximum.reduceat(self.grade, np.flatnonzero(first))
-        return replace(self.where(first), grade=best, aspect=None)
+        return replace(self.where(first), grade=best, label=None, shared=False)
 
     @property
     def every_row(self) -> Placements:
         """Each row as a find of its own: pairs of a text and a reference."""
-        return replace(self, aspect=None)
+        return replace(self, label=None, shared=False)
 
     @cached_property
     def one_to_one(self) -> Placements:
-        """Each rank gets the first aspect that no rank above it got, and each aspect is given once."""
-        if self.aspect is None:
+        """Each rank gets the first label that no rank above it got, and each label is given once."""
+        if not self.shared:
             return self
+        assert self.label is not None
         keep = np.zeros(len(self.query), bool)
         ranks: set[tuple[int, int]] = set()
-        given: set[tuple[int, int]] = set()
-        rows = zip(self.query.tolist(), self.rank.tolist(), self.aspect.tolist(), strict=True)
-        for row, (query, rank, aspect) in enumerate(rows):
-            if (query, rank) not in ranks and (query, aspect) not in given:
+        given: set[int] = set()
+        rows = zip(self.query.tolist(), self.rank.tolist(), self.label.tolist(), strict=True)
+        for row, (query, rank, label) in enumerate(rows):
+            if (query, rank) not in ranks and label not in given:
                 keep[row] = True
                 ranks.add((query, rank))
-                given.add((query, aspect))
-        return replace(self.where(keep), aspect=None)
+                given.add(label)
+        return replace(self.where(keep), shared=False)
 
     def where(self, keep: np.ndarray) -> Placements:
         """The marked rows alone; what was judged and returned stays."""
         columns = ("query", "rank", "grade", "tie_first", "tie_last")
         kept = {name: getattr(self, name)[keep] for name in columns}
-        return replace(self, **kept, aspect=None if self.aspect is None else self.aspect[keep])
+        return replace(self, **kept, label=None if self.label is None else self.label[keep])

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.numbered import Numbered
+from goldrank.data.document_rows import DocumentRows
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.errors import InputError, Place
+from goldrank.notes import Note
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Preferences:
         *,
         name: str,
         where: Callable[[int], Place | str],
-        notes: Sequence[str] = (),
+        notes: Sequence[Note] = (),
     ) -> Preferences:
         """Preferences from parallel columns; `where(i)` names row i in a message."""
         preferences = cls.__new__(cls)
@@ -87,24 +88,23 @@ class Preferences:
         docs: Sequence[bytes],
         levels: Sequence[float],
         name: str,
-        notes: tuple[str, ...],
+        notes: tuple[Note, ...],
         where: Callable[[int], Place | str],
     ) -> None:
         self.name = name
         self.notes = notes
-        self._numbered = Numbered.of(queries, docs, name)
-        number = self._numbered.doc - self._numbered.start[self._numbered.query]
+        self._documents = DocumentRows.of(queries, docs, [int(level > 0) for level in levels], name)
+        self._start = self._documents.qrels.arrays.start
+        number = self._documents.label - self._start[self._documents.query]
         groups: dict[tuple[bytes, bytes], dict[bytes, list[int]]] = {}
         for i, (query, judge, one) in enumerate(zip(queries, judges, lists, strict=True)):
             groups.setdefault((query, judge), {}).setdefault(one, []).append(i)
-        self._opinions: list[list[Opinion]] = [[] for _ in self._numbered.qrels]
+        self._opinions: list[list[Opinion]] = [[] for _ in self._documents.qrels]
         for (query, judge), parts in sorted(groups.items()):
             rows = [np.array(parts[one]) for one in sorted(parts)]
             who = f"query '{ids.show(ids.decode(query))}', judge '{ids.show(ids.decode(judge))}'"
             opinion = _opinion(rows, number, np.array(levels, np.float64), who, where)
-            self._opinions[int(self._numbered.query[rows[0][0]])].append(opinion)
-        self._level = np.zeros(int(self._numbered.start[-1]))
-        np.maximum.at(self._level, self._numbered.doc, np.array(levels, np.float64))
+            self._opinions[int(self._documents.query[rows[0][0]])].append(opinion)
 
     criteria: str | None = None
 
@@ -123,14 +123,12 @@ class Preferences:
 
     @property
     def documents(self) -> Qrels:
-        """What an engine is to place: the number of each judged document."""
-        return self._numbered.qrels
+        """What an engine is to place: each judged document, with grade 1 if any level is above 0."""
+        return self._documents.qrels
 
-    def tables(self, placed: Placements) -> tuple[Placements, Preferred]:
-        """The placements of documents (grade 1 if any level is above 0), and the preferences with them."""
-        where = self._numbered.locate(placed)
-        flat = self._numbered.graded(placed, (self._level > 0).astype(np.int64))
-        return flat, Preferred(placed.queries, placed.answered, self._opinions, self._numbered.start, where.rank)
+    def table_of(self, placed: Placements) -> Preferred:
+        """The preferences, and where the run put the documents."""
+        return Preferred(placed.queries, placed.answered, self._opinions, self._start, placed.by_label("rank"))
 
     def __len__(self) -> int:
         return len(self.documents)

@@ -13,6 +13,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.errors import InputError, Place, one_of
+from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
 HIGH_GRADE = 1_000
@@ -23,13 +24,22 @@ Grade = int | float
 
 @dataclass(frozen=True)
 class JudgementArrays:
-    """Qrels made ready for engines: queries in byte order, numbered from 0, and their grades as arrays."""
+    """Qrels made ready for engines: queries in byte order, numbered from 0, and their judgements as rows.
+
+    Rows are ordered by query and, within a query, as the judgements were given. `Placements.label` is such a row.
+    """
 
     queries: tuple[str, ...]
     start: np.ndarray
-    """Where each query's grades begin in `grade`; one more entry than queries."""
+    """Where each query's rows begin; one more entry than queries."""
     grade: np.ndarray
-    """Every judged grade, descending within its query."""
+    """The grade of each row."""
+
+    @cached_property
+    def descending(self) -> np.ndarray:
+        """Every judged grade, descending within its query."""
+        query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
+        return self.grade[np.lexsort((-self.grade, query))]
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class Judgements:
     docs: list[bytes]
     grades: list[Grade]
     where: Callable[[int], Place | str]
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):
@@ -91,7 +101,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         name: str,
         text: dict[str, dict[str, Grade]] | None,
         raw: dict[bytes, dict[bytes, Grade]] | None,
-        notes: tuple[str, ...],
+        notes: tuple[Note, ...],
         criteria: str | None,
         id_kind: str,
     ) -> None:
@@ -99,7 +109,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         self.criteria = criteria
         """The relevance criteria that the judges followed, in words."""
         self.notes = notes
-        """What the reader tolerated, in words."""
+        """What the reader tolerated."""
         self.id_kind = id_kind
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self.shard: tuple[int, int] | None = None
@@ -108,6 +118,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """What a shard was taken from: a document may be judged for queries of other shards."""
         self._text = text
         self._raw = raw
+        self._labels: dict[str, dict[str, int]] = {}
 
     def of_shard(self, number: int, of: int) -> Qrels:
         """The judgements of one of `of` shards, counted from 1. A query is in one by a hash of its id alone."""
@@ -132,7 +143,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         name: str,
         where: Callable[[int], Place | str],
         judgements: str = "error",
-        notes: Sequence[str] = (),
+        notes: Sequence[Note] = (),
         kind: str = "text",
     ) -> Qrels:
         """Qrels from parallel columns with checked grades; `where(i)` names row i in a message."""
@@ -160,7 +171,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 repeated += 1
         told = list(notes)
         if repeated:
-            told.append(f"{repeated:,} repeated judgement{'s' if repeated > 1 else ''}")
+            told.append(Note.of("repeated-judgements", count=repeated))
         told += _notes_on_grades(max(grades, default=0))
         qrels = cls.__new__(cls)
         is_raw = bool(queries) and isinstance(queries[0], bytes)
@@ -229,8 +240,24 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         values = [grade for row in rows for grade in row.values()]
         grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
-        query = np.repeat(np.arange(len(rows)), sizes)
-        return JudgementArrays(queries, start, grade[np.lexsort((-grade, query))])
+        return JudgementArrays(queries, start, grade)
+
+    @cached_property
+    def docs(self) -> tuple[str, ...]:
+        """The document of each row of `arrays`."""
+        return tuple(doc for query in self.arrays.queries for doc in self.text[query])
+
+    def labels(self, query: str) -> dict[str, int]:
+        """The row of each document of a query in `arrays`; made once for each query that asks."""
+        known = self._labels.get(query)
+        if known is None:
+            first = int(self.arrays.start[self._numbers[query]])
+            known = self._labels[query] = {doc: label for label, doc in enumerate(self.text[query], first)}
+        return known
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {query: number for number, query in enumerate(self.arrays.queries)}
 
     @cached_property
     def near_forms(self) -> dict[str, dict[str, str]]:
@@ -312,8 +339,8 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False) ->
     return value
 
 
-def _notes_on_grades(highest: Grade) -> tuple[str, ...]:
-    return (f"the highest grade is {highest:,}: is the grade column right?",) if highest > HIGH_GRADE else ()
+def _notes_on_grades(highest: Grade) -> tuple[Note, ...]:
+    return (Note.of("high-grade", grade=highest),) if highest > HIGH_GRADE else ()
 
 
 def _quote(text: str | bytes) -> str:

@@ -1,25 +1,66 @@
-"""What a system returned: `Run`."""
+"""What a system returned: `Run`, and where its rankings are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from goldrank import ids
 from goldrank.errors import InputError, Place
+from goldrank.notes import Note
 
 if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
-    from goldrank.data.spark import SparkLines
+
+
+class RunSource(Protocol):
+    """Where the rankings of a run are: in memory, in a file that is read piece by piece, in Spark."""
+
+    engine: ClassVar[str]
+    """The engine that places such runs, by its name in `goldrank.engine.ENGINES`."""
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """The whole run as a mapping of mappings."""
+        ...
+
+    def digest(self) -> str | None:
+        """A hash of what was returned, the same for the same input; None if it cannot be had."""
+        ...
+
+
+class Rankings:
+    """A run in memory: for each query the score of each document. It is read and never written to."""
+
+    engine: ClassVar[str] = "memory"
+
+    def __init__(self, results: Mapping[str, Mapping[str, float]]) -> None:
+        self._results = results
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        return self._results
+
+    def digest(self) -> str:
+        return digest_of(self._results)
+
+
+def digest_of(results: Mapping[str, Mapping[str, float]]) -> str:
+    """A hash of rankings, whatever their order in memory."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for query in sorted(results, key=ids.encode):
+        row = results[query]
+        for doc in sorted(row, key=ids.encode):
+            digest.update(b"%b\x00%b\x00%b\n" % (ids.encode(query), ids.encode(doc), float(row[doc]).hex().encode()))
+    return digest.hexdigest()
 
 
 class Run(Mapping[str, Mapping[str, float]]):
     """A ranking per query: documents with scores, higher first.
 
-    It either holds a mapping of mappings, or reads a file or frame piece by piece, or stays in Spark; the second
-    kind is turned into a mapping only when it is looked into, the third never.
+    It is made from a mapping of mappings, of which it keeps a copy, or has a source that is read when needed.
 
     >>> run = Run({"q1": {"d1": 0.7, "d2": 1.3}})
     >>> run["q1"]["d2"]
@@ -28,69 +69,31 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def __init__(
         self,
-        results: Mapping[Any, Mapping[Any, Any]] | None = None,
+        results: Mapping[Any, Mapping[Any, Any]] | RunSource,
         *,
         name: str = "run",
-        blocks: BlockSource | None = None,
-        remote: SparkLines | None = None,
-        id_kind: str | None = None,
-        notes: tuple[str, ...] = (),
+        id_kind: str = "text",
+        notes: tuple[Note, ...] = (),
     ) -> None:
-        if (results is not None) + (blocks is not None) + (remote is not None) != 1:
-            raise InputError("a Run is made from results, from blocks or from lines in Spark", where=name)
-        if results is not None and id_kind is None:
-            results, id_kind = _with_text_ids(results, name)
-            if "int" in id_kind:
-                notes = (*notes, "integer ids are compared as text")
+        if isinstance(results, Mapping):
+            texts, id_kind = with_text_ids(results, name)
+            notes = (*notes, *notes_on_ids(id_kind))
+            results = Rankings({query: dict(row) for query, row in texts.items()})
         self.name = name
-        self.blocks = blocks
-        self.remote = remote
-        self.id_kind = id_kind or "text"
+        self.source: RunSource = results
+        self.id_kind = id_kind
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self.notes = notes
-        """What was tolerated when the run was made, in words."""
-        self._results = results
+        """What was tolerated when the run was made."""
 
-    @property
+    @cached_property
     def results(self) -> Mapping[str, Mapping[str, float]]:
         """The whole run as a mapping of mappings."""
-        if self._results is None:
-            if self.blocks is None:
-                raise InputError(
-                    "the run is in Spark and cannot be looked into",
-                    where=self.name,
-                    hint="goldrank.evaluate takes it as it is. For anything else bring it here: run.toArrow().",
-                )
-            import numpy as np
-
-            found: dict[str, dict[str, float]] = {}
-            for piece in self.blocks.pieces():
-                block = piece()
-                docs = block.docs(np.arange(len(block)))
-                for query, low, high in zip(block.queries, block.start[:-1], block.start[1:], strict=True):
-                    row = found.setdefault(ids.decode(query), {})
-                    before = len(row)
-                    pairs = zip(docs[low:high], block.score[low:high].tolist(), strict=True)
-                    row.update((ids.decode(doc), score) for doc, score in pairs)
-                    if len(row) < before + int(high - low):
-                        raise InputError(
-                            f"a document is twice in the ranking of query '{ids.show(ids.decode(query))}'",
-                            where=self.name,
-                            hint="A mapping holds each document once: remove the others.",
-                        )
-            self._results = found
-        return self._results
+        return self.source.results()
 
     def renamed(self, name: str) -> Run:
         """The same run under another name."""
-        return Run(
-            None if self.blocks else self._results,
-            name=name,
-            blocks=self.blocks,
-            remote=self.remote,
-            id_kind=self.id_kind,
-            notes=self.notes,
-        )
+        return Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes)
 
     def ranking(self, query: str) -> list[str]:
         """The documents of a query, best first, by trec_eval's order."""
@@ -100,20 +103,7 @@ class Run(Mapping[str, Mapping[str, float]]):
     @cached_property
     def digest(self) -> str | None:
         """A hash of the input's bytes for a file, else of the rankings themselves; None if they are in Spark."""
-        if self.remote is not None:
-            return None
-        if self.blocks is not None and (known := self.blocks.digest()) is not None:
-            return known
-        import hashlib
-
-        digest = hashlib.sha256()
-        for query in sorted(self.results, key=ids.encode):
-            row = self.results[query]
-            for doc in sorted(row, key=ids.encode):
-                digest.update(
-                    b"%b\x00%b\x00%b\n" % (ids.encode(query), ids.encode(doc), float(row[doc]).hex().encode())
-                )
-        return digest.hexdigest()
+        return self.source.digest()
 
     def __getitem__(self, query: str) -> Mapping[str, float]:
         return self.results[query]
@@ -125,11 +115,9 @@ class Run(Mapping[str, Mapping[str, float]]):
         return len(self.results)
 
     def __repr__(self) -> str:
-        if self.remote is not None:
-            return f"<Run {self.name}, in Spark>"
-        if self._results is None:
-            return f"<Run {self.name}, read piece by piece>"
-        return f"<Run {self.name}: {len(self._results):,} queries>"
+        if "results" in vars(self) or isinstance(self.source, Rankings):
+            return f"<Run {self.name}: {len(self):,} queries>"
+        return f"<Run {self.name}, placed by the {self.source.engine} engine>"
 
 
 class Runs(Mapping[str, Run]):
@@ -139,7 +127,7 @@ class Runs(Mapping[str, Run]):
     other, which reads all of the files and passes over the lines of the others.
     """
 
-    def __init__(self, source: BlockSource, *, name: str, notes: tuple[str, ...] = ()) -> None:
+    def __init__(self, source: BlockSource, *, name: str, notes: tuple[Note, ...] = ()) -> None:
         self.source = source
         self.name = name
         self.notes = notes
@@ -147,18 +135,18 @@ class Runs(Mapping[str, Run]):
     @cached_property
     def tags(self) -> tuple[str, ...]:
         """The tags, in the order of their first lines; found by reading everything once."""
-        found: dict[bytes, None] = {}
+        tags: dict[bytes, None] = {}
         for piece in self.source.pieces():
-            tags = piece().tags
-            if tags is not None:
-                found.update(dict.fromkeys(tags.names(tags.starts()[:-1])))
-        return ids.decode_all(found)
+            in_piece = piece().tags
+            if in_piece is not None:
+                tags.update(dict.fromkeys(in_piece.names(in_piece.starts()[:-1])))
+        return ids.decode_all(tags)
 
     def run(self, tag: str) -> Run:
         """The run of a tag, which is not looked for yet."""
         from goldrank.data.blocks import OneTag
 
-        return Run(blocks=OneTag(self.source, ids.encode(tag)), name=tag, id_kind="text", notes=self.notes)
+        return Run(OneTag(self.source, ids.encode(tag)), name=tag, notes=self.notes)
 
     def __getitem__(self, tag: str) -> Run:
         if tag not in self.tags:
@@ -175,8 +163,13 @@ class Runs(Mapping[str, Run]):
         return f"<Runs in {self.name}, told apart by tag>"
 
 
-def _with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
-    """The same results under text ids, and what the ids were."""
+def notes_on_ids(id_kind: str) -> tuple[Note, ...]:
+    """What to say of ids that were given as objects of a kind."""
+    return (Note.of("integer-ids"),) if "int" in id_kind else ()
+
+
+def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
+    """The same results under text ids (not copied if they are text already), and what the ids were."""
     query_types: set[type] = set()
     doc_types: set[type] = set()
     for query, row in results.items():

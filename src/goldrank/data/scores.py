@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError, did_you_mean
+from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean
+from goldrank.notes import Note
 
 if TYPE_CHECKING:
     import pandas
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
 
 FORMAT = "goldrank-scores"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""Version 1 has notes as plain text."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """One measure: its value for each query and their summary."""
 
@@ -37,11 +40,25 @@ class Column:
     average: str
     """How the summary was made: 'mean', 'sum' or 'geometric'."""
     higher_is_better: bool = True
+    counts_nan: bool = False
+    """Whether NaN went into the summary and made it NaN (the policy empty='nan'); else it was left out."""
 
     @property
     def counted(self) -> np.ndarray:
         """The values that went into the summary."""
-        return self.values[~np.isnan(self.values)] if self.average != "nan" else self.values
+        return self.values if self.counts_nan else self.values[~np.isnan(self.values)]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Column):
+            return NotImplemented
+        plain = ("measure", "average", "higher_is_better", "counts_nan")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and np.array_equal([self.summary], [other.summary], equal_nan=True)
+            and np.array_equal(self.values, other.values, equal_nan=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it holds an array
 
 
 @dataclass(frozen=True)
@@ -59,15 +76,17 @@ class Bounds:
         return self.low.summary, self.high.summary
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Values per query and measure for one run.
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Mapping[str, float]):
+    """Values per query and measure for one run. As a mapping it has each measure's summary.
 
     >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, ["RR", "P@1"])
     >>> scores["RR"]
     0.5
     >>> scores.per_query["P@1"]
     {'q1': 0.0}
+    >>> dict(scores)
+    {'RR': 0.5, 'P@1': 0.0}
     """
 
     run: str
@@ -75,15 +94,15 @@ class Scores:
     columns: Mapping[str, Column]
     counts: Mapping[str, int] = field(default_factory=dict)
     """What was judged, returned, missing, dropped and so on, as numbers."""
-    notes: tuple[str, ...] = ()
-    """The same for people: what should be known before the numbers are believed."""
+    notes: tuple[Note, ...] = ()
+    """Caveats and remarks; `str(note)` is what people read."""
     convention: str = ""
-    origin: Callable[[], Mapping[str, Any]] = field(default=dict, repr=False, compare=False)
+    origin: Callable[[], Mapping[str, Any]] = dict
     """Makes the provenance: hashing large inputs takes time that not every caller wants to spend."""
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """By measure, how far it could move; made with ties='bounds' or bounds='unjudged'."""
-    explainer: Callable[[str], Explanation] | None = field(default=None, repr=False, compare=False)
-    """For scores of texts: shows one question's matches."""
+    explainer: Callable[[str], Explanation] | None = None
+    """For scores of texts: shows one question's matches. It is not kept in copies that leave the process."""
 
     def explain(self, query: str) -> Explanation:
         """Which retrieved text covered which reference of a question, by which rule and which words."""
@@ -140,15 +159,44 @@ class Scores:
         name = str(parse(name))
         if name not in self.columns:
             known = ", ".join(self.columns)
-            raise MeasureError(f"{name} was not measured; there are: {known}", hint=did_you_mean(name, self.columns))
+            hint = did_you_mean(name, self.columns)
+            raise NotMeasuredError(f"{name} was not measured; there are: {known}", hint=hint)
         return self.columns[name]
+
+    # A mapping over measures.
 
     def __getitem__(self, measure: object) -> float:
         """A measure's summary."""
         return self.column(measure).summary
 
+    def __contains__(self, measure: object) -> bool:
+        try:
+            self.column(measure)
+        except MeasureError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
     def __len__(self) -> int:
-        return len(self.queries)
+        return len(self.columns)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether run, values, counts, notes and convention are equal; where they come from does not matter."""
+        if not isinstance(other, Scores):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    def __copy__(self) -> Scores:
+        return replace(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What makes the provenance may hold whole runs, and cannot be pickled: its result can.
+        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**kept, "origin": partial(dict, self.provenance), "explainer": None}
 
     # Other shapes.
 
@@ -165,7 +213,7 @@ class Scores:
                 for name, one in self.bounds.items()
             },
             "counts": dict(self.counts),
-            "notes": list(self.notes),
+            "notes": [note.to_dict() for note in self.notes],
             "convention": self.convention,
             "provenance": dict(self.provenance),
         }
@@ -175,9 +223,9 @@ class Scores:
         """The inverse of `to_dict`."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise InputError("is not saved goldrank scores", where=where)
-        if data.get("version") != VERSION:
+        if data.get("version") not in READABLE:
             raise InputError(
-                f"was saved in version {data.get('version')!r} of the format; this goldrank reads {VERSION}",
+                f"was saved in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
                 where=where,
                 hint="Use the goldrank that wrote it, or a newer one.",
             )
@@ -190,10 +238,9 @@ class Scores:
                 )
                 for name, one in data.get("bounds", {}).items()
             }
-            provenance, notes = dict(data["provenance"]), tuple(data["notes"])
-            return cls(
-                data["run"], queries, columns, data["counts"], notes, data["convention"], lambda: provenance, bounds
-            )
+            notes = tuple(map(Note.from_dict, data["notes"]))
+            origin: Callable[[], Mapping[str, Any]] = partial(dict, data["provenance"])
+            return cls(data["run"], queries, columns, data["counts"], notes, data["convention"], origin, bounds)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"saved scores are damaged: {error}", where=where) from None
 
@@ -263,6 +310,9 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return _html([self])
+
+
+_COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
 
 
 class ScoresByRun(Mapping[str, Scores]):
@@ -337,7 +387,7 @@ def _cell(scores: Scores, name: str) -> str:
 def _footer(scores: Scores, named: bool) -> list[str]:
     prefix = f"{ids.show(scores.run)}: " if named else ""
     head = f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
-    return [head, *(prefix + note for note in scores.notes)]
+    return [head, *(f"{prefix}{note}" for note in scores.notes)]
 
 
 def _html(scores: Sequence[Scores]) -> str:
@@ -359,6 +409,7 @@ def _plain(column: Column) -> dict[str, Any]:
         "summary": column.summary,
         "average": column.average,
         "higher_is_better": column.higher_is_better,
+        "counts_nan": column.counts_nan,
         "values": column.values.tolist(),
     }
 
@@ -368,7 +419,8 @@ def _from_plain(name: str, column: Mapping[str, Any], queries: Sequence[str]) ->
     if len(values) != len(queries):
         raise ValueError("a measure has not one value per query")
     summary = math.nan if column["summary"] is None else float(column["summary"])
-    return Column(name, values, summary, column["average"], column.get("higher_is_better", True))
+    better, counts_nan = column.get("higher_is_better", True), column.get("counts_nan", False)
+    return Column(name, values, summary, column["average"], better, counts_nan)
 
 
 def utf8(text: str) -> str:

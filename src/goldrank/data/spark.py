@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from goldrank.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -14,10 +17,23 @@ class SparkLines:
     `PROBLEMS`, or null) and `nothing` (true for a query whose list of results is empty; it stands for no document).
     """
 
+    engine: ClassVar[str] = "spark"
+
     frame: Any
     name: str
     columns: dict[str, str]
     """The names under which the user knows query, doc and score."""
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """Rankings in Spark stay there."""
+        raise InputError(
+            "the run is in Spark and cannot be looked into",
+            where=self.name,
+            hint="goldrank.evaluate takes it as it is. For anything else bring it here: run.toArrow().",
+        )
+
+    def digest(self) -> None:
+        """There is none: it would take a pass over all lines."""
 
 
 PROBLEMS = {

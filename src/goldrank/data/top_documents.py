@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from goldrank.data.qrels import Qrels
 
 
 @dataclass(frozen=True)
-class Heads:
+class TopDocuments:
     """The first documents of each judged query, and which of them somebody judged for whatever query."""
 
     queries: tuple[str, ...]
-    docs: Sequence[Sequence[str]]
     query: np.ndarray
     """The query of each document, in order of query and rank."""
     rank: np.ndarray
@@ -24,14 +23,12 @@ class Heads:
     """Whether the document was judged for any query."""
 
     @classmethod
-    def of(cls, placements: Placements, docs: Sequence[Sequence[str]], qrels: Qrels) -> Heads:
-        """The heads of a run whose first documents are given for each query of the placements."""
+    def of(cls, placements: Placements, docs: Sequence[Sequence[str]], qrels: Qrels) -> TopDocuments:
+        """From the first documents of each query of the placements."""
         judged = {doc for row in qrels.whole.text.values() for doc, grade in row.items() if grade >= 0}
-        size = [len(row) for row in docs]
         return cls(
             queries=placements.queries,
-            docs=docs,
-            query=np.repeat(np.arange(len(docs)), size),
+            query=np.repeat(np.arange(len(docs)), [len(row) for row in docs]),
             rank=np.array([rank for row in docs for rank in range(1, len(row) + 1)], np.int64),
             anywhere=np.array([doc in judged for row in docs for doc in row], bool),
         )
@@ -39,8 +36,14 @@ class Heads:
     def __len__(self) -> int:
         return len(self.queries)
 
+    def cut(self, depth: int) -> TopDocuments:
+        """As if the run had returned no more than `depth` documents a query."""
+        return self._where(self.rank <= depth)
+
     @property
-    def condensed(self) -> Heads:
+    def condensed(self) -> TopDocuments:
         """Only documents that were judged for some query; there is then nothing left to find."""
-        keep = self.anywhere
-        return Heads(self.queries, self.docs, self.query[keep], self.rank[keep], self.anywhere[keep])
+        return self._where(self.anywhere)
+
+    def _where(self, keep: np.ndarray) -> TopDocuments:
+        return replace(self, query=self.query[keep], rank=self.rank[keep], anywhere=self.anywhere[keep])

@@ -1,44 +1,45 @@
-"""Qrels x Run -> Placements. An engine ranks and joins; it contains no measure."""
+"""Qrels x Run -> Placements. An engine ranks and joins; it contains no measure.
+
+To add one: a file here with an object `ENGINE` that has the methods of `Engine`, and a line in `ENGINES`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Protocol
+
 from goldrank.conventions import Convention
-from goldrank.data.blocks import USUAL, BlockSource, Plan
+from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine import memory as dicts
 from goldrank.engine.counts import RunCounts
-from goldrank.engine.heads import heads
+
+ENGINES = {
+    "memory": "goldrank.engine.memory",
+    "streaming": "goldrank.engine.streaming",
+    "spark": "goldrank.engine.spark",
+}
+"""Where each engine lives, by the name that sources of runs give (`RunSource.engine`)."""
 
 
-def place(qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
-    """Where the run put each judged document, and what was seen on the way."""
-    if run.remote is not None:
-        from goldrank.engine import spark
+class Engine(Protocol):
+    """What places the judged documents of a kind of run. Equal input gives equal placements, whichever engine."""
 
-        return spark.place(qrels, run.remote, convention)
-    if run.blocks is not None:
-        from goldrank.engine import streaming as blocks
+    def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
+        """Where the run put each judged document, and what was seen on the way."""
+        ...
 
-        return blocks.place(qrels, run.blocks, convention, plan)
-    return dicts.place(qrels, run, convention)
-
-
-def place_by_tag(
-    qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan = USUAL
-) -> dict[bytes, tuple[Placements, RunCounts]]:
-    """The same for each of the runs in one input, by tag."""
-    from goldrank.engine import streaming as blocks
-
-    return blocks.place_by_tag(qrels, source, convention, plan)
+    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        """The first `depth` documents of each query, best first; none for a query that is not in the run."""
+        ...
 
 
-def processors() -> int:
-    """How many threads can run at once."""
-    from goldrank.engine import streaming as blocks
+def engine_for(run: Run) -> Engine:
+    """The engine that places a run."""
+    engine: Engine = import_module(ENGINES[run.source.engine]).ENGINE
+    return engine
 
-    return blocks.processors()
 
-
-__all__ = ["RunCounts", "heads", "place", "place_by_tag", "processors"]
+__all__ = ["ENGINES", "Engine", "RunCounts", "engine_for"]

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 
+from goldrank import ids
+from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import JudgementArrays
 
 Example = TypeVar("Example", str, bytes)
+
+MOST_EXAMPLES = 4
+"""Three are shown; the fourth says that there are more."""
 
 
 @dataclass
@@ -39,7 +45,7 @@ class RunCounts:
     tolerated: Counter[str] = field(default_factory=Counter)
     """What readers tolerated, with how often."""
 
-    def example(self, found: list[Example], text: Example, limit: int = 3) -> None:
+    def example(self, found: list[Example], text: Example, limit: int = MOST_EXAMPLES) -> None:
         """Remember a few examples."""
         if len(found) < limit:
             found.append(text)
@@ -51,11 +57,18 @@ def assemble(
     answered: np.ndarray,
     query: np.ndarray,
     rank: np.ndarray,
-    grade: np.ndarray,
+    label: np.ndarray | None,
     tie_first: np.ndarray,
     tie_last: np.ndarray,
+    grade: np.ndarray | None = None,
 ) -> Placements:
-    """Placements in their one order: by query, then rank."""
+    """Placements in their one order: by query, then rank.
+
+    `label` says which judgement each row is about; where nobody knows, the rows have their own `grade`.
+    """
+    if grade is None:
+        assert label is not None
+        grade = arrays.grade[label]
     order: np.ndarray | slice = slice(None)
     if not ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
         order = np.lexsort((rank, query))
@@ -64,10 +77,30 @@ def assemble(
         retrieved=retrieved,
         answered=answered,
         judged_start=arrays.start,
-        judged=arrays.grade,
+        judged=arrays.descending,
         query=query[order],
         rank=rank[order],
-        grade=grade[order].astype(arrays.grade.dtype),
+        grade=grade[order],
         tie_first=tie_first[order],
         tie_last=tie_last[order],
+        label=None if label is None else label[order],
     )
+
+
+def compared(scores: np.ndarray, convention: Convention) -> np.ndarray:
+    """Scores as the convention compares them."""
+    return scores if convention.score_type == "float64" else scores.astype(np.float32).astype(np.float64)
+
+
+def ranked(scored: Iterable[tuple[float, bytes]], depth: int, convention: Convention) -> list[str]:
+    """The first `depth` of some documents with their scores, best first by the convention's rule for ties."""
+    rows = list(scored)
+    if convention.score_type == "float32":
+        rows = [(float(np.float32(score)), doc) for score, doc in rows]
+    if convention.ties == "input":
+        rows.sort(key=lambda row: -row[0])
+    elif convention.ties == "docid-ascending":
+        rows.sort(key=lambda row: (-row[0], row[1]))
+    else:
+        rows.sort(reverse=True)
+    return [ids.decode(doc) for _, doc in rows[:depth]]

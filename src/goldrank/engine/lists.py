@@ -31,18 +31,20 @@ def place_each(rankings: Sequence[Ids], *judgements: Sequence[Judged]) -> list[P
     total = int(size.sum())
     start = np.cumsum(size) - size
     owner = np.repeat(np.arange(len(size)), size)
-    aspect = None
+    label = None
     if sum(map(len, map(set, rankings))) < total:
-        aspect = np.empty(total, np.int64)
+        label = np.empty(total, np.int64)
         for i, ranking in enumerate(rankings):
             seen: dict[Hashable, int] = {}
-            aspect[start[i] : start[i] + size[i]] = [seen.setdefault(doc, at) for at, doc in enumerate(ranking)]
+            label[start[i] : start[i] + size[i]] = [
+                seen.setdefault(doc, at) for at, doc in enumerate(ranking, start[i])
+            ]
     found = []
     for judged in judgements:
         grade, judged_size, worth = _looked_up(rankings, total, judged)
         rows = np.flatnonzero(~np.isnan(grade))
         query = owner[rows]
-        about = None if aspect is None else aspect[rows]
+        about = None if label is None else label[rows]
         found.append(_placements(size, judged_size, worth, query, rows - start[query] + 1, about, grade[rows]))
     return found
 
@@ -151,7 +153,7 @@ def _placements(
     judged: np.ndarray | None,
     query: np.ndarray,
     rank: np.ndarray,
-    aspect: np.ndarray | None,
+    label: np.ndarray | None,
     grade: np.ndarray | None = None,
 ) -> Placements:
     """The table; without grades, everything judged has grade 1."""
@@ -172,5 +174,6 @@ def _placements(
         grade=np.ones(len(rank)) if grade is None else grade,
         tie_first=rank,
         tie_last=rank,
-        aspect=aspect,
+        label=label,
+        shared=label is not None,
     )

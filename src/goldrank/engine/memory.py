@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice, repeat
 from typing import Any
 
@@ -17,90 +17,99 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
+from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, check_score
-from goldrank.engine.counts import RunCounts, assemble
+from goldrank.engine.counts import RunCounts, assemble, compared, ranked
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
 
 
-@np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
-def place(qrels: Qrels, run: Run, convention: Convention) -> tuple[Placements, RunCounts]:
-    """Placements of a run that is a mapping of mappings."""
-    arrays = qrels.arrays
-    judgements = qrels.text
-    results = run.results
-    near = qrels.near_forms
-    counts = RunCounts()
-    retrieved = np.zeros(len(arrays.queries), np.int64)
-    answered = np.zeros(len(arrays.queries), bool)
-    found_in = np.zeros(len(arrays.queries), np.int64)
-    grade_code = "q" if arrays.grade.dtype == np.int64 else "d"
-    # Columns grow as bytes: most queries add a number or two, for which arrays would be slow.
-    grades, ranks, firsts, lasts = bytearray(), bytearray(), bytearray(), bytearray()
+class MemoryEngine:
+    """Places runs that are mappings of mappings."""
 
-    for code, query in enumerate(arrays.queries):
-        row = results.get(query)
-        if row is None:
-            continue
-        answered[code] = True
-        size = len(row)
-        if not size:
-            continue
-        scores = _in_precision(_scores(row, query, run.name), convention)
-        if not math.isfinite(scores.dot(scores)):
-            counts.infinite += int(np.count_nonzero(np.isinf(scores)))
-        retrieved[code] = size
-        if not counts.example_docs:
-            counts.example_docs = list(islice(row, 3))
-        if near and query in near:
-            counts.near_forms += len(near[query].keys() & row.keys())
-        if size > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
-            counts.constant += 1
-        judged = judgements[query]
-        if len(judged) > 4 * size:
-            judged = {doc: judged[doc] for doc in row if doc in judged}
-        if len(judged) <= COUNT_AT_MOST:
-            placed = _count(row, scores, judged, convention)
+    @np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
+    def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
+        arrays = qrels.arrays
+        judgements = qrels.text
+        results = run.results
+        near = qrels.near_forms
+        counts = RunCounts()
+        retrieved = np.zeros(len(arrays.queries), np.int64)
+        answered = np.zeros(len(arrays.queries), bool)
+        placed_in = np.zeros(len(arrays.queries), np.int64)
+        # Columns grow as bytes: most queries add a number or two, for which arrays would be slow.
+        labels, ranks, firsts, lasts = bytearray(), bytearray(), bytearray(), bytearray()
+
+        for code, (query, first_label) in enumerate(zip(arrays.queries, arrays.start.tolist(), strict=False)):
+            row = results.get(query)
+            if row is None:
+                continue
+            answered[code] = True
+            size = len(row)
+            if not size:
+                continue
+            scores = compared(_scores(row, query, run.name), convention)
+            if not math.isfinite(scores.dot(scores)):
+                counts.infinite += int(np.count_nonzero(np.isinf(scores)))
+            retrieved[code] = size
+            if not counts.example_docs:
+                counts.example_docs = list(islice(row, 3))
+            if near and query in near:
+                counts.near_forms += len(near[query].keys() & row.keys())
+            if size > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
+                counts.constant += 1
+            judged = judgements[query]
+            if len(judged) > 4 * size:
+                label_of = qrels.labels(query)
+                few = [(label_of[doc], doc) for doc in row if doc in label_of]
+            elif len(judged) <= COUNT_AT_MOST:
+                few = list(enumerate(judged, first_label))
+            else:
+                hits, rank, first, last = _sort(row, scores, judged, convention)
+                labels += (hits + first_label).tobytes()
+                ranks += rank.tobytes()
+                firsts += first.tobytes()
+                lasts += last.tobytes()
+                placed_in[code] = len(hits)
+                continue
+            placed = _count(row, scores, few, convention)
             if placed:
-                whole = f"{len(placed)}q"
-                for column, values in zip((ranks, firsts, lasts), zip(*placed, strict=True), strict=False):
-                    column += struct.pack(whole, *values)
-                grades += struct.pack(f"{len(placed)}{grade_code}", *(one[3] for one in placed))
-                found_in[code] = len(placed)
-        else:
-            hits, rank, first, last = _sort(row, scores, judged, convention)
-            grade = np.frombuffer(struct.pack(f"{len(judged)}{grade_code}", *judged.values()), arrays.grade.dtype)
-            grades += grade[hits].tobytes()
-            ranks += rank.tobytes()
-            firsts += first.tobytes()
-            lasts += last.tobytes()
-            found_in[code] = len(hits)
+                packed = f"{len(placed)}q"
+                columns = zip((ranks, firsts, lasts, labels), zip(*placed, strict=True), strict=True)
+                for column, values in columns:
+                    column += struct.pack(packed, *values)
+                placed_in[code] = len(placed)
 
-    counts.lines = int(retrieved.sum())
-    known = set(arrays.queries)
-    for query in results:
-        if query not in known and qrels.owns(ids.encode(query)):
-            counts.unjudged_queries += 1
-            counts.example(counts.unjudged_examples, query)
-    placements = assemble(
-        arrays,
-        retrieved,
-        answered,
-        np.repeat(np.arange(len(arrays.queries)), found_in),
-        np.frombuffer(ranks, np.int64),
-        np.frombuffer(grades, arrays.grade.dtype),
-        np.frombuffer(firsts, np.int64),
-        np.frombuffer(lasts, np.int64),
-    )
-    return placements, counts
+        counts.lines = int(retrieved.sum())
+        known = set(arrays.queries)
+        for query in results:
+            if query not in known and qrels.owns(ids.encode(query)):
+                counts.unjudged_queries += 1
+                counts.example(counts.unjudged_examples, query)
+        placements = assemble(
+            arrays,
+            retrieved,
+            answered,
+            np.repeat(np.arange(len(arrays.queries)), placed_in),
+            np.frombuffer(ranks, np.int64),
+            np.frombuffer(labels, np.int64),
+            np.frombuffer(firsts, np.int64),
+            np.frombuffer(lasts, np.int64),
+        )
+        return placements, counts
+
+    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        results = run.results
+        scored = (
+            [(float(score), ids.encode(str(doc))) for doc, score in results.get(query, {}).items()] for query in queries
+        )
+        return [ranked(pairs, depth, convention) for pairs in scored]
 
 
-def _in_precision(scores: np.ndarray, convention: Convention) -> np.ndarray:
-    """Scores as the convention compares them."""
-    return scores if convention.score_type == "float64" else scores.astype(np.float32).astype(np.float64)
+ENGINE = MemoryEngine()
 
 
 def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
@@ -120,31 +129,31 @@ def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
 
 
 def _count(
-    row: Mapping[str, float], scores: np.ndarray, judged: Mapping[str, Grade], convention: Convention
-) -> list[tuple[int, int, int, Grade]]:
-    """Rank, first and last rank of its tie group, and grade of each judged document in a ranking, by rank."""
+    row: Mapping[str, float], scores: np.ndarray, judged: Iterable[tuple[int, str]], convention: Convention
+) -> list[tuple[int, int, int, int]]:
+    """Rank, first and last rank of its tie group, and label of each judged document in a ranking, by rank."""
     placed = []
-    for doc, grade in judged.items():
+    for label, doc in judged:
         score: Any = row.get(doc)
         if score is None:
             continue
         if convention.score_type == "float32":
-            score = _in_precision(np.array([score], np.float64), convention)[0]
+            score = compared(np.array([score], np.float64), convention)[0]
         first = int(np.count_nonzero(scores > score)) + 1
         last = int(np.count_nonzero(scores >= score))
         before = _tie_order(row, scores, score, convention.ties)[doc] if first < last else 0
-        placed.append((first + before, first, last, grade))
+        placed.append((first + before, first, last, label))
     placed.sort()
     return placed
 
 
 def _sort(
-    row: Mapping[str, float], scores: np.ndarray, judged: Mapping[str, Grade], convention: Convention
+    row: Mapping[str, float], scores: np.ndarray, judged: Collection[str], convention: Convention
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Which judged documents are in a ranking, by rank; their ranks, and the first and last of their tie groups."""
     scored = np.fromiter(map(row.get, judged, repeat(math.nan)), np.float64, len(judged))
     hits = np.flatnonzero(scored == scored)
-    values = _in_precision(scored[hits], convention)
+    values = compared(scored[hits], convention)
     order = np.argsort(-values)
     hits, values = hits[order], values[order]
     ascending = np.sort(scores)

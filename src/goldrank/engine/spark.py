@@ -12,16 +12,18 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
+from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
 from goldrank.data.spark import PROBLEMS, SparkLines
-from goldrank.engine.counts import RunCounts, assemble
+from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble
 from goldrank.errors import InputError
 
 BROADCAST_AT_MOST = 500_000
@@ -39,8 +41,20 @@ _SOURCES = ("FileScan", "BatchScan", "LocalTableScan", "InMemoryTableScan", "Sca
 _FREE = ("Project", "Filter", "ColumnarToRow", "AdaptiveSparkPlan", "InMemoryRelation", "ColumnarToRow", *_SOURCES)
 
 
-def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Placements, RunCounts]:
-    """Placements of a run in Spark by judgements on the driver."""
+class SparkEngine:
+    """Places runs in Spark by judgements on the driver."""
+
+    def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
+        return _place(qrels, cast(SparkLines, run.source), convention)
+
+    def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        return _top_documents(cast(SparkLines, run.source), queries, depth, convention)
+
+
+ENGINE = SparkEngine()
+
+
+def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Placements, RunCounts]:
     import pyarrow as pa
 
     arrays = qrels.arrays
@@ -50,7 +64,6 @@ def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Plac
     near = qrels.near_forms
     forms = [[ids.encode(form) for form in near.get(query, ())] for query in arrays.queries] if near else []
     docs = [doc for query in order for doc in raw[query]]
-    grades = np.array([grade for query in order for grade in raw[query].values()], arrays.grade.dtype)
     codes = np.repeat(np.arange(len(order), dtype=np.int32), np.diff(arrays.start))
     labels = np.arange(len(docs), dtype=np.int32)
     if forms:
@@ -58,7 +71,7 @@ def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Plac
         codes = np.append(codes, np.repeat(np.arange(len(order), dtype=np.int32), [len(row) for row in forms]))
         labels = np.append(labels, np.full(len(docs) - len(labels), NEAR_FORM, np.int32))
     queries = session.createDataFrame(pa.table({"query": pa.array(order, pa.binary()), "key": np.arange(len(order))}))
-    asked = Judged(order, docs, codes, labels)
+    asked = JudgedPairs(order, docs, codes, labels)
 
     with evaluated_once(lines) as run:
         found = count(run, asked, queries, convention) or sort(run, asked, queries, convention)
@@ -82,11 +95,11 @@ def place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Plac
     rank, tie_first, tie_last = (column[hits].astype(np.int64) for column in (found.rank, found.first, found.last))
     if convention.ties == "input" and (tie_first < tie_last).any():
         raise _needs_order("judged documents are tied", lines.name, "ties='input'")
-    rows = (codes[label].astype(np.int64), rank, grades[label], tie_first, tie_last)
+    rows = (codes[label].astype(np.int64), rank, label.astype(np.int64), tie_first, tie_last)
     return assemble(arrays, found.retrieved, found.answered, *rows), counts
 
 
-class Judged(NamedTuple):
+class JudgedPairs(NamedTuple):
     """Judged documents, and near forms of their ids, by the numbers of their queries."""
 
     order: Sequence[bytes]
@@ -111,7 +124,7 @@ class Ranked(NamedTuple):
     """Whether documents seem to be there twice, by their hashes."""
 
 
-def count(run: SparkLines, judged: Judged, queries: Any, convention: Convention) -> Ranked | None:
+def count(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Convention) -> Ranked | None:
     """Ranks without any sorting, where few judged documents of a query were retrieved; None where they are many.
 
     One job finds the scores of judged documents. They go back as columns of their queries, so that each line of the
@@ -242,7 +255,7 @@ def _has_repeats(run: SparkLines, queries: Any) -> bool:
     return bool(found.num_rows)
 
 
-def sort(run: SparkLines, judged: Judged, queries: Any, convention: Convention) -> Ranked:
+def sort(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Convention) -> Ranked:
     """Ranks by sorting every judged query, where many of its documents are judged; one job."""
     import pyarrow as pa
 
@@ -327,8 +340,8 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
     )
 
 
-def heads(lines: SparkLines, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
-    """The first `depth` documents of each query, best first; a job of its own."""
+def _top_documents(lines: SparkLines, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+    """A job of its own."""
     import pyarrow as pa
 
     if convention.ties == "input":
@@ -371,7 +384,7 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts) -> None:
                    row_number() OVER (PARTITION BY {part} ORDER BY {bad} DESC, query) AS number
             FROM unjudged
         )
-        SELECT query, bad, size, number FROM counted WHERE number <= 3
+        SELECT query, bad, size, number FROM counted WHERE number <= {MOST_EXAMPLES}
         """,  # noqa: S608 - words of this file only
         run=run.frame,
         queries=queries,
@@ -380,7 +393,7 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts) -> None:
     if any(row["bad"] for row in rows):
         raise first_problem(run, None)
     counts.unjudged_queries = sum(row["size"] for row in rows if row["number"] == 1)
-    counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:3]]
+    counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:MOST_EXAMPLES]]
 
 
 def refuse_repeats(run: SparkLines, queries: Any, convention: Convention) -> None:

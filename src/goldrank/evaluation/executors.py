@@ -9,8 +9,7 @@ right in byte order of the queries: the summaries are the same doubles too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -19,42 +18,32 @@ from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import MAX_GRADE, JudgementArrays
 from goldrank.data.run import Run
-from goldrank.data.scores import Column, Scores
-from goldrank.data.spark import PROBLEMS
+from goldrank.data.scores import Scores
+from goldrank.data.spark import PROBLEMS, SparkLines
 from goldrank.engine.counts import RunCounts, assemble
-from goldrank.errors import InputError, MeasureError, MismatchError, MissingQueryError, NoRelevantError, OptionError
-from goldrank.evaluation import documents as evaluation
-from goldrank.measures import Measure, summarise
-from goldrank.measures.ties import expected
+from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
+from goldrank.evaluation import footer, pipeline
+from goldrank.evaluation.inputs import resolve_measures, whole_depth
+from goldrank.measures import Measure
+from goldrank.types import MeasuresLike, Policies, QrelsLike, SparkFrame
 
 BUCKETS = 2_000
 """Into how many parts the queries are dealt; an executor holds one of them at a time for each of its tasks."""
 
-COUNTS = (
-    "retrieved",
-    "infinite",
-    "constant",
-    "problems",
-    "repeated",
-    "wrong_judgements",
-    "judged_retrieved",
-    "no_relevant",
-    "relevant",
-    "relevant_retrieved",
-    "tied",
-)
+OF_PLACEMENTS = ("judged_retrieved", "no_relevant", "relevant", "relevant_retrieved", "tied")
+COUNTS = ("retrieved", "infinite", "constant", "problems", "repeated", "wrong_judgements", *OF_PLACEMENTS)
 """What is counted for each query besides its values."""
 
 
 def evaluate_spark(
-    qrels: Any,
-    run: Any,
-    measures: evaluation.Measures = None,
+    qrels: QrelsLike,
+    run: SparkFrame,
+    measures: MeasuresLike = None,
     *,
     convention: str | Convention = conventions.DEFAULT,
     depth: int | None = None,
-    **policies: Any,
-) -> Any:
+    **policies: Unpack[Policies],
+) -> Any:  # a Spark DataFrame, whose type is not there without Spark
     """Values per query as a Spark DataFrame: a column `query` and one for each measure. Nothing is collected.
 
     `run` is a Spark DataFrame, `qrels` is one too or anything that `evaluate` takes. Nothing is computed before
@@ -62,17 +51,18 @@ def evaluate_spark(
     installed on the executors.
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = evaluation.wanted_measures(measures, rules)
+    wanted = resolve_measures(measures, rules)
     ranked = io.as_run(run)
-    if ranked.remote is None:
+    if not isinstance(ranked.source, SparkLines):
         raise InputError(
             "the run is not in Spark", where=ranked.name, hint="goldrank.evaluate scores it, and its Scores are frames."
         )
-    scored = _per_query(_judgements(qrels, ranked, rules), ranked, wanted, rules, evaluation.whole_depth(depth), True)
+    lines = ranked.source
+    scored = _per_query(_judgements(qrels, lines, rules), lines, wanted, rules, whole_depth(depth), True)
     kept = scored.where("answered") if rules.missing == "skip" else scored
     return kept.selectExpr(
         "CAST(query AS STRING) AS query",
-        *(f"m{i} AS `{str(one).replace('`', '``')}`" for i, one in enumerate(wanted)),
+        *(f"m{i} AS `{str(measure).replace('`', '``')}`" for i, measure in enumerate(wanted)),
     )
 
 
@@ -80,11 +70,9 @@ def evaluate(qrels: Any, run: Run, wanted: Sequence[Measure], rules: Convention,
     """`Scores` of a run in Spark by judgements in Spark, scored on the executors."""
     from goldrank.engine import spark
 
-    assert run.remote is not None
-    with spark.evaluated_once(run.remote) as lines:
-        kept = Run(remote=lines, name=run.name, id_kind=run.id_kind)
-        judged = _judgements(qrels, run, rules)
-        table = _per_query(judged, kept, wanted, rules, depth, False).toArrow()
+    with spark.evaluated_once(cast(SparkLines, run.source)) as lines:
+        judged = _judgements(qrels, lines, rules)
+        table = _per_query(judged, lines, wanted, rules, depth, False).toArrow()
         raw = table.column("query").to_pylist()
         if not raw:
             raise InputError("no judgements", where="qrels", hint="Is it the right table, and is it complete?")
@@ -109,63 +97,37 @@ def evaluate(qrels: Any, run: Run, wanted: Sequence[Measure], rules: Convention,
             where=run.name,
             hint="Are these the judgements for this collection? To score it all the same: overlap='allow'.",
         )
-    absent = [query for query, there in zip(names, answered, strict=True) if not there]
-    if absent and rules.missing == "error":
-        raise MissingQueryError(
-            f"{len(absent):,} judged queries are not in the run: {ids.samples(absent)}",
-            where=run.name,
-            hint="missing='zero' counts them as 0, missing='skip' leaves them out.",
-        )
-    counted = answered if rules.missing == "skip" else np.ones(len(names), bool)
-    columns = {}
-    for i, measure in enumerate(wanted):
-        values = table.column(f"m{i}").to_numpy()[order][counted]
-        if rules.empty == "error" and np.isnan(values).any():
-            raise NoRelevantError(
-                f"{int(np.isnan(values).sum()):,} queries have no relevant document for {measure}",
-                where=run.name,
-                hint="empty='zero' scores them 0, empty='skip' leaves them out.",
-            )
-        there = values if rules.empty == "nan" else values[~np.isnan(values)]
-        declared = measure.declaration
-        columns[str(measure)] = Column(
-            str(measure), values, summarise(measure, there), declared.average, declared.higher_is_better
-        )
-    retrieved = table.column("retrieved").to_numpy()[order]
-    numbers = {
-        "queries": len(names),
-        "missing": len(absent),
-        "unjudged_queries": counts.unjudged_queries,
-        "no_results": int((answered & (retrieved == 0)).sum()),
-        **{name: total[name] for name in ("no_relevant", "retrieved", "judged_retrieved", "relevant")},
-        **{name: total[name] for name in ("relevant_retrieved", "tied")},
-        "repeated": 0,
-        "infinite": counts.infinite,
-        "contradicted": 0,
-        "constant": counts.constant,
-        "near_forms": 0,
-    }
     none = np.zeros(0, np.int64)
+    retrieved = table.column("retrieved").to_numpy()[order]
     bare = Placements(
         names, retrieved, answered, np.zeros(len(names) + 1, np.int64), none, none, none, none, none, none
     )
+    absent = footer.absent(bare)
+    if absent and rules.missing == "error":
+        raise pipeline.missing_queries(absent, run.name)
+    counted = answered if rules.missing == "skip" else np.ones(len(names), bool)
+    queries = names if counted.all() else tuple(names[i] for i in np.flatnonzero(counted))
+    columns = {
+        measure: pipeline.column_of(measure, table.column(f"m{i}").to_numpy()[order][counted], rules, queries, run.name)
+        for i, measure in enumerate(wanted)
+    }
+    numbers = {**footer.counts_of(bare, counts), **{name: total[name] for name in OF_PLACEMENTS}}
     return Scores(
         run=run.name,
-        queries=names if counted.all() else tuple(names[i] for i in np.flatnonzero(counted)),
-        columns=columns,
+        queries=queries,
+        columns={str(measure): column for measure, column in columns.items()},
         counts=numbers,
-        notes=evaluation.notes(numbers, counts, (), run, rules, bare, columns, depth, []),
+        notes=footer.notes_of(numbers, counts, (), run, rules, bare, columns, depth),
         convention=rules.label,
-        origin=evaluation.origin(None, run, rules, depth),
+        origin=pipeline.origin(None, run, rules, depth),
     )
 
 
-def _judgements(qrels: Any, run: Run, rules: Convention) -> Any:
+def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
     """Each judged document once: query, doc, grade, and whether that grade is none or one of several."""
     from goldrank.io import spark
 
-    assert run.remote is not None
-    session = run.remote.frame.sparkSession
+    session = lines.frame.sparkSession
     if spark.is_spark(qrels):
         frame = spark.judgements_in_spark(qrels, "qrels")
     else:
@@ -203,26 +165,25 @@ def _wrong_judgement(judged: Any) -> InputError:
 
 
 def _per_query(
-    judged: Any, run: Run, wanted: Sequence[Measure], rules: Convention, depth: int | None, strict: bool
+    judged: Any, lines: SparkLines, wanted: Sequence[Measure], rules: Convention, depth: int | None, strict: bool
 ) -> Any:
     """One row per judged query: query, answered, `COUNTS`, and m0, m1, ... for the measures' values."""
     from goldrank.engine import spark
 
-    assert run.remote is not None
     if rules.ties in ("input", "bounds") or rules.bounds != "none":
         raise OptionError(
             f"ties={rules.ties!r} and bounds={rules.bounds!r} cannot be had when queries are scored on the executors",
             hint="Give fewer judgements, or use the defaults.",
         )
-    for one in wanted:
-        if one.declaration.over != "placements":
+    for measure in wanted:
+        if measure.declaration.over != "placements":
             raise MeasureError(
-                f"{one} cannot be measured on the executors", hint="Give judgements that fit on the driver."
+                f"{measure} cannot be measured on the executors", hint="Give judgements that fit on the driver."
             )
     queries = judged.where("query IS NOT NULL").select("query").distinct().selectExpr("query", "query AS key")
     pairs = judged.selectExpr("query AS key", "doc", "grade AS label")
-    placed = spark.rank(run.remote, queries, pairs, rules, small=False)
-    session = run.remote.frame.sparkSession
+    placed = spark.rank(lines, queries, pairs, rules, small=False)
+    session = lines.frame.sparkSession
     rows = session.sql(
         """
         SELECT query, 0L AS rank, grade, 0L AS tie_first, 0L AS tie_last, false AS is_last, 0L AS lines, 0L AS problems,
@@ -234,7 +195,7 @@ def _per_query(
         judged=judged,
         placed=placed,
     )
-    name = run.name
+    name = lines.name
 
     def score(table: Any) -> Any:
         return score_bucket(table, wanted, rules, depth, name, strict)
@@ -255,7 +216,7 @@ def score_bucket(
     raw = table.column("query").to_pylist()
     order = sorted({query for query in raw if query is not None})
     code = {query: i for i, query in enumerate(order)}
-    query = np.fromiter((code.get(one, -1) for one in raw), np.int64, len(raw))
+    query = np.fromiter((code.get(key, -1) for key in raw), np.int64, len(raw))
     judged = (columns["rank"] == 0) & (query >= 0)
     grade = table.column("grade").to_numpy(zero_copy_only=False)
     wrong = table.column("wrong").to_numpy().astype(bool)
@@ -280,7 +241,7 @@ def score_bucket(
         return found
 
     if strict:
-        for column, text in (("problems", " or ".join(PROBLEMS.values())), ("repeated", "a document is there twice")):
+        for column, text in (("problems", " or ".join(PROBLEMS.values())), ("repeated", "a document is duplicated")):
             bad = np.flatnonzero(counted(column))
             if len(bad):
                 raise InputError(f"in the ranking of query '{ids.show(arrays.queries[bad[0]])}', {text}", where=name)
@@ -288,7 +249,7 @@ def score_bucket(
     answered[query[last]] = True
     found = (columns[column][hits] for column in ("rank", "tie_first", "tie_last"))
     rank, first, final = found
-    placements = assemble(arrays, counted("lines"), answered, query[hits], rank, whole[hits], first, final)
+    placements = assemble(arrays, counted("lines"), answered, query[hits], rank, None, first, final, whole[hits])
     lines = placements.retrieved
     whole_counts = {
         "infinite": counted("infinite"),
@@ -308,20 +269,11 @@ def score_bucket(
         "relevant_retrieved": placements.count(placements.grade >= 1),
         "tied": placements.count(placements.tie_first < placements.tie_last),
     }
-    # An executor cannot say which of all queries are without a relevant document: the driver looks for NaN.
-    lenient = replace(rules, empty="nan") if rules.empty == "error" and not strict else rules
-    everyone = np.ones(len(order), bool)
-    values = {
-        f"m{i}": evaluation.summarised(
-            one,
-            expected(one, placements) if rules.ties == "expected" else one(placements),
-            placements,
-            everyone,
-            lenient,
-            name,
-        ).values
-        for i, one in enumerate(wanted)
-    }
+    values = {}
+    for i, measure in enumerate(wanted):
+        values[f"m{i}"] = pipeline.values_of(measure, {"placements": placements}, rules)
+        if strict:  # raises where the policy for queries without relevant documents says so
+            pipeline.column_of(measure, values[f"m{i}"], rules, arrays.queries, name)
     return pa.table(
         {
             "query": pa.array(order, pa.binary()),

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from goldrank.data.blocks import USUAL, BlockSource, Plan
 from goldrank.data.qrels import Qrels
+from goldrank.engine.streaming import processors
 from goldrank.errors import MemoryLimitError, OptionError
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -79,17 +80,18 @@ def check(limit: int, needed: int, what: str, where: str, hint: str) -> None:
         )
 
 
-def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource], processors: int) -> Plan:
+def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
     """The fastest way to evaluate runs, one after the other, that fits; or an error that says what is needed."""
     fixed = resident() + LIBRARIES + PER_JUDGEMENT * len(qrels.arrays.grade) + PER_QUERY * len(qrels)
     needed = 0
+    most_threads = processors()
     for share, lines in SMALLER:
-        for threads in range(processors, 0, -1):
+        for threads in range(most_threads, 0, -1):
             working = max((source.memory(threads, share) for source in sources), default=0)
             spool = min(SPOOL, 32 * lines)
             needed = fixed + max(working + spool, SCATTERED_LINE * lines + spool)
             if needed <= limit:
-                return USUAL if (share, threads) == (1.0, processors) else Plan(threads, share, lines)
+                return USUAL if (share, threads) == (1.0, most_threads) else Plan(threads, share, lines)
     check(
         limit,
         needed,

@@ -1,22 +1,22 @@
-"""The hall's other door: retrieved texts and reference texts in, `Scores` out."""
+"""Retrieved texts and reference texts in, `Scores` out."""
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from goldrank import __version__, conventions, ids
+from goldrank import conventions, ids
 from goldrank.conventions import Convention
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
-from goldrank.data.scores import Column, Scores
+from goldrank.data.scores import Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
-from goldrank.errors import InputError, MeasureError, OptionError, one_of
-from goldrank.evaluation.documents import Measures, summarised, wanted_measures
+from goldrank.errors import InputError, OptionError, one_of
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import resolve_measures
 from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.match import Matcher, place_items
@@ -24,7 +24,9 @@ from goldrank.match import matcher as as_matcher
 from goldrank.match.explain import explain_item
 from goldrank.match.pairs import Splitter, TextCounts
 from goldrank.measures import Measure
-from goldrank.measures.texts import CREDITS, credited
+from goldrank.measures.texts import CREDITS
+from goldrank.notes import Note
+from goldrank.types import MeasuresLike, Policies
 
 DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 """What is measured of texts when nothing is asked for."""
@@ -33,7 +35,7 @@ UNITS = ("chunk", "sentence")
 
 def evaluate_texts(
     items: Any,
-    measures: Measures = None,
+    measures: MeasuresLike = None,
     *,
     matcher: str | Matcher | Callable[..., Any] = "rouge-l:0.7",
     unit: str | Splitter = "chunk",
@@ -47,7 +49,7 @@ def evaluate_texts(
     failures: str = "error",
     name: str | None = None,
     convention: str | Convention = conventions.DEFAULT,
-    **policies: Any,
+    **policies: Unpack[Policies],
 ) -> Scores:
     """Score retrieved texts against the texts that they should cover.
 
@@ -73,52 +75,55 @@ def evaluate_texts(
     {'Cover@1': 0.0, 'RR': 0.5}
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = wanted_measures(DEFAULT if measures is None else measures, rules)
+    wanted = resolve_measures(measures, rules, DEFAULT)
     one_of(credit, CREDITS, "credit")
     data = read_items(items, fields=fields, format=format, failures=failures)
-    how = _Way(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
-    columns: dict[Measure, Column] = {}
+    how = TextRules(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
+    tables: dict[str, Any] = {}
     numbers: dict[str, int] = {}
-    notes: list[str] = []
-    by_place = [one for one in wanted if one.declaration.over == "spans"]
-    if by_text := [one for one in wanted if one.declaration.over != "spans"]:
-        counter = _counter(tokens) if any(_counts_tokens(one) for one in by_text) else None
+    notes: list[Note] = []
+    needed = {measure.declaration.over for measure in wanted}
+    if needed - {"spans"}:
+        counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
         passages, counts = place_items(data, how.matcher, split=how.split, count_tokens=counter)
-        columns |= {one: _column(one, passages, rules, how, data.name) for one in by_text}
-        queries = passages.queries
-        numbers |= _numbers(passages, counts)
         if not counts.references:
             raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
+        tables |= {"placements": passages.pairs, "texts": passages}
+        if "aspects" in needed:
+            tables["aspects"] = passages.aspects
+        queries = passages.queries
+        numbers |= _numbers(passages, counts)
         notes += _notes(numbers, counts, how)
         if counts.retrieved and not counts.matching:
             notes.append(_nothing_matches(data, how))
-    if by_place:
-        spans, told = _spans(data, sources, chunks, lengths)
-        everything = np.ones(len(spans), bool)
-        columns |= {one: summarised(one, one(spans), spans, everything, rules, data.name) for one in by_place}
-        queries = spans.queries
+    if "spans" in needed:
+        spans, span_notes = _spans(data, sources, chunks, lengths)
         if not spans.relevant().any():
             raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
+        tables["spans"] = spans
+        queries = spans.queries
         numbers |= {
             "queries": len(spans),
             "retrieved": int(spans.retrieved.sum()),
             "evidence": int(spans.relevant().sum()),
         }
-        notes += told
-    label = [rules.label, *([str(how)] if by_text else []), *([f"spans by {lengths}"] if by_place else [])]
+        notes += span_notes
+    everything = np.ones(len(queries), bool)
+    columns, _ = pipeline.columns_of(wanted, tables, everything, queries, rules, data.name, credit)
+    label = [rules.label, *([str(how)] if "texts" in tables else [])]
     return Scores(
         run=name or data.name,
         queries=queries,
-        columns={str(one): columns[one] for one in wanted},
+        columns={str(measure): column for measure, column in columns.items()},
         counts=numbers,
         notes=(*data.notes, *notes),
-        convention=", ".join(label),
+        convention=", ".join([*label, *([f"spans by {lengths}"] if "spans" in tables else [])]),
         origin=_origin(data, rules, how),
         explainer=_explainer(data, how),
     )
 
 
-def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, tuple[str, ...]]:
+def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, Sequence[Note]]:
     from goldrank.match.evidence import spans_of
 
     items: list[TextItem] = []
@@ -140,25 +145,28 @@ _NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.
 _NO_EVIDENCE = """Measures of spans need "evidence": [{"source": "doc1", "start": 10, "end": 50}], or a quote."""
 
 
-def _nothing_matches(data: Items, how: _Way) -> str:
+def _nothing_matches(data: Items, how: TextRules) -> Note:
     """What to look at when everything is zero: a question's nearest pair."""
     for item in data:
-        found = explain_item(item, how.matcher, how.split)
-        if found.degrees.size:
-            row, column = divmod(int(found.degrees.argmax()), len(found.references))
-            text, reference = found.retrieved[row], found.references[column].texts[0]
-            return (
-                f"no text covers any reference by {how.matcher}; the nearest pair of question {ids.show(item.query)!r} "
-                f"is '{ids.show(text)}' and '{ids.show(reference)}', {found.says} {found.degrees.max():.2f}"
+        shown = explain_item(item, how.matcher, how.split)
+        if shown.degrees.size:
+            row, column = divmod(int(shown.degrees.argmax()), len(shown.references))
+            text, reference = shown.retrieved[row], shown.references[column].texts[0]
+            nearest = (
+                f"; the nearest pair of question {ids.show(item.query)!r} is '{ids.show(text)}' and "
+                f"'{ids.show(reference)}', {shown.says} {shown.degrees.max():.2f}"
             )
-    return f"no text covers any reference by {how.matcher}"
+            return Note.of("nothing-matches", matcher=str(how.matcher), nearest=nearest)
+    return Note.of("nothing-matches", matcher=str(how.matcher), nearest="")
 
 
-class _Way:
+class TextRules(NamedTuple):
     """How texts are compared: by which rule, cut into what, and who is credited."""
 
-    def __init__(self, rule: Matcher, split: Splitter | None, unit: str, credit: str) -> None:
-        self.matcher, self.split, self.unit, self.credit = rule, split, unit, credit
+    matcher: Matcher
+    split: Splitter | None
+    unit: str
+    credit: str
 
     def __str__(self) -> str:
         return f"{self.matcher} by {self.unit}, credit {self.credit}"
@@ -197,17 +205,6 @@ def _counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
     return counted
 
 
-def _column(measure: Measure, passages: Passages, rules: Convention, how: _Way, run: str) -> Column:
-    over = measure.declaration.over
-    if over == "placements":
-        values = credited(measure, passages.pairs, how.credit)
-    elif over in ("texts", "aspects"):
-        values = measure(passages if over == "texts" else passages.aspects)
-    else:
-        raise MeasureError(f"{measure} cannot be measured on texts", hint="See `goldrank measures`.")
-    return summarised(measure, values, passages.pairs, np.ones(len(passages), bool), rules, run)
-
-
 def _numbers(passages: Passages, counts: TextCounts) -> dict[str, int]:
     return {
         "queries": len(passages),
@@ -223,36 +220,31 @@ def _numbers(passages: Passages, counts: TextCounts) -> dict[str, int]:
     }
 
 
-def _notes(numbers: Mapping[str, int], counts: TextCounts, how: _Way) -> list[str]:
+def _notes(numbers: Mapping[str, int], counts: TextCounts, how: TextRules) -> list[Note]:
     """What a reader must know beside what reading the items told."""
-    notes: list[str] = []
+    notes: list[Note] = []
     if numbers["references"]:
-        share = numbers["covered"] / numbers["references"]
-        notes.append(f"{share:.1%} of {numbers['references']:,} references are covered by some retrieved text")
+        notes.append(Note.of("covered-share", part=numbers["covered"], whole=numbers["references"]))
     if numbers["retrieved"]:
-        share = numbers["matching"] / numbers["retrieved"]
-        notes.append(f"{share:.1%} of {numbers['retrieved']:,} retrieved texts cover a reference")
+        notes.append(Note.of("matching-share", part=numbers["matching"], whole=numbers["retrieved"]))
     else:
-        notes.append("nothing at all was retrieved")
+        notes.append(Note.of("no-text-returned"))
     if how.unit != "chunk":
-        notes.append(f"ranks count {how.unit}s")
+        notes.append(Note.of("rank-unit", unit=how.unit))
     if numbers["no_relevant"]:
-        notes.append(f"questions without references: {ids.samples(counts.without_references)}")
+        notes.append(Note.of("without-references", samples=counts.without_references))
     if numbers["repeated"]:
-        notes.append(f"retrieved texts that stand higher up already: {numbers['repeated']:,}")
+        notes.append(Note.of("repeated-texts", count=numbers["repeated"]))
     return notes
 
 
-def _origin(data: Items, rules: Convention, how: _Way) -> Callable[[], dict[str, Any]]:
-    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict[str, Any]]:
+    stamp = pipeline.provenance(rules)
 
-    def provenance() -> dict[str, Any]:
+    def made() -> dict[str, Any]:
         gold, returned = _digests(data)
         return {
-            "goldrank": __version__,
-            "time": time,
-            "convention": rules.name,
-            "policies": rules.describe(),
+            **stamp,
             "matcher": str(how.matcher),
             "unit": how.unit,
             "credit": how.credit,
@@ -260,7 +252,7 @@ def _origin(data: Items, rules: Convention, how: _Way) -> Callable[[], dict[str,
             "run": {"name": data.name, "sha256": returned},
         }
 
-    return provenance
+    return made
 
 
 def _digests(data: Items) -> tuple[str, str]:
@@ -275,7 +267,7 @@ def _digests(data: Items) -> tuple[str, str]:
     return gold.hexdigest(), returned.hexdigest()
 
 
-def _explainer(data: Items, how: _Way) -> Callable[[str], Explanation]:
+def _explainer(data: Items, how: TextRules) -> Callable[[str], Explanation]:
     def explain(query: str) -> Explanation:
         for item in data:
             if item.query == query:

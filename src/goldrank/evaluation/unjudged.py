@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from goldrank import conventions, engine, io
+from goldrank import conventions
 from goldrank.conventions import Convention
-from goldrank.engine.heads import heads
-from goldrank.measures import Measure, parse
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.measures.holes import single_moves
+from goldrank.types import MeasureLike, Policies, QrelsLike, RunLike
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,14 @@ class Unjudged:
 
 
 def worth_judging(
-    qrels: Any,
-    run: Any,
-    measure: str | Measure = "nDCG@10",
+    qrels: QrelsLike,
+    run: RunLike,
+    measure: MeasureLike = "nDCG@10",
     *,
     limit: int = 20,
     depth: int = 100,
     convention: str | Convention = conventions.DEFAULT,
-    **policies: Any,
+    **policies: Unpack[Policies],
 ) -> list[Unjudged]:
     """The unjudged documents whose judging would narrow a measure most, the most telling first.
 
@@ -44,17 +45,14 @@ def worth_judging(
     [('x', 1)]
     """
     rules = conventions.get(convention).having(**policies)
-    judged = io.as_qrels(qrels, judgements=rules.judgements)
-    ranked = io.as_run(run, duplicates=rules.duplicates)
-    wanted = parse(measure)
-    wanted = wanted.having(rules.options.get(wanted.name, {}))
-    placements, _ = engine.place(judged, ranked, rules)
-    query, rank, move = single_moves(wanted, placements, depth)
+    (wanted,) = resolve_measures(measure, rules)
+    inputs = resolve(qrels, run, rules)
+    placed = pipeline.place(inputs.judgements, inputs.runs[0], rules)
+    query, rank, move = single_moves(wanted, placed.placements, depth)
     order = np.lexsort((query, rank, -np.abs(move)))
     order = order[move[order] != 0][:limit]
-    deepest = int(rank[order].max(initial=0))
-    docs = heads(ranked, placements.queries, deepest, rules)
+    docs = placed.top_documents(int(rank[order].max(initial=0)))
     return [
-        Unjudged(placements.queries[query[i]], docs[query[i]][rank[i] - 1], int(rank[i]), float(move[i]))
+        Unjudged(placed.placements.queries[query[i]], docs[query[i]][rank[i] - 1], int(rank[i]), float(move[i]))
         for i in order.tolist()
     ]

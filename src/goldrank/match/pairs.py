@@ -113,18 +113,20 @@ def _place_batch(
     if count_tokens is not None:
         tokens = np.array([count_tokens(one) for one in ours], np.int64)
         lengths = Lengths(start, tokens[codes] if len(codes) else np.zeros(0, np.int64))
+    judged_start = np.concatenate(([0], np.cumsum([len(row) for row in judged]))).astype(np.int64)
     pairs = Placements(
         queries=tuple(item.query for item in batch),
         retrieved=retrieved,
         answered=np.ones(len(batch), bool),
-        judged_start=np.concatenate(([0], np.cumsum([len(row) for row in judged]))).astype(np.int64),
+        judged_start=judged_start,
         judged=np.array([grade for row in judged for grade in row], np.float64),
         query=query[left],
         rank=rank[left],
         grade=grades[right],
         tie_first=rank[left],
         tie_last=rank[left],
-        aspect=aspects[right],
+        label=judged_start[query[left]] + aspects[right],
+        shared=True,
         lengths=lengths,
     )
     placed = Passages(pairs, query, rank, _repeats(query, codes))
@@ -201,6 +203,7 @@ def _joined(parts: Sequence[Passages]) -> Passages:
         return parts[0]
     tables = [part.pairs for part in parts]
     offsets = np.cumsum([0, *(len(table) for table in tables[:-1])]).tolist()
+    label_offsets = np.cumsum([0, *(len(table.judged) for table in tables[:-1])]).tolist()
 
     def column(name: str) -> np.ndarray:
         return np.concatenate([getattr(table, name) for table in tables])
@@ -216,9 +219,10 @@ def _joined(parts: Sequence[Passages]) -> Passages:
         lengths=Lengths(starts([one.start for one in lengths]), np.concatenate([one.tokens for one in lengths]))
         if lengths
         else None,
+        label=np.concatenate([table.label + offset for table, offset in zip(tables, label_offsets, strict=True)]),
+        shared=True,
         **{
-            name: column(name)
-            for name in ("retrieved", "answered", "judged", "rank", "grade", "tie_first", "tie_last", "aspect")
+            name: column(name) for name in ("retrieved", "answered", "judged", "rank", "grade", "tie_first", "tie_last")
         },
     )
     query = np.concatenate([part.query + offset for part, offset in zip(parts, offsets, strict=True)])
@@ -259,16 +263,19 @@ def place(
             rank += [at] * len(found)
             aspect += found
     ranks = np.array(rank, np.int64)
+    queries = np.array(query, np.int64)
+    judged_start = np.concatenate(([0], np.cumsum(judged_size))).astype(np.int64)
     return Placements(
         queries=tuple(map(str, range(len(retrieved)))),
         retrieved=np.fromiter(map(len, retrieved), np.int64, len(retrieved)),
         answered=np.ones(len(retrieved), bool),
-        judged_start=np.concatenate(([0], np.cumsum(judged_size))).astype(np.int64),
+        judged_start=judged_start,
         judged=np.ones(sum(judged_size)),
-        query=np.array(query, np.int64),
+        query=queries,
         rank=ranks,
         grade=np.ones(len(rank)),
         tie_first=ranks,
         tie_last=ranks,
-        aspect=np.array(aspect, np.int64),
+        label=judged_start[queries] + np.array(aspect, np.int64),
+        shared=True,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from goldrank.data.placements import Placements
-from goldrank.data.top_documents import Heads
+from goldrank.data.top_documents import TopDocuments
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Number, measure
 from goldrank.measures.gain import running_powers
@@ -193,7 +193,7 @@ def grade_strings(p: Placements, length: int) -> list[str]:
     avoid="A document judged for another query says nothing about this one: use Unjudged@k.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (Hole@k)",
 )
-def hole(heads: Heads, *, k: int) -> np.ndarray:
+def hole(heads: TopDocuments, *, k: int) -> np.ndarray:
     """The share of the first k documents that nobody judged for any query.
 
     >>> evaluate({"q": {"a": 1}, "r": {"b": 0}}, {"q": ["a", "b", "x"], "r": ["b"]}, "Hole@3").per_query["Hole@3"]["q"]

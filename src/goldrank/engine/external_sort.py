@@ -1,0 +1,112 @@
+"""Lines of queries that are scattered over an input, sorted by query through a temporary file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank.data.blocks import Block
+from goldrank.engine.lines import JudgementIndex, RunLines, pair_keys
+from goldrank.errors import GoldrankError
+
+IN_MEMORY = 64 << 20
+"""Bytes of scattered lines that are kept in memory rather than in a temporary file."""
+MOST_BUCKETS = 256
+
+
+@dataclass
+class Stored:
+    """RunLines on their way through a file; one entry each per line."""
+
+    code: np.ndarray
+    score: np.ndarray
+    key: np.ndarray
+    line: np.ndarray
+    claimed: np.ndarray
+    length: np.ndarray
+    docs: bytes
+
+
+STORED = {"code": "<i8", "score": "<f8", "key": "<u8", "line": "<i8", "claimed": "<i8", "length": "<i8"}
+
+
+class ExternalSort:
+    """RunLines of scattered queries, sorted into buckets of whole queries in a file."""
+
+    def __init__(self, file: Any, scattered: np.ndarray, lines: np.ndarray, most: int) -> None:
+        self._file = file
+        which = np.flatnonzero(scattered)
+        before = np.cumsum(lines[which]) - lines[which]
+        most = max(most, int(lines[which].sum()) // MOST_BUCKETS + 1)
+        self._bucket = np.full(len(scattered), -1)
+        self._bucket[which] = before // most
+        self.index: list[list[tuple[int, int, int, int]]] = [[] for _ in range(int(self._bucket.max(initial=-1)) + 1)]
+        """For each bucket where its parts are: offset, lines, bytes of ids, number of the piece."""
+
+    def sort(self, block: Block, judged: JudgementIndex) -> list[tuple[int, Stored]]:
+        """The lines of a block that are wanted, by bucket."""
+        codes = np.array([judged.code.get(query, -1) for query in block.queries], np.int64)
+        line_code = np.repeat(codes, np.diff(block.start))
+        bucket = np.where(line_code >= 0, self._bucket[line_code], -1)
+        lines = np.argsort(bucket, kind="stable")[np.count_nonzero(bucket < 0) :]
+        claims = np.full(len(block), -1)
+        if block.claimed is not None and len(lines):
+            # Only those of judged documents are ever asked for.
+            asked = judged.candidates(pair_keys(block.key, line_code))
+            claims[asked] = block.claimed(asked)
+        found = []
+        for some in np.split(lines, np.flatnonzero(np.diff(bucket[lines])) + 1):
+            if len(some):
+                docs = block.docs(some)
+                length = np.fromiter(map(len, docs), np.int64, len(docs))
+                columns = (line_code[some], block.score[some], block.key[some], some, claims[some], length)
+                found.append((int(bucket[some[0]]), Stored(*columns, b"".join(docs))))
+        return found
+
+    def write(self, piece: int, parts: Sequence[tuple[int, Stored]]) -> None:
+        """Add the sorted lines of a piece, which come in order."""
+        try:
+            for bucket, part in parts:
+                self.index[bucket].append((self._file.tell(), len(part.code), len(part.docs), piece))
+                for name, kind in STORED.items():
+                    self._file.write(np.ascontiguousarray(getattr(part, name), kind).tobytes())
+                self._file.write(part.docs)
+        except OSError as error:
+            raise GoldrankError(
+                f"lines of scattered queries cannot be sorted in a temporary file: {error.strerror}",
+                hint="Sort the run by query, or set TMPDIR to a folder with as much room as the run takes.",
+            ) from None
+
+    def filled(self) -> list[int]:
+        """The buckets that have lines: a large query leaves numbers free."""
+        return [number for number, parts in enumerate(self.index) if parts]
+
+    def read(self, bucket: int, place_of: Callable[[int, int], object]) -> RunLines:
+        """The lines of a bucket, in input order."""
+        columns: dict[str, list[np.ndarray]] = {name: [] for name in STORED}
+        texts: list[bytes] = []
+        for offset, size, doc_bytes, _ in self.index[bucket]:
+            self._file.seek(offset)
+            for name, kind in STORED.items():
+                columns[name].append(np.frombuffer(self._file.read(8 * size), kind))
+            texts.append(self._file.read(doc_bytes))
+        whole = {name: np.concatenate(found) for name, found in columns.items()}
+        text = b"".join(texts)
+        end = np.cumsum(whole["length"])
+        owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
+        begin = end - whole["length"]
+
+        def docs(lines: np.ndarray) -> list[bytes]:
+            return [text[a:b] for a, b in zip(begin[lines].tolist(), end[lines].tolist(), strict=True)]
+
+        return RunLines(
+            whole["code"],
+            whole["score"],
+            pair_keys(whole["key"], whole["code"]),
+            docs,
+            lambda line: place_of(int(owner[line]), int(whole["line"][line])),
+            lambda lines: whole["claimed"][lines],
+        )

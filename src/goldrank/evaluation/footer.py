@@ -1,0 +1,156 @@
+"""What to know beside the values of a run: counts, and the notes made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.conventions import Convention
+from goldrank.data.placements import Placements
+from goldrank.data.run import Run
+from goldrank.data.scores import Bounds, Column, format_value
+from goldrank.engine import RunCounts
+from goldrank.measures import Measure, summarise
+from goldrank.notes import Note, from_counts
+
+_COUNTED = {
+    "empty-rankings": "no_results",
+    "no-relevant": "no_relevant",
+    "constant-scores": "constant",
+    "repeated-documents": "repeated",
+    "infinite-scores": "infinite",
+    "contradicted-ranks": "contradicted",
+    "near-forms": "near_forms",
+}
+"""Notes that say a count and no more, and the count that they say."""
+_TIES = {"input": "ordered in input order", "expected": "averaged over all orders"}
+_MISSING = {"zero": "counted as 0", "skip": "left out of the mean"}
+
+
+def absent(placements: Placements) -> list[str]:
+    """The judged queries that are not in the run."""
+    return [query for query, there in zip(placements.queries, placements.answered, strict=True) if not there]
+
+
+def counts_of(placements: Placements, counts: RunCounts) -> dict[str, int]:
+    """The counts of a result."""
+    relevant = placements.relevant(1)
+    return {
+        "queries": len(placements),
+        "missing": int((~placements.answered).sum()),
+        "unjudged_queries": counts.unjudged_queries,
+        "no_results": int((placements.answered & (placements.retrieved == 0)).sum()),
+        "no_relevant": int((relevant == 0).sum()),
+        "retrieved": int(placements.retrieved.sum()),
+        "judged_retrieved": int((placements.grade >= 0).sum()),
+        "relevant": int(relevant.sum()),
+        "relevant_retrieved": int((placements.grade >= 1).sum()),
+        "tied": int((placements.tie_first < placements.tie_last).sum()),
+        "repeated": counts.repeated,
+        "infinite": counts.infinite,
+        "contradicted": counts.contradicted,
+        "constant": counts.constant,
+        "near_forms": counts.near_forms,
+    }
+
+
+def notes_of(
+    numbers: Mapping[str, int],
+    counts: RunCounts,
+    on_judgements: Sequence[Note],
+    run: Run,
+    rules: Convention,
+    placements: Placements,
+    columns: Mapping[Measure, Column],
+    depth: int | None = None,
+    bounds: Mapping[str, Bounds] | None = None,
+) -> tuple[Note, ...]:
+    """The counts that a reader must know; what is as it should be is not mentioned."""
+    notes: list[Note] = []
+    if numbers["missing"]:
+        how, gone = _MISSING[rules.missing], absent(placements)
+        judged = numbers["queries"]
+        notes.append(Note.of("missing-queries", count=numbers["missing"], judged=judged, how=how, samples=gone))
+        if rules.missing == "zero" and placements.answered.any():
+            notes.append(Note.of("without-missing", means=_means(columns, placements.answered)))
+    if numbers["retrieved"] == 0:
+        notes.append(Note.of("nothing-returned"))
+    if numbers["unjudged_queries"]:
+        count = numbers["unjudged_queries"]
+        notes.append(Note.of("unjudged-queries", count=count, samples=counts.unjudged_examples))
+    if depth is not None:
+        notes.append(Note.of("cut-rankings", depth=depth))
+    if numbers["retrieved"]:
+        notes.append(Note.of("judged-share", part=numbers["judged_retrieved"], whole=numbers["retrieved"]))
+    if numbers["tied"]:
+        rule = _TIES.get(rules.ties, "ordered by document id")
+        notes.append(Note.of("tied-documents", count=numbers["tied"], rule=rule))
+        ranges = () if rules.ties == "expected" else _tie_ranges(columns, placements, rules)
+        if ranges:
+            notes.append(Note.of("tie-ranges", ranges=ranges))
+    notes += from_counts({code: numbers[count] for code, count in _COUNTED.items()})
+    if len(counts.tags) > 1:
+        notes.append(Note.of("several-tags", samples=map(ids.decode, counts.tags)))
+    notes += [note.with_about("qrels") for note in on_judgements]
+    notes += [note.with_about("run") for note in run.notes]
+    notes += from_counts(counts.tolerated, about="run")
+    notes += _unjudged_ranges(bounds or {})
+    notes += _unreachable_recall(columns, placements)
+    return tuple(notes)
+
+
+def _unjudged_ranges(bounds: Mapping[str, Bounds]) -> list[Note]:
+    """Bounds from unjudged documents; those over ties are among the notes anyway."""
+    ranges = tuple(
+        (name, format_value(both.low.summary), format_value(both.high.summary))
+        for name, both in bounds.items()
+        if both.why == "unjudged"
+    )
+    return [Note.of("unjudged-ranges", ranges=ranges)] if ranges else []
+
+
+def _tie_ranges(
+    columns: Mapping[Measure, Column], placements: Placements, rules: Convention
+) -> tuple[tuple[str, str, str], ...]:
+    """How far tied documents could move the summaries, where four decimals show it."""
+    counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
+    tied = np.zeros(len(placements), bool)
+    tied[placements.query[placements.tie_first < placements.tie_last]] = True
+    if not (tied & counted).any():
+        return ()
+    worst, best = placements.best_of_ties(False), placements.best_of_ties(True)
+    ranges = []
+    for measure, column in columns.items():
+        declared = measure.declaration
+        if not declared.monotone or declared.over != "placements" or np.isnan(column.values).any():
+            continue
+        low, high = (summarise(measure, measure(table)[counted]) for table in (worst, best))
+        if high - low >= 0.00005:
+            ranges.append((str(measure), format_value(low), format_value(high)))
+    return tuple(ranges)
+
+
+def _unreachable_recall(columns: Mapping[Measure, Column], placements: Placements) -> list[Note]:
+    """Measures that cannot be 1 because the cut-off is smaller than the number of relevant documents."""
+    notes = []
+    for measure in columns:
+        if measure.name in ("R", "RecallAll") and measure.k is not None:
+            beyond = int((placements.relevant(measure.option("rel")) > measure.k).sum())
+            if beyond:
+                notes.append(
+                    Note.of(
+                        "unreachable-recall", measure=str(measure), k=measure.k, count=beyond, queries=len(placements)
+                    )
+                )
+    return notes
+
+
+def _means(columns: Mapping[Measure, Column], counted: np.ndarray, limit: int = 4) -> str:
+    """The first few measures' summaries over some of the queries."""
+    shown = []
+    for measure, column in list(columns.items())[:limit]:
+        values = column.values[counted & ~np.isnan(column.values)]
+        shown.append(f"{measure} {format_value(summarise(measure, values), column.average)}")
+    return ", ".join(shown) + (", ..." if len(columns) > limit else "")

@@ -1,0 +1,126 @@
+"""What callers give -> judgements, runs, measures and rules. Each is resolved once, here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from goldrank import io
+from goldrank.conventions import Convention
+from goldrank.data.aspects import AspectQrels
+from goldrank.data.blocks import USUAL, BlockSource, Plan
+from goldrank.data.preferences import Preferences
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run, Runs
+from goldrank.errors import InputError, OptionError
+from goldrank.evaluation import memory
+from goldrank.measures import DEFAULT, Measure, parse
+from goldrank.types import JudgementsLike, MeasuresLike, RunLike, RunsLike
+
+Judgements = Qrels | AspectQrels | Preferences
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Judgements, runs and rules, ready to be placed."""
+
+    judgements: Judgements
+    runs: Sequence[Run]
+    """Empty if the runs are told apart by tag."""
+    rules: Convention
+    several: bool = False
+    """Whether several runs were asked for, be it a list of one."""
+    tagged: Runs | None = None
+    plan: Plan = USUAL
+
+
+def resolve(
+    qrels: JudgementsLike,
+    runs: RunLike | RunsLike,
+    rules: Convention,
+    *,
+    format: str | None = None,
+    shard: str | None = None,
+    max_memory: str | int | None = None,
+) -> Inputs:
+    """Read the judgements, open the runs, and plan the work within the memory that there is."""
+    limit = None if max_memory is None else memory.size(max_memory)
+    if limit is not None:
+        check_files(limit, qrels, runs)
+    judgements = (
+        qrels if isinstance(qrels, AspectQrels | Preferences) else io.as_qrels(qrels, judgements=rules.judgements)
+    )
+    if shard is not None:
+        judgements = of_shard(judgements, shard)
+    opened: list[Run] = []
+    several, tagged = True, runs if isinstance(runs, Runs) else None
+    if tagged is None:
+        listed = io.as_runs(runs, format=format, duplicates=rules.duplicates)
+        several = listed is not None
+        opened = [io.as_run(runs, format=format, duplicates=rules.duplicates)] if listed is None else listed
+        if not opened:
+            raise InputError("no runs were given")
+    plan = USUAL
+    if limit is not None:
+        sources = [tagged] if tagged is not None else opened
+        streamed = [one.source for one in sources if isinstance(one.source, BlockSource)]
+        plan = memory.plan(limit, documents_of(judgements), streamed)
+    return Inputs(judgements, opened, rules, several, tagged, plan)
+
+
+def documents_of(judgements: Judgements) -> Qrels:
+    """The judged documents with one grade each: what an engine places."""
+    return judgements if isinstance(judgements, Qrels) else judgements.documents
+
+
+def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[str] = DEFAULT) -> list[Measure]:
+    """The measures that were asked for, each once, with the options of the convention."""
+    if measures is None:
+        measures = usual
+    listed = [measures] if isinstance(measures, str | Measure) or callable(measures) else list(measures)
+    if not listed:
+        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
+    parsed = [parse(measure) for measure in listed]
+    return list(dict.fromkeys(measure.having(rules.options.get(measure.name, {})) for measure in parsed))
+
+
+def whole_depth(depth: int | None) -> int | None:
+    """`depth`, or the error that says why it is none."""
+    if depth is None:
+        return None
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1:
+        raise OptionError(f"depth is {depth!r}; it must be a whole number from 1", hint="For example depth=1000.")
+    return int(depth)
+
+
+def of_shard(judgements: Judgements, shard: str) -> Qrels:
+    """The judgements of a shard such as '2/8'."""
+    if not isinstance(judgements, Qrels):
+        raise OptionError("shard= takes judgements with one grade per document", hint="Split the judgements yourself.")
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
+    number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= of:
+        raise OptionError(f"shard is {shard!r}", hint="For example '2/8', the second of eight.")
+    kept = judgements.of_shard(number, of)
+    if not len(kept):
+        raise InputError(
+            f"shard {shard} has no judged query", where=judgements.name, hint=f"Take fewer than {of:,} shards."
+        )
+    return kept
+
+
+def check_files(max_memory: str | int, qrels: JudgementsLike, runs: RunLike | RunsLike) -> None:
+    """Refuse files that must be held whole and do not fit, before they are read."""
+    limit = memory.size(max_memory)
+    hint = "Give more memory, or split the queries into shards: docs/scale.md."
+    base = memory.resident() + memory.LIBRARIES
+    listed = list(runs.values()) if isinstance(runs, dict) else runs if isinstance(runs, list | tuple) else [runs]
+    asked = [(qrels, memory.QRELS_BYTE, "reading the judgements"), *((run, memory.HELD_BYTE, "") for run in listed)]
+    for given, per_byte, what in asked:
+        if isinstance(given, str | os.PathLike):
+            held = io.held_bytes(given, "qrels" if what else "run")
+            memory.check(limit, base + per_byte * held, what or "holding the run", os.fsdecode(given), hint)

@@ -1,0 +1,298 @@
+"""The one way from inputs to `Scores`: place, make tables, make columns, make scores.
+
+Documents, texts, judgements in Spark, `goldrank trec_eval` and `worth_judging` are these steps with different parts.
+Whoever needs a run's placements again keeps its `Placed`: nothing is read or ranked twice.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from goldrank import __version__, ids
+from goldrank.conventions import Convention
+from goldrank.data.blocks import USUAL, Plan
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
+from goldrank.data.scores import Bounds, Column, Scores
+from goldrank.data.top_documents import TopDocuments
+from goldrank.engine import RunCounts, engine_for
+from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError
+from goldrank.evaluation import footer
+from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
+from goldrank.evaluation.mismatch import explain_mismatch
+from goldrank.measures import Measure, summarise
+from goldrank.measures.holes import check_monotone, unjudged_bounds
+from goldrank.measures.texts import credited
+from goldrank.measures.ties import expected
+
+Tables = Mapping[str, Any]
+"""What measures read, by the name that they give it with `over=`: each kind of measure has a table of its own type."""
+
+
+# 1. Place.
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A run whose judged documents were placed: all that measures need of it."""
+
+    judgements: Judgements
+    run: Run
+    rules: Convention
+    placements: Placements
+    counts: RunCounts
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """The judged documents with one grade each; `Placements.label` numbers them."""
+        return documents_of(self.judgements)
+
+    def top_documents(self, depth: int) -> list[list[str]]:
+        """The first documents of each judged query, best first. This reads the run once more."""
+        return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, self.rules)
+
+
+def place(judgements: Judgements, run: Run, rules: Convention, plan: Plan = USUAL) -> Placed:
+    """Where the run put each judged document."""
+    _check_ids(documents_of(judgements), run, rules)
+    placements, counts = engine_for(run).place(documents_of(judgements), run, rules, plan)
+    return _checked(Placed(judgements, run, rules, placements, counts))
+
+
+def place_all(inputs: Inputs) -> Iterable[Placed]:
+    """The same for all runs of the inputs, one after the other."""
+    if inputs.tagged is None:
+        for run in inputs.runs:
+            yield place(inputs.judgements, run, inputs.rules, inputs.plan)
+        return
+    from goldrank.engine.streaming import ENGINE
+
+    qrels = documents_of(inputs.judgements)
+    placed = ENGINE.place_by_tag(qrels, inputs.tagged.source, inputs.rules, inputs.plan)
+    for tag, (placements, counts) in placed.items():
+        run = inputs.tagged.run(ids.decode(tag))
+        _check_ids(qrels, run, inputs.rules)
+        yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts))
+
+
+def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
+    if not len(qrels):
+        raise InputError("no judgements", where=qrels.name, hint="Is it the right file, and is it complete?")
+    unlike = ids.kinds_differ(run.id_kind, qrels.id_kind)
+    if unlike and rules.overlap == "error":
+        what, ours, theirs = unlike
+        raise InputError(
+            f"{what} ids of the run are {ours}, judged {what} ids are {theirs}",
+            where=run.name,
+            hint="Make them alike, for example with str(id): 1 and '1' are different ids.",
+        )
+
+
+def _checked(placed: Placed) -> Placed:
+    placements, rules = placed.placements, placed.rules
+    if rules.overlap == "error" and placed.qrels.shard is None:
+        explain_mismatch(placed.qrels, placed.run.name, placements, placed.counts)
+    if rules.missing == "error" and not placements.answered.all():
+        raise missing_queries(footer.absent(placements), placed.run.name)
+    return placed
+
+
+def missing_queries(absent: Sequence[str], run: str) -> MissingQueryError:
+    """The error for judged queries that are not in the run."""
+    return MissingQueryError(
+        f"{len(absent):,} judged queries are not in the run: {ids.samples(absent)}",
+        where=run,
+        hint="missing='zero' counts them as 0, missing='skip' leaves them out.",
+    )
+
+
+# 2. Make tables.
+
+
+def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = None) -> Tables:
+    """What the measures read of a run, cut as if it had returned no more than `depth` documents a query."""
+    judgements, placements = placed.judgements, placed.placements
+    if depth is not None:
+        placements = placements.cut(depth)
+    tables: dict[str, Any] = {"placements": placements}
+    if not isinstance(judgements, Qrels):
+        tables[judgements.table] = judgements.table_of(placements)
+        return tables
+    deepest = max((int(one.k) for one in measures if one.declaration.over == "heads" and one.k), default=0)
+    if deepest:
+        docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
+        tables["heads"] = TopDocuments.of(placements, docs, judgements)
+    return tables
+
+
+# 3. Make columns.
+
+_NEEDS = {
+    "placements": "one grade per document",
+    "aspects": "judgements by aspect: AspectQrels, or read_aspects(file) for qrels with subtopics in column two",
+    "preferences": "preferences between documents: Preferences, or read_preferences(file)",
+    "heads": "one grade per document",
+    "texts": "texts: evaluate_texts with retrieved texts and references",
+    "spans": "evidence by place: evaluate_texts with evidence, and the places of retrieved texts or their sources",
+}
+
+
+def table_for(measure: Measure, tables: Tables) -> Any:
+    """The table that a measure reads, or the error that says what it would take."""
+    needed = measure.declaration.over
+    if needed not in tables:
+        raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
+    return tables[needed]
+
+
+def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str | None = None) -> np.ndarray:
+    """A measure's value for each query, before queries that do not count are left out.
+
+    `credit` is given for texts: who is credited where a text covers several references.
+    """
+    table = table_for(measure, tables)
+    if credit is not None and measure.declaration.over == "placements":
+        values = credited(measure, table, credit)
+    elif rules.ties == "expected":
+        values = expected(measure, table)
+    else:
+        values = measure(table)
+    return without_empty(measure, values, tables, rules)
+
+
+class Relevance(Protocol):
+    """What the policy for queries without relevant documents must know of a table."""
+
+    def relevant(self, rel: float) -> np.ndarray:
+        """Per query, how much there is to be found."""
+        ...
+
+
+def without_empty(measure: Measure, values: np.ndarray, tables: Tables, rules: Convention) -> np.ndarray:
+    """The values with the policy for queries without anything to find: NaN marks those that do not count."""
+    if rules.empty == "zero" or not measure.declaration.needs_relevant:
+        return values
+    table: Relevance = tables["spans" if measure.declaration.over == "spans" else "placements"]
+    level = measure.option("rel")
+    empty = table.relevant(1 if level is None else level) == 0
+    return np.where(empty, 1.0 if rules.empty == "one" else np.nan, values)
+
+
+def column_of(measure: Measure, values: np.ndarray, rules: Convention, queries: Sequence[str], run: str) -> Column:
+    """A measure's column from the values of the queries that count."""
+    if rules.empty == "error" and np.isnan(values).any() and measure.declaration.needs_relevant:
+        empty = np.flatnonzero(np.isnan(values)).tolist()
+        raise NoRelevantError(
+            f"{len(empty):,} queries have no relevant document for {measure}: {ids.samples(queries[i] for i in empty)}",
+            where=run,
+            hint="empty='zero' scores them 0, empty='skip' leaves them out.",
+        )
+    declared = measure.declaration
+    counts_nan = rules.empty == "nan"
+    counted = values if counts_nan else values[~np.isnan(values)]
+    summary = summarise(measure, counted)
+    return Column(str(measure), values, summary, declared.average, declared.higher_is_better, counts_nan)
+
+
+def columns_of(
+    measures: Sequence[Measure],
+    tables: Tables,
+    counted: np.ndarray,
+    queries: Sequence[str],
+    rules: Convention,
+    run: str,
+    credit: str | None = None,
+) -> tuple[dict[Measure, Column], dict[Measure, Bounds]]:
+    """Every measure's column over the queries that count, and how far it could move if that was asked for."""
+
+    def column(measure: Measure, values: np.ndarray) -> Column:
+        return column_of(measure, values[counted], rules, queries, run)
+
+    columns = {measure: column(measure, values_of(measure, tables, rules, credit)) for measure in measures}
+    if rules.ties == "expected" or credit is not None:
+        return columns, {}
+    bounds: dict[Measure, Bounds] = {}
+    for measure in measures:
+        ranges = _bounds(measure, tables["placements"], rules)
+        if ranges is not None:
+            why, *ends = ranges
+            low, high = (column(measure, without_empty(measure, values, tables, rules)) for values in ends)
+            bounds[measure] = Bounds(why, low, high)
+    return columns, bounds
+
+
+def _bounds(measure: Measure, placements: Placements, rules: Convention) -> tuple[str, np.ndarray, np.ndarray] | None:
+    """Why and how far a measure could move, if the policies ask for it."""
+    if rules.bounds == "unjudged":
+        return "unjudged", *unjudged_bounds(measure, placements)
+    if rules.ties == "bounds":
+        check_monotone(measure, "bounds over ties")
+        return "ties", measure(placements.best_of_ties(False)), measure(placements.best_of_ties(True))
+    return None
+
+
+# 4. Make scores.
+
+
+def score(
+    placed: Placed, measures: Sequence[Measure], depth: int | None = None, rules: Convention | None = None
+) -> Scores:
+    """The `Scores` of a placed run. `rules` may differ from those of placing in what concerns values alone."""
+    rules = rules or placed.rules
+    tables = tables_of(placed, measures, depth)
+    placements: Placements = tables["placements"]
+    counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
+    queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in np.flatnonzero(counted))
+    columns, bounds = columns_of(measures, tables, counted, queries, rules, placed.run.name)
+    numbers = footer.counts_of(placements, placed.counts)
+    return Scores(
+        run=placed.run.name,
+        queries=queries,
+        columns={str(measure): column for measure, column in columns.items()},
+        counts=numbers,
+        notes=footer.notes_of(numbers, placed.counts, placed.judgements.notes, placed.run, rules, placements, columns,
+                              depth, {str(measure): both for measure, both in bounds.items()}),
+        convention=rules.label,
+        origin=origin(placed.judgements, placed.run, rules, depth),
+        bounds={str(measure): both for measure, both in bounds.items()},
+    )  # fmt: skip
+
+
+def origin(
+    judgements: Judgements | None, run: Run, rules: Convention, depth: int | None
+) -> Callable[[], dict[str, Any]]:
+    """Where the numbers come from; hashes are computed when somebody asks. Without judgements, they stayed in Spark."""
+    shard = judgements.shard if isinstance(judgements, Qrels) else None
+    stamp = provenance(rules)
+
+    def made() -> dict[str, Any]:
+        judged = {"name": "qrels", "sha256": None, "criteria": None}
+        if judgements is not None:
+            judged = {"name": judgements.name, "sha256": judgements.digest, "criteria": judgements.criteria}
+        where = "the driver" if judgements is not None else "the executors"
+        return {
+            **stamp,
+            "depth": depth,
+            "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
+            "qrels": judged,
+            "run": {"name": run.name, "sha256": run.digest},
+        } | ({"spark": f"ranked by Spark, scored on {where}"} if run.source.engine == "spark" else {})
+
+    return made
+
+
+def provenance(rules: Convention) -> dict[str, Any]:
+    """What every result says of how it was made: version, time and policies."""
+    return {
+        "goldrank": __version__,
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "convention": rules.name,
+        "policies": rules.describe(),
+    }
