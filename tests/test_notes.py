@@ -27,31 +27,31 @@ def test_counts_add_up_and_samples_join():
         [Note.of("missing-queries", count=2, judged=30, how="counted as 0", samples=["b", "c"])],
         [],
     ]
-    (found,) = merged(shards, ["1", "2", "3"])
-    assert str(found) == "3 of 40 judged queries are not in the run, counted as 0: 'a', 'b', 'c'"
+    (found,) = merged(shards, ["1", "2", "3"], {"queries": 45})
+    assert str(found) == "3 of 45 judged queries are not in the run, counted as 0: 'a', 'b', 'c'"
 
 
 def test_shares_are_of_the_whole():
     shards = [[Note.of("judged-share", part=1, whole=2)], [Note.of("judged-share", part=0, whole=2)]]
-    assert [str(note) for note in merged(shards, ["1", "2"])] == ["25.0% of the returned documents are judged"]
+    assert [str(note) for note in merged(shards, ["1", "2"], {})] == ["25.0% of the returned documents are judged"]
 
 
 def test_what_some_shards_say_is_said_of_them():
     mark = Note.of("byte-order-mark", about="run")
-    assert merged([[mark], [mark]], ["1", "2"]) == (mark,)
-    (found,) = merged([[], [mark]], ["one", "two"])
+    assert merged([[mark], [mark]], ["1", "2"], {}) == (mark,)
+    (found,) = merged([[], [mark]], ["one", "two"], {})
     assert str(found) == "two: run: a byte order mark was dropped"
 
 
 def test_values_of_a_shard_say_nothing_of_the_whole():
-    assert merged([[Note.of("without-missing", means="RR 1.0000")]], ["1"]) == ()
+    assert merged([[Note.of("without-missing", means="RR 1.0000")]], ["1"], {}) == ()
 
 
 def test_many_single_notes_are_cut_and_counted():
     shards = [[Note.of("text", text=f"note {i}")] for i in range(30)]
-    found = merged(shards, [f"s{i}" for i in range(30)], limit=5)
+    found = merged(shards, [f"s{i}" for i in range(30)], {}, limit=5)
     assert len(found) == 6
-    assert found[-1]["count"] == 25
+    assert found[-1].fact("count") == 25
 
 
 @pytest.mark.parametrize("code", sorted(KINDS))

@@ -29,6 +29,8 @@ class Kind:
     """Whether it may make the numbers misleading, so that nobody should overlook it."""
     counts: tuple[str, ...] = ("count",)
     """Facts that add up over shards."""
+    whole: tuple[tuple[str, str], ...] = ()
+    """Facts that are a count of the result itself, also of shards that have no such note: (fact, `Scores.counts` key)."""
     of_values: bool = False
     """Whether it speaks of a shard's own values, which say nothing of the whole."""
 
@@ -73,9 +75,9 @@ class Note:
         """The facts that add up over shards."""
         return {key: value for key, value in self.facts if key in self.kind.counts}
 
-    def __getitem__(self, fact: str) -> Any:
+    def fact(self, name: str) -> Any:
         """One of the facts."""
-        return dict(self.facts)[fact]
+        return dict(self.facts)[name]
 
     def with_about(self, about: str) -> Note:
         """The same note about somebody."""
@@ -122,8 +124,10 @@ def from_counts(counts: Mapping[str, int], about: str = "") -> tuple[Note, ...]:
     return tuple(Note.of(code, count=count, about=about) for code, count in counts.items() if count)
 
 
-def merged(shards: Sequence[Sequence[Note]], names: Sequence[str], limit: int = 20) -> tuple[Note, ...]:
-    """The notes of a whole from those of its shards.
+def merged(
+    shards: Sequence[Sequence[Note]], names: Sequence[str], totals: Mapping[str, int], limit: int = 20
+) -> tuple[Note, ...]:
+    """The notes of a whole from those of its shards, whose counts come to `totals`.
 
     Notes of one code and with the same other facts become one, their counts added and their samples joined. What
     cannot be added up is said once if all shards say it, else of the shards that do; of such notes `limit` are kept.
@@ -132,14 +136,16 @@ def merged(shards: Sequence[Sequence[Note]], names: Sequence[str], limit: int = 
     for i, notes in enumerate(shards):
         for found in notes:
             if not found.kind.of_values:
-                other = tuple(fact for fact in found.facts if fact[0] not in found.kind.counts)
+                added = {*found.kind.counts, *dict(found.kind.whole)}
+                other = tuple(fact for fact in found.facts if fact[0] not in added)
                 groups.setdefault((found.code, other, found.about), []).append((i, found))
     whole: list[Note] = []
     single: list[Note] = []
     for group in groups.values():
         first = group[0][1]
         if first.counts:
-            total = {key: sum(found[key] for _, found in group) for key in first.counts}
+            total = {key: sum(found.fact(key) for _, found in group) for key in first.counts}
+            total |= {fact: totals[count] for fact, count in first.kind.whole}
             samples = dict.fromkeys(sample for _, found in group for sample in found.samples)
             facts = tuple(sorted({**dict(first.facts), **total}.items()))
             whole.append(replace(first, facts=facts, samples=tuple(samples)[: MOST_SAMPLES + 1]))
@@ -215,7 +221,7 @@ KINDS: dict[str, Kind] = {
     "missing-queries": Kind(
         "{count:,} of {judged:,} judged queries are not in the run, {how}: {samples}",
         warning=True,
-        counts=("count", "judged"),
+        whole=(("judged", "queries"),),
     ),
     "without-missing": Kind("without the missing queries: {means}", counts=(), of_values=True),
     "empty-rankings": Kind(
@@ -270,7 +276,7 @@ KINDS: dict[str, Kind] = {
     ),
     "unreachable-recall": Kind(
         "{measure} cannot be 1 for {count:,} of {queries:,} queries: they have more than {k:,} relevant documents",
-        counts=("count", "queries"),
+        whole=(("queries", "queries"),),
     ),
     # Texts and evidence.
     "covered-share": Kind(

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers import codes, words
 
 from goldrank import AspectQrels, GoldrankError, Preferences, Scores, cli, evaluate, evaluate_texts
 from goldrank.data.qrels import Qrels
@@ -47,7 +48,9 @@ def test_texts() -> None:
     }
     assert merged.mean == pytest.approx(whole.mean, rel=1e-14)
     assert merged.counts == whole.counts
-    assert next(note for note in whole.notes if "cover a reference" in note).split("%")[0] in str(merged.notes)
+    shared = [note for note in whole.notes if note.code == "matching-share"]
+    assert shared
+    assert set(shared) <= set(merged.notes)
 
 
 def made_up(seed: int, queries: int = 25) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
@@ -173,9 +176,9 @@ def test_merged_by_hand() -> None:
     assert merged["NumRet"] == 3
     assert merged["GMAP"] == pytest.approx(0.5**0.5)
     assert merged.counts["queries"] == 2
-    assert merged.notes[0] == "merged from 2 shards"
+    assert words(merged)[0] == "merged from 2 shards"
     # Two of three returned documents are judged.
-    assert "66.7% of the returned documents are judged" in merged.notes
+    assert "66.7% of the returned documents are judged" in words(merged)
     assert len(merged.provenance["shards"]) == 2
     assert merged.provenance["run"]["sha256"] not in (one.provenance["run"]["sha256"], two.provenance["run"]["sha256"])
 
@@ -229,9 +232,12 @@ def test_notes_of_shards_are_kept() -> None:
     high = evaluate({"q2": {"b": 5000}}, {"q2": ["b"]}, "RR")
     merged = Scores.merge([one, high], run="both")
     assert merged.run == "both"
-    assert "1 judged queries are not in the run" in merged.notes
-    assert "shard 2 ('run'): qrels: the highest grade is 5,000: is the grade column right?" in merged.notes
-    assert not any(note.startswith("without them") for note in merged.notes)
+    assert "1 of 3 judged queries are not in the run, counted as 0: 'q9'" in words(merged)
+    assert "shard 2 ('run'): qrels: the highest grade is 5,000: is the grade column right?" in words(merged)
+    assert "without-missing" in codes(one)
+    assert "without-missing" not in codes(merged)
+    kept = set(codes(one)) | set(codes(high))
+    assert kept - set(codes(merged)) == {"without-missing"}
 
 
 def test_command(tmp_path: Path) -> None:

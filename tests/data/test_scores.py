@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -148,3 +152,69 @@ def test_own_measure_vectorised_and_per_query() -> None:
     finally:
         for name in ("Early", "EarlyToo"):
             REGISTRY.pop(name, None)
+
+
+# A mapping over measures.
+
+
+def test_scores_are_a_mapping(scores: Scores) -> None:
+    assert list(scores) == ["RR", "P@2", "NumRet"]
+    assert dict(scores) == scores.mean
+    assert len(scores) == 3
+    assert "RR" in scores
+    assert "recip_rank" in scores
+    assert "P@3" not in scores
+    assert "no such measure" not in scores
+    assert 0 not in scores
+    assert scores.get("P@3") is None
+    with pytest.raises(KeyError):
+        scores["P@3"]
+
+
+def test_loaded_scores_are_equal(scores: Scores, tmp_path: Path) -> None:
+    scores.save(tmp_path / "s.json")
+    assert Scores.load(tmp_path / "s.json") == scores
+    assert scores != goldrank.evaluate(QRELS, RUN, ["RR", "P@2"])
+    assert scores != goldrank.evaluate(QRELS, {**RUN, "q2": {"d5": 1.0}}, ["RR", "P@2", "NumRet"])
+    assert scores != 3
+    nan = goldrank.evaluate({**QRELS, "q4": {"d1": 0}}, RUN, "RR", empty="nan")
+    assert math.isnan(nan["RR"])
+    nan.save(tmp_path / "nan.json")
+    assert Scores.load(tmp_path / "nan.json") == nan
+
+
+def test_scores_pickle_and_copy(scores: Scores) -> None:
+    for again in (pickle.loads(pickle.dumps(scores)), copy.copy(scores), copy.deepcopy(scores)):
+        assert again == scores
+        assert again.provenance == scores.provenance
+        assert repr(again) == repr(scores)
+
+
+def test_texts_pickle_too() -> None:
+    texts = goldrank.evaluate_texts([{"retrieved": ["a"], "references": ["a"]}], "RR")
+    assert pickle.loads(pickle.dumps(texts)) == texts
+    assert copy.copy(texts).explain("1").degrees.size
+
+
+def test_processes_hand_scores_over() -> None:
+    """What joblib and multiprocessing do."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        handed = pool.submit(goldrank.evaluate, QRELS, RUN, ["RR", "P@2", "NumRet"]).result()
+    assert handed == goldrank.evaluate(QRELS, RUN, ["RR", "P@2", "NumRet"])
+
+
+def test_n_says_what_the_mean_is_made_of() -> None:
+    qrels = {**QRELS, "q4": {"d1": 0}}  # nothing to find
+    for empty, n in (("nan", 4), ("skip", 3), ("zero", 4), ("one", 4)):
+        assert goldrank.evaluate(qrels, RUN, "RR", empty=empty).n == {"RR": n}
+
+
+def test_files_of_version_1_are_read(scores: Scores) -> None:
+    """Notes were plain text."""
+    data = scores.to_dict()
+    data["version"], data["notes"] = 1, ["1 judged query is not in the run"]
+    for column in data["measures"].values():
+        del column["counts_nan"]
+    old = Scores.from_dict(json.loads(json.dumps(data)))
+    assert old.mean == scores.mean
+    assert [str(note) for note in old.notes] == ["1 judged query is not in the run"]

@@ -41,8 +41,8 @@ def test_repeated_documents_keep_every_place() -> None:
 
 
 def test_without_repeats_there_is_no_aspect() -> None:
-    assert place([["a", "b"]], [["a"]]).aspect is None
-    assert place_integers([np.array([1, 2])], [np.array([1])], 5).aspect is None
+    assert not place([["a", "b"]], [["a"]]).shared
+    assert not place_integers([np.array([1, 2])], [np.array([1])], 5).shared
 
 
 def test_integers_are_placed_as_lists_are() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers import codes, words
 
 from goldrank import GoldrankError, evaluate
 from goldrank.errors import MeasureError, OptionError
@@ -17,14 +18,14 @@ def test_depth_cuts_rankings_and_says_so():
     assert scores["AP"] == (1 / 1) / 2
     assert scores["NumRet"] == 2
     assert scores.provenance["depth"] == 2
-    assert "rankings were cut after 2 documents" in scores.notes
+    assert "rankings were cut after 2 documents" in words(scores)
 
 
 def test_no_depth_is_said_too():
     scores = evaluate(QRELS, RUN, "AP")
     assert scores["AP"] == (1 / 1 + 2 / 3) / 2
     assert scores.provenance["depth"] is None
-    assert not any("cut" in note for note in scores.notes)
+    assert "cut-rankings" not in codes(scores)
 
 
 def test_depth_of_several_runs():

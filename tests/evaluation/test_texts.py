@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from helpers import words
 
 import goldrank
 from goldrank import evaluate_texts
@@ -61,7 +62,7 @@ def test_sentences_are_ranked() -> None:
     items = [{"retrieved": ["It rains. Rome is old.", "Paris is big."], "references": ["Paris is big. It rains."]}]
     scores = evaluate_texts(items, ["Cover@1", "Cover@3", "SetP"], matcher="exact", unit="sentence")
     assert scores.mean == {"Cover@1": 1 / 2, "Cover@3": 1.0, "SetP": 2 / 3}
-    assert "ranks count sentences" in scores.notes
+    assert "ranks count sentences" in words(scores)
 
 
 def test_a_splitter_of_ones_own() -> None:
@@ -155,7 +156,7 @@ def test_no_references_follow_the_policy() -> None:
         ({"matcher": "rouge-l:7"}, OptionError, "from 0 to 1"),
         ({"credit": "all"}, OptionError, "any, pairs, one_to_one"),
         ({"unit": "word"}, OptionError, "chunk, sentence"),
-        ({"measures": "Prefs"}, MeasureError, "cannot be measured on texts"),
+        ({"measures": "Prefs"}, MeasureError, "cannot be measured with this input"),
         ({"measures": "Judged@5"}, MeasureError, "no meaning for texts"),
         ({"measures": "SpanRecall"}, GoldrankError, "evidence"),
         ({"tokens": lambda text: -1, "measures": "Tokens"}, OptionError, "-1"),
@@ -170,7 +171,7 @@ def test_what_is_refused(given, kind, words) -> None:
 def test_a_zero_is_never_silent() -> None:
     scores = evaluate_texts([{"retrieved": ["Paris is big"], "references": ["paris is big!"]}], "RR", matcher="exact")
     assert scores["RR"] == 0
-    (note,) = [note for note in scores.notes if "nearest pair" in note]
+    (note,) = [str(note) for note in scores.notes if note.code == "nothing-matches"]
     assert "'Paris is big' and 'paris is big!', equal 0.00" in note
     evidence = [{"source": "d", "start": 0, "end": 2}]
     with pytest.raises(InputError, match="no question has a reference text"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from helpers import words
 
 import goldrank
 from goldrank.cli.choose import command
@@ -140,7 +141,7 @@ def test_one_cutoff() -> None:
 
 
 def test_recall_that_cannot_be_one() -> None:
-    notes = scored(["R@2", "R@3", "RecallAll@1"]).notes
+    notes = words(scored(["R@2", "R@3", "RecallAll@1"]))
     assert "R@2 cannot be 1 for 1 of 2 queries: they have more than 2 relevant documents" in notes
     assert not any(note.startswith("R@3") for note in notes)
     assert any(note.startswith("RecallAll@1 cannot be 1") for note in notes)
@@ -181,7 +182,7 @@ def test_inconsistent_judgements() -> None:
 
 def test_ties_are_told() -> None:
     scores = goldrank.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR"])
-    assert any("tied" in note and "ordered by document id" in note for note in scores.notes)
+    assert any("tied" in note and "ordered by document id" in note for note in words(scores))
 
 
 def test_values_are_kept_and_compared_over_time(tmp_path: Path) -> None:

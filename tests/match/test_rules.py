@@ -107,8 +107,9 @@ def test_sentences_keep_every_character_but_space() -> None:
 
 
 def rows(placed: Placements) -> list[tuple[int, int, int]]:
-    assert placed.aspect is not None
-    return list(zip(placed.query.tolist(), placed.rank.tolist(), placed.aspect.tolist(), strict=True))
+    assert placed.label is not None
+    reference = placed.label - placed.judged_start[placed.query]
+    return list(zip(placed.query.tolist(), placed.rank.tolist(), reference.tolist(), strict=True))
 
 
 def test_one_row_for_each_pair() -> None:

@@ -62,8 +62,9 @@ def test_pairs_are_those_of_a_plain_loop(seed: int, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr("goldrank.match.pairs.BATCH", batch)
         table = placed(items)
         pairs = table.pairs
-        assert pairs.aspect is not None
-        rows = zip(*(c.tolist() for c in (pairs.query, pairs.rank, pairs.aspect, pairs.grade)), strict=True)
+        assert pairs.label is not None
+        number = pairs.label - pairs.judged_start[pairs.query]
+        rows = zip(*(c.tolist() for c in (pairs.query, pairs.rank, number, pairs.grade)), strict=True)
         assert list(rows) == expected
         assert pairs.retrieved.tolist() == [len(one.retrieved) for one in items]
         assert pairs.lengths is not None
@@ -104,7 +105,7 @@ def test_credits_agree_where_each_text_has_its_own_reference(name: str) -> None:
         letters = rng.sample("abcdexyz", rng.randint(1, 6))
         items.append(TextItem(f"q{q}", letters, [Reference((one,)) for one in rng.sample("abcde", rng.randint(1, 5))]))
     pairs = placed(items).pairs
-    plain = measure(replace(pairs, aspect=None))
+    plain = measure(pairs.every_row)
     for credit in CREDITS:
         assert credited(measure, pairs, credit) == pytest.approx(plain, abs=1e-12, nan_ok=True), credit
 

@@ -112,7 +112,7 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
 
     def table_of(self, placed: Placements) -> Aspects:
         """The placements of each aspect by itself."""
-        rank = placed.by_label("rank")[self._doc]
+        rank = placed.by_label(placed.rank)[self._doc]
         rows = np.flatnonzero(rank)
         rows = rows[np.lexsort((rank[rows], self._aspect[rows]))]
         parts = Placements(
@@ -124,8 +124,8 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
             query=self._aspect[rows],
             rank=rank[rows],
             grade=self._grade[rows],
-            tie_first=placed.by_label("tie_first")[self._doc[rows]],
-            tie_last=placed.by_label("tie_last")[self._doc[rows]],
+            tie_first=placed.by_label(placed.tie_first)[self._doc[rows]],
+            tie_last=placed.by_label(placed.tie_last)[self._doc[rows]],
         )
         return Aspects(placed.queries, placed.retrieved, placed.answered, self._owner, parts, self._doc)
 

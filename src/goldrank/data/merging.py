@@ -37,7 +37,7 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
         queries=tuple(queries[i] for i in order),
         columns={key: _joined([one.columns[key] for one in shards], order) for key in first.columns},
         counts=counts,
-        notes=_notes(shards, origins, shown),
+        notes=_notes(shards, counts, origins, shown),
         convention=first.convention,
         origin=lambda: _origin(origins, name),
         bounds={
@@ -122,14 +122,16 @@ def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
     )
 
 
-def _notes(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[Note, ...]:
+def _notes(
+    shards: Sequence[Scores], counts: Mapping[str, int], origins: Sequence[Mapping[str, Any]], names: Sequence[str]
+) -> tuple[Note, ...]:
     """What the shards come to together."""
     number = f"{len(shards):,} shard{'s' * (len(shards) != 1)}"
     notes = [Note.of("merged-shards", shards=number + (f" of runs {ids.samples(names)}" if len(names) > 1 else ""))]
     versions = sorted({str(origin.get("goldrank")) for origin in origins})
     if len(versions) > 1:
         notes.append(Note.of("several-versions", versions=", ".join(versions)))
-    return (*notes, *merged([one.notes for one in shards], [_name(shards, i) for i in range(len(shards))]))
+    return (*notes, *merged([one.notes for one in shards], [_name(shards, i) for i in range(len(shards))], counts))
 
 
 def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:

@@ -133,12 +133,12 @@ class Placements:
         which = (self.judged >= 0) & (self.judged < rel)
         return np.bincount(self.judged_query[which], minlength=len(self))
 
-    def by_label(self, column: str) -> np.ndarray:
-        """A column by judgement: 0 for those that were not returned, the first row for those that were repeated."""
+    def by_label(self, values: np.ndarray) -> np.ndarray:
+        """Values of placements by judgement: 0 for those not returned, the first row's for those repeated."""
         assert self.label is not None
-        values = np.zeros(len(self.judged), np.int64)
-        values[self.label[::-1]] = getattr(self, column)[::-1]
-        return values
+        found = np.zeros(len(self.judged), np.int64)
+        found[self.label[::-1]] = values[::-1]
+        return found
 
     @cached_property
     def start(self) -> np.ndarray:

@@ -128,7 +128,7 @@ class Preferences:
 
     def table_of(self, placed: Placements) -> Preferred:
         """The preferences, and where the run put the documents."""
-        return Preferred(placed.queries, placed.answered, self._opinions, self._start, placed.by_label("rank"))
+        return Preferred(placed.queries, placed.answered, self._opinions, self._start, placed.by_label(placed.rank))
 
     def __len__(self) -> int:
         return len(self.documents)

@@ -148,7 +148,7 @@ def table_for(measure: Measure, tables: Tables) -> Any:
     """The table that a measure reads, or the error that says what it would take."""
     needed = measure.declaration.over
     if needed not in tables:
-        raise MeasureError(f"{measure} cannot be measured with these judgements", hint=f"It takes {_NEEDS[needed]}.")
+        raise MeasureError(f"{measure} cannot be measured with this input", hint=f"It takes {_NEEDS[needed]}.")
     return tables[needed]
 
 
