@@ -45,7 +45,6 @@ def command(name: str | None, as_json: bool) -> None:
 def page_of(name: str) -> list[str]:
     """The page of one measure, as lines."""
     from goldrank.measures import REGISTRY
-    from goldrank.measures.declare import describe_option
 
     declared = REGISTRY[name]
     cutoff = {
@@ -75,5 +74,5 @@ def page_of(name: str) -> list[str]:
     lines += ["", *body] if any(body) else []
     lines += ["", "Options"]
     for key, default in declared.defaults.items():
-        lines.append(f"  {key}={default!r}: {describe_option(declared.options[key])}")
+        lines.append(f"  {key}={default!r}: {declared.options[key]}")
     return lines

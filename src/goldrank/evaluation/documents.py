@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -24,11 +24,12 @@ from goldrank.engine.counts import RunCounts
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.evaluation import memory
 from goldrank.evaluation.mismatch import explain_mismatch
-from goldrank.measures import DEFAULT, Measure, parse, summarise
+from goldrank.measures import Measure, parse_all, summarise
+from goldrank.measures.apply import expected
 from goldrank.measures.holes import check_monotone, unjudged_bounds
-from goldrank.measures.ties import expected
+from goldrank.types import MeasuresLike
 
-Measures = str | Measure | Iterable[str | Measure] | None
+Measures = MeasuresLike
 
 
 @overload
@@ -148,11 +149,7 @@ def _plan(limit: int | None, qrels: Qrels | AspectQrels | Preferences, sources: 
 
 
 def wanted_measures(measures: Measures, rules: Convention) -> list[Measure]:
-    listed = DEFAULT if measures is None else [measures] if isinstance(measures, str | Measure) else list(measures)
-    if not listed:
-        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
-    parsed = [parse(one) for one in listed]
-    return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parsed))
+    return list(dict.fromkeys(one.having(rules.options.get(one.name, {})) for one in parse_all(measures)))
 
 
 def whole_depth(depth: int | None) -> int | None:
@@ -440,7 +437,7 @@ def _out_of_reach(measures: Sequence[Measure], placements: Placements) -> list[s
     """Recall that cannot be 1 because the cut-off is smaller than the number of relevant documents."""
     notes = []
     for one in measures:
-        if one.name in ("R", "RecallAll") and one.k is not None:
+        if one.declaration.limited_by_k and one.k is not None:
             beyond = int((placements.relevant(one.option("rel")) > one.k).sum())
             if beyond:
                 notes.append(
@@ -455,5 +452,5 @@ def _means(columns: Mapping[str, Column], counted: np.ndarray, limit: int = 4) -
     shown = []
     for one in list(columns.values())[:limit]:
         values = one.values[counted & ~np.isnan(one.values)]
-        shown.append(f"{one.measure} {format_value(summarise(parse(one.measure), values), one.average)}")
+        shown.append(f"{one.measure} {format_value(summarise(one.average, values), one.average)}")
     return ", ".join(shown) + (", ..." if len(columns) > limit else "")

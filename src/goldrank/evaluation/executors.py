@@ -25,7 +25,7 @@ from goldrank.engine.counts import RunCounts, assemble
 from goldrank.errors import InputError, MeasureError, MismatchError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.evaluation import documents as evaluation
 from goldrank.measures import Measure, summarise
-from goldrank.measures.ties import expected
+from goldrank.measures.apply import expected
 
 BUCKETS = 2_000
 """Into how many parts the queries are dealt; an executor holds one of them at a time for each of its tasks."""

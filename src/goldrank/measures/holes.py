@@ -14,7 +14,7 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError
-from goldrank.measures.declare import Measure
+from goldrank.measures.spelling import Measure
 
 
 def check_monotone(measure: Measure, what: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.data.preferences import Opinion, Preferred
-from goldrank.measures.declare import Choice, measure
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Choice
 
 _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 _CITE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there: Preference judgments for relevance"
@@ -53,9 +54,7 @@ def verdict(opinion: Opinion, place: np.ndarray, returned: int) -> Verdict:
 @measure(
     "Prefs",
     over="preferences",
-    cutoff="none",
     needs_relevant=False,
-    monotone=False,
     formula="Prefs = (preferences met by the ranking) / (preferences)",
     use="Judges compared documents with each other instead of grading them.",
     avoid="Judgements are grades; nDCG uses them better.",
@@ -169,11 +168,9 @@ def _balanced(opinion: Opinion, one: Verdict, place: np.ndarray, returned: int, 
 @measure(
     "NumPrefs",
     over="preferences",
-    cutoff="none",
     average="sum",
     high=np.inf,
     needs_relevant=False,
-    monotone=False,
     formula="NumPrefs = number of preferences",
     use="See how much was judged.",
     avoid="Comparing quality.",
@@ -193,11 +190,9 @@ def num_preferences(p: Preferred) -> np.ndarray:
 @measure(
     "NumPrefsMet",
     over="preferences",
-    cutoff="none",
     average="sum",
     high=np.inf,
     needs_relevant=False,
-    monotone=False,
     formula="NumPrefsMet = number of preferences that the ranking meets",
     use="See what Prefs is made of.",
     avoid="Comparing runs on different queries.",
