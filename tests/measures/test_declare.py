@@ -253,6 +253,22 @@ def test_measures_go_through_pickle():
         assert again(_placements()).tolist() == one(_placements()).tolist()
 
 
+def test_a_budget_of_tokens_needs_texts():
+    items = [
+        {"retrieved": [{"text": "abc", "source": "s", "start": 0}], "evidence": [{"source": "s", "start": 0, "end": 3}]}
+    ]
+    for spelled in ("SpanRecall(tokens=2)", "StRecall(tokens=2)@5"):
+        with pytest.raises(MeasureError, match="tokens"):
+            evaluate_texts([{**items[0], "references": ["abc"]}], spelled)
+
+
+@pytest.mark.parametrize("name", [name for name, declared in REGISTRY.items() if declared.over != "placements"])
+def test_what_is_declared_is_read(name):
+    """Flags that only measures of placements have are not set on others."""
+    declared = REGISTRY[name]
+    assert (declared.monotone, declared.ties, declared.texts, declared.limited_by_k) == (False, None, "texts", False)
+
+
 def test_known_is_none_for_what_is_not_declared():
     assert str(known("ndcg_cut_10")) == "nDCG@10"
     assert known("first_grade") is None

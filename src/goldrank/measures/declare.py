@@ -34,7 +34,7 @@ class Declaration:
     """Everything that is known of a measure, from which all else is derived."""
 
     name: str
-    kernel: Callable[..., Any]
+    kernel: Callable[..., Any]  # parameters and result depend on `over`, `per_query` and the options
     """The function: of a table, or with `per_query` of the grades of one query, then returning a number."""
     aliases: tuple[str, ...] = ()
     options: Mapping[str, Option] = field(default_factory=lambda: {key: rule for key, (rule, _) in COMMON.items()})
@@ -105,7 +105,7 @@ class Alias(NamedTuple):
     """What a name stands for: a measure, and options that the name implies."""
 
     name: str
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
 
 
 REGISTRY: dict[str, Declaration] = {}
@@ -118,7 +118,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def measure(
     name: str,
     *,
-    aliases: Iterable[str | tuple[str, Mapping[str, Any]]] = (),
+    aliases: Iterable[str | tuple[str, Mapping[str, object]]] = (),
     options: Mapping[str, Option] | None = None,
     cutoff: Cutoff | None = None,
     replace: bool = False,
@@ -185,7 +185,7 @@ def _declaration(
     return declared
 
 
-def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str, Any]]], replace: bool) -> None:
+def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str, object]]], replace: bool) -> None:
     """Add a declaration with all its names, or none of them."""
     given = [(declared.name, {}), *(alias if isinstance(alias, tuple) else (alias, {}) for alias in aliases)]
     names = {word.casefold(): Alias(declared.name, implied) for word, implied in given}
@@ -223,7 +223,7 @@ def lookup(name: str) -> Alias | None:
 _OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
 
 
-def other_spelling(text: str) -> tuple[str, Mapping[str, Any], int | float] | None:
+def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float] | None:
     """Measure, options and cut-off of a name as other tools spell it: ndcg_cut_10, ndcg_at_10, P.5."""
     found = _OTHER_SPELLING.fullmatch(text)
     alias = found and (lookup(found[1]) or lookup(found[1].removesuffix("_cut")))

@@ -22,8 +22,8 @@ def check_monotone(measure: Measure, what: str) -> None:
     declared = measure.declaration
     if not declared.monotone or declared.over != "placements" or measure.option("judged_only"):
         raise MeasureError(
-            f"{measure} has no {what}: a relevant document further up can lower it",
-            hint="They exist for measures such as P, R, RR, AP, nDCG and RBP.",
+            f"{measure} has no {what}: nothing says that a relevant document further up never lowers it",
+            hint="They exist for measures that are declared monotone, such as P, R, RR, AP, nDCG and RBP.",
         )
 
 
