@@ -53,6 +53,12 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
     return values
 
 
+def _patience(rank: np.ndarray, T: float) -> np.ndarray:  # noqa: N803
+    """The chance to go on of a user who wants `T` documents and becomes more patient the further down."""
+    chance: np.ndarray = ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0
+    return chance
+
+
 @measure(
     "BPM",
     cutoff="needed",
@@ -70,11 +76,9 @@ def bejeweled(p: Placements, *, k: int, T: float = 1.0, min_rel: float = 0, max_
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "BPM@10")["BPM@10"]
     0.5
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return ((np.cumsum(gain, axis=1) < T) & (rank < k)).astype(np.float64)
-
-    return expected_gain(p, goes_on, k, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: ((np.cumsum(gain, axis=1) < T) & (rank < k)).astype(np.float64), k, min_rel, max_rel
+    )
 
 
 @measure(
@@ -101,11 +105,7 @@ def insq(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "INSQ(depth=2)")["INSQ(depth=2)"], 4)
     0.6923
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0, gain.shape)
-
-    return expected_gain(p, goes_on, depth, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: np.broadcast_to(_patience(rank, T), gain.shape), depth, min_rel, max_rel)
 
 
 @measure(
@@ -157,11 +157,7 @@ def nerr8(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "NERR8@10")["NERR8@10"]
     0.5
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return np.where(rank < k, 1.0 - gain, 0.0)
-
-    return expected_gain(p, goes_on, k, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: np.where(rank < k, 1.0 - gain, 0.0), k, min_rel, max_rel)
 
 
 @measure(
@@ -181,11 +177,9 @@ def nerr9(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR9@2")["NERR9@2"], 4)
     0.3333
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return np.where(rank < k, rank / (rank + 1.0) * (1.0 - gain), 0.0)
-
-    return expected_gain(p, goes_on, k, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: np.where(rank < k, rank / (rank + 1.0) * (1.0 - gain), 0.0), k, min_rel, max_rel
+    )
 
 
 @measure(
@@ -206,12 +200,7 @@ def nerr10(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR10(p=0.5)")["NERR10(p=0.5)"], 4)
     0.3333
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        chance: np.ndarray = p * (1.0 - gain)
-        return chance
-
-    return expected_gain(placements, goes_on, depth, min_rel, max_rel)
+    return expected_gain(placements, lambda gain, rank: p * (1.0 - gain), depth, min_rel, max_rel)
 
 
 @measure(
@@ -237,12 +226,7 @@ def nerr11(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR11")["NERR11"], 4)
     0.3077
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        chance: np.ndarray = ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0 * (1.0 - gain)
-        return chance
-
-    return expected_gain(p, goes_on, depth, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: _patience(rank, T) * (1.0 - gain), depth, min_rel, max_rel)
 
 
 @measure(

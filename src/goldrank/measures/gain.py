@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -115,21 +116,11 @@ def best_dcg(
 
 
 def _normalised(
-    gained: Kernel,
-    p: Placements,
-    *,
-    k: int | None,
-    rel: float,
-    gain: Gain,
-    discount: str,
-    ideal: str,
-    cut_ideal: bool,
-    negative: str,
+    gained: Kernel, p: Placements, *, k: int | None, ideal: str, cut_ideal: bool, **options: Any
 ) -> np.ndarray:
-    """What a kernel of DCG gives as a share of the ideal; 0 where even the ideal gains nothing."""
-    best = ideal_dcg(p, k if cut_ideal else None, rel, gain, discount, negative, ideal)
-    value = gained(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative)
-    return ratio(value, np.maximum(best, 0.0))
+    """What a kernel of DCG gives as a share of the ideal, by DCG's options; 0 where even the ideal gains nothing."""
+    best = ideal_dcg(p, k if cut_ideal else None, ideal=ideal, **options)
+    return ratio(gained(p, k=k, **options), np.maximum(best, 0.0))
 
 
 @measure(

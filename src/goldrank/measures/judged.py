@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from goldrank.data.placements import Placements
@@ -13,6 +15,8 @@ from goldrank.measures.rank import GEOMETRIC_FLOOR
 from goldrank.measures.weights import running_powers
 
 _EPSILON = 0.00001
+_DOUBT: dict[str, Any] = {"needs_relevant": False, "higher_is_better": False}
+"""How much is not known."""
 
 
 @measure(
@@ -109,14 +113,13 @@ def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
 @measure(
     "Unjudged",
     cutoff="needed",
-    needs_relevant=False,
-    higher_is_better=False,
     formula="Unjudged@k = (unjudged documents in the first k) / k",
     use="A red flag: high values mean that the collection says little about this run.",
     avoid="Comparing quality; results shorter than k, for which Judged@k says more.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("unj",),
     texts="meaningless",
+    **_DOUBT,
 )
 def unjudged(p: Placements, *, k: int) -> np.ndarray:
     """The share of the first k ranks that hold a document nobody judged (or only pooled).
@@ -131,8 +134,6 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
 
 @measure(
     "RBPresidual",
-    needs_relevant=False,
-    higher_is_better=False,
     formula="RBPresidual = p^n + (1 - p) * (sum of p^(r - 1) over unjudged ranks r), n documents returned; "
     "0 if all are judged",
     use="How much RBP could rise if every unjudged document were perfect.",
@@ -141,6 +142,7 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
     aliases=("rbp_resid",),
     options={"p": Number(low=0, high=1)},
     texts="meaningless",
+    **_DOUBT,
 )
 def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
     """The uncertainty of RBP that comes from unjudged documents.
@@ -182,12 +184,11 @@ def grade_strings(p: Placements, length: int) -> list[str]:
     "Hole",
     over="heads",
     cutoff="needed",
-    needs_relevant=False,
-    higher_is_better=False,
     formula="Hole@k = (documents in the first k that were judged for no query at all) / k",
     use="Comparison with BEIR; documents that never came near a judge.",
     avoid="A document judged for another query says nothing about this one: use Unjudged@k.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (Hole@k)",
+    **_DOUBT,
 )
 def hole(heads: Heads, *, k: int) -> np.ndarray:
     """The share of the first k documents that nobody judged for any query.

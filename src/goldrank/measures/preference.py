@@ -9,8 +9,8 @@ import numpy as np
 from goldrank.data.preferences import Opinion, Preferred
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice
+from goldrank.measures.sets import COUNT
 
-_TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 _CITE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there: Preference judgments for relevance"
 _PAIRS = Choice(("all", "returned", "touched"))
 
@@ -168,14 +168,11 @@ def _balanced(opinion: Opinion, outcome: Outcome, place: np.ndarray, returned: i
 @measure(
     "NumPrefs",
     over="preferences",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumPrefs = number of preferences",
     use="See how much was judged.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("prefs_num_prefs_poss",),
+    **COUNT,
 )
 def num_preferences(p: Preferred) -> np.ndarray:
     """The number of preferences, summed over queries.
@@ -190,15 +187,12 @@ def num_preferences(p: Preferred) -> np.ndarray:
 @measure(
     "NumPrefsMet",
     over="preferences",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumPrefsMet = number of preferences that the ranking meets",
     use="See what Prefs is made of.",
     avoid="Comparing runs on different queries.",
-    cite=_TREC_EVAL,
     aliases=("prefs_num_prefs_ful", ("prefs_num_prefs_ful_ret", {"pairs": "returned"})),
     options={"pairs": _PAIRS},
+    **COUNT,
 )
 def num_preferences_met(p: Preferred, *, pairs: str = "all") -> np.ndarray:
     """The number of preferences met, summed over queries.

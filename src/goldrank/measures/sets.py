@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from goldrank.data.placements import Placements
@@ -103,18 +105,19 @@ def set_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(found * found, p.retrieved.astype(np.float64) * p.relevant(rel))
 
 
+COUNT: dict[str, Any] = {"average": "sum", "high": np.inf, "needs_relevant": False, "cite": _TREC_EVAL}
+"""Numbers of things, which are added up over queries."""
+
+
 @measure(
     "NumQ",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumQ = number of queries",
     use="Say over how many queries a mean was taken.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("num_q",),
     monotone=True,
     ties="unordered",
+    **COUNT,
 )
 def num_q(p: Placements) -> np.ndarray:
     """The number of queries.
@@ -127,15 +130,12 @@ def num_q(p: Placements) -> np.ndarray:
 
 @measure(
     "NumRet",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumRet = number of documents returned",
     use="See whether runs are equally long.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("num_ret",),
     ties="unordered",
+    **COUNT,
 )
 def num_ret(p: Placements) -> np.ndarray:
     """The number of documents returned, summed over queries.
@@ -148,16 +148,13 @@ def num_ret(p: Placements) -> np.ndarray:
 
 @measure(
     "NumRel",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumRel = number of documents judged relevant",
     use="See how much there was to find.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("num_rel",),
     monotone=True,
     ties="unordered",
+    **COUNT,
 )
 def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
     """The number of relevant documents, returned or not, summed over queries.
@@ -170,16 +167,13 @@ def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
 
 @measure(
     "NumRelRet",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumRelRet = number of relevant documents returned (in the first k)",
     use="See how much was found.",
     avoid="Comparing runs of different length.",
-    cite=_TREC_EVAL,
     aliases=("num_rel_ret",),
     monotone=True,
     texts="references",
+    **COUNT,
 )
 def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The number of relevant documents returned, summed over queries.
@@ -192,17 +186,14 @@ def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
 
 @measure(
     "NumNonrelRet",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     higher_is_better=False,
     formula="NumNonrelRet = number of documents returned that were judged not relevant",
     use="See how much of what was returned is known to be wrong.",
     avoid="Comparing runs of different length.",
-    cite=_TREC_EVAL,
     aliases=("num_nonrel_judged_ret",),
     ties="unordered",
     texts="meaningless",
+    **COUNT,
 )
 def num_nonrel_ret(p: Placements, *, rel: float = 1) -> np.ndarray:
     """The number of judged nonrelevant documents returned, summed over queries.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from goldrank.data.passages import Passages
@@ -49,16 +51,17 @@ def cover_all(t: Passages, *, k: int, rel: float = 1) -> np.ndarray:
     return recall_all(t.pairs.per_aspect, k=k, rel=rel)
 
 
+_COST: dict[str, Any] = {"needs_relevant": False, "higher_is_better": False, "cite": "goldrank 0.2"}
+
+
 @measure(
     "Repeated",
     over="texts",
     formula="Repeated@k = (texts among the first k that stand higher up already) / (texts among the first k)",
     use="Whether an index or a fusion returns the same chunk again.",
     avoid="Chunks overlap without being equal; use Redundant.",
-    cite="goldrank 0.2",
-    needs_relevant=False,
-    higher_is_better=False,
     aliases=("duplicate_share",),
+    **_COST,
 )
 def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     """The share of the first k texts that are equal to one above them.
@@ -76,10 +79,8 @@ def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     formula="Redundant@k = (texts among the first k that cover references, but no new one) / (texts among the first k)",
     use="How much of the context says again what is said above; overlapping chunks.",
     avoid="Being told twice helps, as when sources are to confirm each other.",
-    cite="goldrank 0.2",
-    needs_relevant=False,
-    higher_is_better=False,
     aliases=("redundancy_share",),
+    **_COST,
 )
 def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     """The share of the first k texts that cover only what texts above them cover.
@@ -98,12 +99,10 @@ def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     formula="Tokens@k = tokens of the first k texts",
     use="What a context costs, beside what it covers.",
     avoid="Compared without the quality it buys; see Cover(tokens=1000).",
-    cite="goldrank 0.2",
     high=float("inf"),
-    needs_relevant=False,
-    higher_is_better=False,
     aliases=("num_tokens", "TokenCount"),
     counts_tokens=True,
+    **_COST,
 )
 def tokens(t: Passages, *, k: int | None) -> np.ndarray:
     """How many tokens the first k texts have; words, unless a tokeniser is given.
