@@ -14,8 +14,8 @@ from goldrank.conventions import CONVENTIONS
 
 def test_all_of_them_are_there():
     tools = {"trec_eval-10", "trec_eval-9", "ranx", "sklearn", "torchmetrics", "beir"}
-    guests = {"axion", "lesson", "remem", "continuous_eval", "ir_eval_numba"}  # tests/compat/test_conventions.py
-    assert set(CONVENTIONS) == tools | guests
+    compatible = {"axion", "lesson", "remem", "continuous_eval", "ir_eval_numba"}  # tests/compat/test_conventions.py
+    assert set(CONVENTIONS) == tools | compatible
 
 
 def test_sklearn():

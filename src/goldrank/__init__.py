@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from goldrank.gating.rules import Rule, Rules
     from goldrank.gating.verdict import Verdict
     from goldrank.guide.advice import choose
-    from goldrank.guide.pitfalls import pitfalls_of
+    from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
     from goldrank.measures import Measure, measure, parse
@@ -76,7 +76,7 @@ _HOME = {
     "matcher_agreement": "goldrank.comparison.matching",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
-    "pitfalls_of": "goldrank.guide.pitfalls",
+    "pitfalls": "goldrank.guide.pitfalls",
     "read_aspects": "goldrank.io",
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
@@ -97,7 +97,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "retrieve",
     "evaluate_spark",
     "choose",
-    "pitfalls_of",
+    "pitfalls",
     "compare",
     "compare_scores",
     "diff",

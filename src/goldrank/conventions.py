@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from goldrank.errors import OptionError, did_you_mean, one_of
 
@@ -25,7 +24,7 @@ POLICIES: dict[str, dict[str, str]] = {
         "float32": "scores are rounded to single precision first (trec_eval 9, pytrec_eval)",
     },
     "duplicates": {
-        "error": "a document twice in one ranking is an error that names both places",
+        "error": "a document that a ranking repeats is an error that names both places",
         "first": "the first line of a document counts",
         "last": "the last line of a document counts",
         "count": "every line counts as a document of its own",
@@ -70,20 +69,20 @@ class Convention:
     empty: str = "zero"
     bounds: str = "none"
     overlap: str = "error"
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    options: Mapping[str, Mapping[str, object]] = field(default_factory=dict, hash=False)
     """Options that a measure gets unless it is spelled with its own: {"IPrec": {"rounding": "up"}}."""
 
     def __post_init__(self) -> None:
         for policy, words in POLICIES.items():
             one_of(getattr(self, policy), words, policy)
 
-    def having(self, **changes: Any) -> Convention:
+    def having(self, **changes: str | None) -> Convention:
         """This convention with some policies changed; None leaves one as it is."""
         given = {key: value for key, value in changes.items() if value is not None}
         for key in given:
             if key not in POLICIES:
                 raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES))
-        return replace(self, **given) if given else self
+        return replace(self, **given) if given else self  # type: ignore[arg-type]  # policies are words
 
     @property
     def label(self) -> str:
@@ -125,8 +124,8 @@ TORCHMETRICS = Convention(
 BEIR = replace(TREC_EVAL_9, name="beir")
 """BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
 
-# The seed systems. They rank by the order of a list and judge by numbers that need not be whole; what only
-# their own calls can show (repeated documents, texts that match) is in goldrank.compat.
+# The systems that goldrank.compat stands in for. They rank by the order of a list and judge by numbers that need not
+# be whole; what only their own functions can show (repeated documents, texts that match) is in goldrank.compat.
 
 ABOVE_ZERO = 5e-324
 """The lowest `rel` that leaves out 0: the smallest positive number."""
@@ -173,9 +172,9 @@ IR_EVAL_NUMBA = Convention(
 )
 
 _TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
-_GUESTS = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, IR_EVAL_NUMBA)
+_COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, IR_EVAL_NUMBA)
 
-CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_GUESTS)}
+CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_COMPATIBLE)}
 DEFAULT = TREC_EVAL_10
 
 

@@ -165,6 +165,15 @@ def _ranges(facts: Facts) -> str:
     return ", ".join(shown[:3]) + more
 
 
+def _inconsistent(facts: Facts) -> str:
+    (first, second), (grade, other) = facts["docs"], facts["grades"]
+    how = "has the same text" if facts["same"] == "text" else "differs in case, spaces or Unicode form only"
+    return (
+        f"query '{ids.show(facts['query'])}': '{ids.show(first)}' has grade {grade} and "
+        f"'{ids.show(second)}', which {how}, grade {other}"
+    )
+
+
 _LOCATED = "white space, case or forms of letters apart"
 _APPROXIMATELY = "approximately (similarity from {least:.2f})"
 
@@ -325,6 +334,16 @@ KINDS: dict[str, Kind] = {
     "chunks-lost": Kind(
         "{count:,} texts of the corpus have no known place", "1 text of the corpus has no known place", warning=True
     ),
+    # What to look at before a result is reported.
+    "one-measure": Kind(
+        "only {measure} is reported: another measure may tell another story (for example {others})", counts=()
+    ),
+    "one-cutoff": Kind("every measure is cut at {k}: other cut-offs may tell another story", counts=()),
+    "different-cutoffs": Kind("{measure} is cut differently and cannot be compared: {cuts}", warning=True, counts=()),
+    "no-criteria": Kind(
+        "the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)", counts=()
+    ),
+    "inconsistent-grades": Kind(_inconsistent, warning=True, counts=()),
     # Merged results.
     "merged-shards": Kind("merged from {shards}", counts=()),
     "several-versions": Kind("shards were made by different versions of goldrank: {versions}", warning=True, counts=()),

@@ -130,28 +130,23 @@ def test_empty_policies() -> None:
         goldrank.evaluate(qrels, run, "AP", empty="error")
 
 
+@pytest.mark.usefixtures("registry")
 def test_own_measure_vectorised_and_per_query() -> None:
-    from goldrank.measures.declare import REGISTRY
-
     about = {"formula": "f", "use": "u", "avoid": "a", "cite": "c", "cutoff": "none"}
-    try:
 
-        @goldrank.measure("Early", **about)
-        def early(p, *, rel: float = 1):  # type: ignore[no-untyped-def]
-            """The share of relevant documents among the first three."""
-            return p.count((p.grade >= rel) & (p.rank <= 3)) / 3
+    @goldrank.measure("Early", **about)
+    def early(p, *, rel: float = 1):  # type: ignore[no-untyped-def]
+        """The share of relevant documents among the first three."""
+        return p.count((p.grade >= rel) & (p.rank <= 3)) / 3
 
-        @goldrank.measure("EarlyToo", **about, per_query=True)
-        def early_too(ranked, judged, *, rel: float = 1):  # type: ignore[no-untyped-def]
-            """The same, query by query."""
-            return sum(grade is not None and grade >= rel for grade in ranked[:3]) / 3
+    @goldrank.measure("EarlyToo", **about, per_query=True)
+    def early_too(ranked, judged, *, rel: float = 1):  # type: ignore[no-untyped-def]
+        """The same, query by query."""
+        return sum(grade is not None and grade >= rel for grade in ranked[:3]) / 3
 
-        found = goldrank.evaluate(QRELS, RUN, ["Early", "EarlyToo", "Early(rel=2)"])
-        assert found.per_query["Early"] == found.per_query["EarlyToo"] == {"q1": 2 / 3, "q2": 1 / 3, "q3": 0.0}
-        assert found.per_query["Early(rel=2)"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
-    finally:
-        for name in ("Early", "EarlyToo"):
-            REGISTRY.pop(name, None)
+    found = goldrank.evaluate(QRELS, RUN, ["Early", "EarlyToo", "Early(rel=2)"])
+    assert found.per_query["Early"] == found.per_query["EarlyToo"] == {"q1": 2 / 3, "q2": 1 / 3, "q3": 0.0}
+    assert found.per_query["Early(rel=2)"] == {"q1": 1 / 3, "q2": 0.0, "q3": 0.0}
 
 
 # A mapping over measures.

@@ -16,7 +16,8 @@ from goldrank import parse
 from goldrank.cli.eval import command
 from goldrank.cli.trec_eval import TABLE
 from goldrank.errors import MeasureError
-from goldrank.measures import REGISTRY, declare
+from goldrank.measures import REGISTRY
+from goldrank.measures.declare import restored_registry
 
 DOCS = places.ROOT / "docs"
 
@@ -44,14 +45,11 @@ def test_adding_a_measure():
     code = re.search(r"```python\n(.*?)```", (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None
     namespace: dict[str, object] = {}
-    try:
+    with restored_registry():
         exec(code[1], namespace)
         # a stands at rank 1 and b at rank 3; from grade 2 up there is only b.
         assert namespace["scores"].mean == {"MeanRank": (1 + 3) / 2, "MeanRank(rel=2)": 3.0}
         assert str(parse("meanrank(rel=2)")) == "MeanRank(rel=2)"
-    finally:
-        REGISTRY.pop("MeanRank", None)
-        declare._ALIASES.pop("meanrank", None)
     with pytest.raises(MeasureError):
         parse("MeanRank")
 

@@ -13,7 +13,6 @@ import pytest
 
 import goldrank
 from goldrank.cli import run as command
-from goldrank.measures.declare import REGISTRY
 
 README = (places.ROOT / "README.md").read_text()
 
@@ -31,21 +30,16 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     goldrank.Baseline.freeze(goldrank.evaluate("qrels.txt", "run.txt", "nDCG@10"), "baseline.json")
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("files", "registry")
 def test_tour() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert len(code.splitlines()) < 40
-    before = set(REGISTRY)
     names: dict[str, object] = {}
-    try:
-        exec(code, names)
-        # q1: gains 2, 0, 1 at ranks 1 to 3 against the ideal 2, 1; q2: perfect.
-        assert names["scores"]["nDCG@10"] == pytest.approx((2.5 / (2 + 1 / 1.5849625007211562) + 1) / 2, abs=1e-15)
-        assert names["scores"].per_query["AP"]["q1"] == (1 / 1 + 2 / 3) / 2
-        assert goldrank.evaluate("qrels.txt", "run.txt", "Early").per_query["Early"] == {"q1": 1 / 3, "q2": 1 / 3}
-    finally:
-        for name in set(REGISTRY) - before:
-            del REGISTRY[name]
+    exec(code, names)
+    # q1: gains 2, 0, 1 at ranks 1 to 3 against the ideal 2, 1; q2: perfect.
+    assert names["scores"]["nDCG@10"] == pytest.approx((2.5 / (2 + 1 / 1.5849625007211562) + 1) / 2, abs=1e-15)
+    assert names["scores"].per_query["AP"]["q1"] == (1 / 1 + 2 / 3) / 2
+    assert goldrank.evaluate("qrels.txt", "run.txt", "Early").per_query["Early"] == {"q1": 1 / 3, "q2": 1 / 3}
 
 
 @pytest.mark.usefixtures("files")

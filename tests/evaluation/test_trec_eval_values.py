@@ -18,8 +18,7 @@ import pytest
 
 from goldrank import evaluate, parse
 from goldrank.errors import MeasureError
-from goldrank.measures import Measure
-from goldrank.measures.declare import make
+from goldrank.measures import Measure, make
 
 HERE = places.FILES / "trec_eval"
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from helpers import words
 
 import goldrank
 from goldrank.cli.choose import command
 from goldrank.errors import OptionError
 from goldrank.guide.advice import QUESTIONS, USE_CASES
-from goldrank.guide.pitfalls import inconsistent_judgements, pitfalls_of
+from goldrank.guide.pitfalls import inconsistent_judgements, pitfalls
 
 LESSON = {
     "qa": (("RR",), ("Success@1",)),
@@ -128,31 +127,40 @@ def scored(measures: Any, **more: Any) -> goldrank.Scores:
     return goldrank.evaluate(QRELS, RUN, measures, **more)
 
 
+def codes(*given: Any, **more: Any) -> list[str]:
+    return [note.code for note in pitfalls(*given, **more)]
+
+
 def test_one_measure() -> None:
-    assert any("only nDCG is reported" in text and "R@10, P@10" in text for text in pitfalls_of(scored("nDCG@10")))
-    assert any("only nDCG is reported" in text for text in pitfalls_of(scored(["nDCG@10", "nDCG@5"])))
-    assert not any("only" in text for text in pitfalls_of(scored(["nDCG@10", "R@5"])))
+    (note, *_) = pitfalls(scored("nDCG@10"))
+    assert (note.code, note["measure"], note["others"]) == ("one-measure", "nDCG", "R@10, P@10")
+    assert "only nDCG is reported" in str(note)
+    assert "one-measure" in codes(scored(["nDCG@10", "nDCG@5"]))
+    assert "one-measure" not in codes(scored(["nDCG@10", "R@5"]))
+    assert codes(scored(lambda ranked, judged: 1.0)) == ["one-measure"]
 
 
 def test_one_cutoff() -> None:
-    assert any("every measure is cut at 10" in text for text in pitfalls_of(scored(["nDCG@10", "P@10"])))
-    for measures in (["nDCG@10", "P@5"], ["nDCG@10", "AP"]):
-        assert not any("every measure" in text for text in pitfalls_of(scored(measures)))
+    assert codes(scored(["nDCG@10", "P@10"])) == codes(scored(["nDCG@10", "P@10", "IPrec@0.5"])) == ["one-cutoff"]
+    for measures in (["nDCG@10", "P@5"], ["nDCG@10", "AP"], ["nDCG@10", lambda ranked, judged: 1.0]):
+        assert "one-cutoff" not in codes(scored(measures))
 
 
 def test_recall_that_cannot_be_one() -> None:
-    notes = words(scored(["R@2", "R@3", "RecallAll@1"]))
+    notes = list(map(str, scored(["R@2", "R@3", "RecallAll@1", "P@1"]).notes))
     assert "R@2 cannot be 1 for 1 of 2 queries: they have more than 2 relevant documents" in notes
     assert not any(note.startswith("R@3") for note in notes)
     assert any(note.startswith("RecallAll@1 cannot be 1") for note in notes)
+    assert not any(note.startswith("P@1") for note in notes)
 
 
 def test_different_cutoffs() -> None:
     first = goldrank.evaluate(QRELS, {"A": goldrank.Run(_scores(RUN), name="A")}, ["nDCG@10", "RR"])["A"]
     second = goldrank.evaluate(QRELS, {"B": goldrank.Run(_scores(RUN), name="B")}, ["nDCG@20", "RR"])["B"]
-    told = [text for text in pitfalls_of([first, second]) if "cut differently" in text]
-    assert told == ["nDCG is cut differently and cannot be compared: 'A' at 10; 'B' at 20"]
-    assert not any("cut differently" in text for text in pitfalls_of({"A": first, "again": first}))
+    (note,) = [note for note in pitfalls([first, second]) if note.code == "different-cutoffs"]
+    assert str(note) == "nDCG is cut differently and cannot be compared: 'A' at 10; 'B' at 20"
+    assert note.is_warning
+    assert "different-cutoffs" not in codes({"A": first, "again": first})
 
 
 def _scores(run: dict[str, list[str]]) -> dict[str, dict[str, float]]:
@@ -161,28 +169,27 @@ def _scores(run: dict[str, list[str]]) -> dict[str, dict[str, float]]:
 
 def test_criteria() -> None:
     scores = scored(["RR", "AP"])
-    (told,) = pitfalls_of(scores, qrels=goldrank.Qrels(QRELS))
-    assert told.startswith("the relevance criteria are not recorded")
+    assert codes(scores, qrels=goldrank.Qrels(QRELS)) == ["no-criteria"]
     said = goldrank.Qrels(QRELS, criteria="The document answers the question.")
     assert goldrank.evaluate(said, RUN, ["RR"]).provenance["qrels"]["criteria"] == "The document answers the question."
-    assert not pitfalls_of(scores, qrels=said)
+    assert not pitfalls(scores, qrels=said)
 
 
 def test_inconsistent_judgements() -> None:
     qrels = goldrank.Qrels({"q1": {"Doc 1": 2, "doc 1": 0, "b": 1, "c": 0, "d": 1}, "q2": {"doc 1": 1}})
     texts = {"b": "The same  text", "c": "The same text", "d": "The same text"}
-    found = inconsistent_judgements(qrels, texts)
-    assert len(found) == 2
-    assert "'Doc 1' has grade 2 and 'doc 1', which differs in case, spaces or Unicode form only, grade 0" in found[0]
-    assert "'b' has grade 1 and 'c', which has the same text, grade 0" in found[1]
+    by_id, by_text = inconsistent_judgements(qrels, texts)
+    assert (by_id["docs"], by_id["grades"], by_id["same"]) == (("Doc 1", "doc 1"), (2, 0), "id")
+    assert (by_text["docs"], by_text["grades"], by_text["same"]) == (("b", "c"), (1, 0), "text")
+    assert "'b' has grade 1 and 'c', which has the same text, grade 0" in str(by_text)
     assert not inconsistent_judgements(goldrank.Qrels({"q1": {"Doc": 1, "doc": 1}}))
     scores = goldrank.evaluate(qrels, {"q1": ["b"], "q2": ["doc 1"]}, ["RR", "AP"])
-    assert set(found) <= set(pitfalls_of(scores, qrels=qrels, texts=texts))
+    assert {by_id, by_text} <= set(pitfalls(scores, qrels=qrels, texts=texts))
 
 
 def test_ties_are_told() -> None:
     scores = goldrank.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR"])
-    assert any("tied" in note and "ordered by document id" in note for note in words(scores))
+    assert any("tied" in str(note) and "ordered by document id" in str(note) for note in scores.notes)
 
 
 def test_values_are_kept_and_compared_over_time(tmp_path: Path) -> None:

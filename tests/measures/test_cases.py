@@ -12,7 +12,7 @@ from text_cases import TEXTS
 
 from goldrank import AspectQrels, Preferences, evaluate, parse
 from goldrank.measures import REGISTRY
-from goldrank.measures.declare import COMMON
+from goldrank.measures.options import COMMON
 
 CASES = [*CASES, *MORE]
 NAMES = [f"{case.measure} of {case.ranking}" for case in CASES]

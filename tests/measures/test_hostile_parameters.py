@@ -82,7 +82,7 @@ def test_measure_that_is_none(text: str, words: str) -> None:
 
 @pytest.mark.parametrize("given", [5, None, b"P@5", 1.5, ["P@5"], object()], ids=lambda value: type(value).__name__)
 def test_measure_that_is_no_text(given: Any) -> None:
-    with pytest.raises(GoldrankError, match="a measure is spelled as text"):
+    with pytest.raises(GoldrankError, match="a measure is a text or a function"):
         evaluate(*SMALL, [given])
 
 

@@ -14,8 +14,8 @@ import pytest
 from goldrank import AspectQrels, Preferences, evaluate, parse
 from goldrank.data.spans import Spans
 from goldrank.data.texts import Evidence, Span, TextItem
-from goldrank.measures import REGISTRY, Measure
-from goldrank.measures.declare import COMMON, MAX_CUTOFF, Choice, Declaration, Flag, Number, Numbers, make
+from goldrank.measures import REGISTRY, Declaration, Measure, make
+from goldrank.measures.options import COMMON, MAX_CUTOFF, Choice, Flag, Number, Numbers
 
 ALL = sorted(REGISTRY)
 NAMES = [name for name in ALL if REGISTRY[name].over != "texts"]

@@ -15,7 +15,7 @@ from goldrank.data.texts import Reference, TextItem
 from goldrank.errors import GoldrankError, InputError, MeasureError
 from goldrank.match import place, place_items
 from goldrank.measures import REGISTRY, parse
-from goldrank.measures.texts import CREDITS, JUDGING, credited
+from goldrank.measures.apply import CREDITS, credited
 
 
 def placed(items: list[TextItem]) -> Passages:
@@ -91,7 +91,7 @@ def test_every_pair_is_tested_once() -> None:
     assert sorted(asked) == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
 
 
-PLAIN = [name for name, one in REGISTRY.items() if one.over == "placements" and name not in JUDGING]
+PLAIN = [name for name, one in REGISTRY.items() if one.over == "placements" and one.texts != "meaningless"]
 
 
 @pytest.mark.parametrize("name", PLAIN)

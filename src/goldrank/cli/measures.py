@@ -45,35 +45,15 @@ def command(name: str | None, as_json: bool) -> None:
 def page_of(name: str) -> list[str]:
     """The page of one measure, as lines."""
     from goldrank.measures import REGISTRY
-    from goldrank.measures.declare import describe_option
+    from goldrank.measures.describe import facts, option_lines
 
     declared = REGISTRY[name]
-    cutoff = {
-        "none": declared.name,
-        "optional": f"{declared.name} or {declared.name}@10",
-        "needed": f"{declared.name}@10",
-        "recall": f"{declared.name}@0.1",
-        "multiple": f"{declared.name}@0.5",
-    }[declared.cutoff]
-    facts = {
-        "Spelling": cutoff,
-        "Formula": declared.formula,
-        "Range": f"{declared.low:g} to {declared.high:g}",
-        "Over queries": {"mean": "the mean", "sum": "the sum", "geometric": "the geometric mean"}[declared.average],
-        "Use it when": declared.use,
-        "Avoid it when": declared.avoid,
-        "Also known as": ", ".join(declared.aliases),
-        "From": declared.cite,
-    }
+    shown = facts(declared)
     lines = [declared.summary, ""]
-    width = max(map(len, facts))
-    for key, text in facts.items():
-        if text:
-            wrapped = textwrap.wrap(text, 96 - width)
-            lines += [f"{(key if i == 0 else '').ljust(width)}  {part}" for i, part in enumerate(wrapped)]
+    width = max(map(len, shown))
+    for key, text in shown.items():
+        wrapped = textwrap.wrap(text, 96 - width)
+        lines += [f"{(key if i == 0 else '').ljust(width)}  {part}" for i, part in enumerate(wrapped)]
     body = declared.doc.strip().splitlines()[1:]
     lines += ["", *body] if any(body) else []
-    lines += ["", "Options"]
-    for key, default in declared.defaults.items():
-        lines.append(f"  {key}={default!r}: {describe_option(declared.options[key])}")
-    return lines
+    return [*lines, "", "Options", *(f"  {line}" for line in option_lines(declared, common=True))]

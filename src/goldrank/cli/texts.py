@@ -16,7 +16,7 @@ from goldrank.cli.comparing import write
 from goldrank.cli.eval import OUTPUTS, RENDER
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
 from goldrank.match.matcher import NAMES
-from goldrank.measures.texts import CREDITS
+from goldrank.measures.apply import CREDITS
 
 
 @click.command(epilog=f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7.")

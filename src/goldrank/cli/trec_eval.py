@@ -192,15 +192,16 @@ def _lines(name: str, parameters: str | None, level: int, docs: int) -> Iterator
 
 
 def _measure(name: str, level: int, k: float | None = None, options: Mapping[str, Any] | None = None) -> Measure:
-    from goldrank.measures.declare import lookup, make
+    from goldrank.measures import make
+    from goldrank.measures.declare import lookup
 
     found = lookup(name)
     assert found is not None, name
     proper, implied = found
     given = {**implied, **(options or {})}
     made = make(proper, k, given)
-    # RBP's rel means something else: gains of 0 and 1.
-    if "rel" in made.declaration.defaults and proper != "RBP":
+    # Where rel is None unless given, it means something else: gains of 0 and 1.
+    if made.declaration.defaults.get("rel") is not None:
         given["rel"] = level
     return make(proper, k, given)
 

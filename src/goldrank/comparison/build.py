@@ -16,7 +16,7 @@ from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, did_you_mean, one_of
 from goldrank.evaluation import documents as evaluation
-from goldrank.measures import DEFAULT, Measure, parse
+from goldrank.measures import Measure, make, parse, parse_all
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 MOST_FLIPS = 100_000
@@ -74,7 +74,7 @@ def compare(
         raise InputError(
             "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
         )
-    wanted = _wanted(measures)
+    wanted = parse_all(measures)
     named = {run.name: run for run in given}
     scored = evaluation.evaluate(judgements, named, wanted, convention=rules, max_memory=max_memory)
     drawn: list[Scores] = []
@@ -121,24 +121,15 @@ def compare_scores(
             "a comparison is made from a list or mapping of Scores",
             hint="To start from runs, use compare(qrels, runs).",
         )
-    asked = None if measures is None else {str(one) for one in _wanted(measures)}
+    asked = None if measures is None else {str(one) for one in parse_all(measures)}
     return _compare(
         list(listed), asked, settings, baseline=baseline, align=align, slice_by=slice_by, texts=queries, evidence=None
     )
 
 
-def _wanted(measures: evaluation.Measures) -> list[Measure]:
-    listed = DEFAULT if measures is None else [measures] if isinstance(measures, str | Measure) else list(measures)
-    if not listed:
-        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
-    return [parse(one) for one in listed]
-
-
 def _curve_measures(wanted: Sequence[Measure]) -> list[Measure]:
     """What the curves of a report need: the first measure with a cut-off at several, and interpolated precision."""
     first = next((one for one in wanted if isinstance(one.k, int)), None) or parse("nDCG@10")
-    from goldrank.measures import make
-
     found = [make(first.name, k, dict(first.options)) for k in CURVE_CUTOFFS]
     return found + [make("IPrec", level) for level in RECALL_LEVELS]
 

@@ -11,8 +11,8 @@ import numpy as np
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.errors import OptionError
-from goldrank.measures import Measure, make, summarise
-from goldrank.measures.declare import COMMON
+from goldrank.measures import REGISTRY, Measure, make, summarise
+from goldrank.measures.options import COMMON
 
 
 @cache
@@ -34,9 +34,10 @@ def _kernel(name: str, k: int | None, convention: Convention, more: tuple[tuple[
 def values(
     name: str, k: int | None, placements: Placements, convention: Convention, more: Mapping[str, Any] | None = None
 ) -> np.ndarray:
-    """One value per query; none is above 1 (a gain that repeated documents bring ends there), DCG excepted."""
+    """One value per query; none is above the measure's highest (a gain that repeated documents bring ends there)."""
     found: np.ndarray = _kernel(name, k, convention, tuple(more.items()) if more else ())(placements)
-    return found if name == "DCG" else np.minimum(found, 1.0)
+    bounded: np.ndarray = np.minimum(found, REGISTRY[name].high)
+    return bounded
 
 
 def mean(found: np.ndarray) -> float:

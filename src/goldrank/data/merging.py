@@ -52,10 +52,10 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
 
 
 def _joined(parts: Sequence[Column], order: np.ndarray) -> Column:
-    from goldrank.measures import parse, summarise
+    from goldrank.measures import summarise
 
     whole = replace(parts[0], values=np.concatenate([part.values for part in parts])[order])
-    return replace(whole, summary=summarise(parse(whole.measure), whole.counted))
+    return replace(whole, summary=summarise(whole.average, whole.counted))
 
 
 def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
@@ -93,11 +93,12 @@ def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
 
 def _check_local(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:
     """Refuse measures that look at the judgements of all queries, if shards did not have them."""
-    from goldrank.measures import parse
+    from goldrank.measures import known
 
     if len({(origin.get("qrels") or {}).get("sha256") for origin in origins}) > 1:
         for measure in shards[0].columns:
-            if parse(measure).declaration.over == "heads":
+            parsed = known(measure)
+            if parsed is not None and parsed.declaration.over == "heads":
                 raise InputError(
                     f"{measure} depends on the judgements of all queries, and each shard knew its own alone",
                     hint="Evaluate shards with all judgements: shard='1/8' or --shard 1/8.",

@@ -14,7 +14,6 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures, whole_depth
 from goldrank.types import JudgementsLike, MeasuresLike, Path, Policies, RunLike, RunsLike
 
-
 NamedRuns = (
     Runs
     | Mapping[str, Run]

@@ -136,7 +136,7 @@ def _unreachable_recall(columns: Mapping[Measure, Column], placements: Placement
     """Measures that cannot be 1 because the cut-off is smaller than the number of relevant documents."""
     notes = []
     for measure in columns:
-        if measure.name in ("R", "RecallAll") and measure.k is not None:
+        if measure.declaration.limited_by_k and measure.k is not None:
             beyond = int((placements.relevant(measure.option("rel")) > measure.k).sum())
             if beyond:
                 notes.append(

@@ -18,7 +18,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import memory
-from goldrank.measures import DEFAULT, Measure, parse
+from goldrank.measures import DEFAULT, Measure, parse_all
 from goldrank.types import JudgementsLike, MeasuresLike, RunLike, RunsLike
 
 Judgements = Qrels | AspectQrels | Preferences
@@ -79,12 +79,7 @@ def documents_of(judgements: Judgements) -> Qrels:
 
 def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[str] = DEFAULT) -> list[Measure]:
     """The measures that were asked for, each once, with the options of the convention."""
-    if measures is None:
-        measures = usual
-    listed = [measures] if isinstance(measures, str | Measure) or callable(measures) else list(measures)
-    if not listed:
-        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
-    parsed = [parse(measure) for measure in listed]
+    parsed = parse_all(measures, usual)
     return list(dict.fromkeys(measure.having(rules.options.get(measure.name, {})) for measure in parsed))
 
 

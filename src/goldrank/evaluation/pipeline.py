@@ -28,9 +28,8 @@ from goldrank.evaluation import footer
 from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.measures import Measure, summarise
+from goldrank.measures.apply import credited, expected
 from goldrank.measures.holes import check_monotone, unjudged_bounds
-from goldrank.measures.texts import credited
-from goldrank.measures.ties import expected
 
 Tables = Mapping[str, Any]
 """What measures read, by the name that they give it with `over=`: each kind of measure has a table of its own type."""

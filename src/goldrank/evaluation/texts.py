@@ -24,7 +24,7 @@ from goldrank.match import matcher as as_matcher
 from goldrank.match.explain import explain_item
 from goldrank.match.pairs import Splitter, TextCounts
 from goldrank.measures import Measure
-from goldrank.measures.texts import CREDITS
+from goldrank.measures.apply import CREDITS
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies
 
@@ -187,7 +187,7 @@ def _unit_name(unit: str | Splitter) -> str:
 
 
 def _counts_tokens(measure: Measure) -> bool:
-    return measure.name == "Tokens" or measure.option("tokens") is not None
+    return measure.declaration.counts_tokens or measure.option("tokens") is not None
 
 
 def _counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:

@@ -91,7 +91,7 @@ QUESTIONS = {
     "first_counts": Question("Is the first relevant result the one that counts?", "RR", "P"),
     "one_is_enough": Question("Is one relevant result enough?", "Success", "P"),
 }
-_ENDS = {
+ENDS = {
     "R": (("R@{k}",), ("P@{k}", "RecallAll@{k}"), "Coverage counts: every relevant document that is missed is a loss."),
     "nDCG": (("nDCG@{k}",), ("P@{k}", "R@{k}"), "Better documents should stand further up."),
     "RR": (("RR",), ("Success@1", "Success@{k}"), "The sooner the first relevant result comes, the better."),
@@ -142,7 +142,7 @@ def choose(
             answer = ask(question.text)
         answers.append((question.text, answer))
         at = question.yes if answer else question.no
-    primary, secondary, why = _ENDS[at]
+    primary, secondary, why = ENDS[at]
     named = [tuple(text.format(k=k) for text in texts) for texts in (primary, secondary)]
     beside = tuple(dict.fromkeys(text for text in named[1] if text not in named[0]))
     return Advice(named[0], beside, why, tuple(answers))

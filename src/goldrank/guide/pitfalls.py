@@ -1,22 +1,27 @@
-"""What is easily done wrong with good numbers: sentences about a result that deserves a second look."""
+"""What is easily done wrong with good numbers: notes about a result that deserves a second look."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
-from goldrank.measures import Measure, parse
+from goldrank.measures import Measure, known, parse
+from goldrank.notes import Note
+
+BESIDE = ("nDCG@10", "R@10", "P@10")
+"""What is recommended to those who report one measure only."""
 
 
-def pitfalls_of(
+def pitfalls(
     scores: Scores | Mapping[str, Scores] | Iterable[Scores],
     *,
     qrels: Qrels | None = None,
     texts: Mapping[str, str] | None = None,
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """What should be looked at before a result, or several runs' results, are reported.
 
     Only one measure or one cut-off, and runs at different cut-offs. With `qrels` also relevance criteria that
@@ -24,41 +29,42 @@ def pitfalls_of(
     case, spaces or Unicode form only, and with `texts` (by document id) those that have the same text. What the
     data themselves tell (ties, recall that cannot reach 1, missing queries) is in `Scores.notes`.
 
+    >>> from goldrank import pitfalls
     >>> scores = evaluate({"q1": {"a": 1}}, {"q1": ["x", "a"]}, "RR")
-    >>> pitfalls_of(scores)[0]
-    'only RR is reported: another measure may tell another story (for example nDCG@10, R@10, P@10)'
+    >>> print(pitfalls(scores)[0])
+    only RR is reported: another measure may tell another story (for example nDCG@10, R@10, P@10)
     """
     runs = _listed(scores)
-    found = [*_few(runs), *_different_cutoffs(runs)]
+    notes = [*_too_few(runs), *_different_cutoffs(runs)]
     if qrels is not None:
         if not qrels.criteria:
-            found.append("the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)")
-        found += inconsistent_judgements(qrels, texts)
-    return tuple(dict.fromkeys(found))
+            notes.append(Note.of("no-criteria"))
+        notes += inconsistent_judgements(qrels, texts)
+    return tuple(dict.fromkeys(notes))
 
 
-def inconsistent_judgements(qrels: Qrels, texts: Mapping[str, str] | None = None) -> list[str]:
-    """Pairs of documents of one query that are the same and have different grades, in words.
+def inconsistent_judgements(qrels: Qrels, texts: Mapping[str, str] | None = None) -> list[Note]:
+    """Pairs of documents of one query that are the same and have different grades.
 
-    >>> inconsistent_judgements(Qrels({"q1": {"Doc1": 2, "doc1": 0}}))
-    ["query 'q1': 'Doc1' has grade 2 and 'doc1', which differs in case, spaces or Unicode form only, grade 0"]
+    >>> for note in inconsistent_judgements(Qrels({"q1": {"Doc1": 2, "doc1": 0}})):
+    ...     print(note)
+    query 'q1': 'Doc1' has grade 2 and 'doc1', which differs in case, spaces or Unicode form only, grade 0
     """
-    found = []
+    notes = []
     for query, judged in qrels.items():
-        by_id: dict[str, str] = {}
-        by_text: dict[str, str] = {}
+        first_of: dict[tuple[str, str], str] = {}
         for doc, grade in judged.items():
-            same = [(by_id, _folded(doc), "which differs in case, spaces or Unicode form only,")]
+            keys = [("id", _folded(doc))]
             if texts is not None and doc in texts:
-                same.append((by_text, " ".join(texts[doc].split()), "which has the same text,"))
-            for seen, key, how in same:
-                other = seen.setdefault(key, doc)
-                if judged[other] != grade:
-                    found.append(
-                        f"query '{ids.show(query)}': '{ids.show(other)}' has grade {judged[other]} and "
-                        f"'{ids.show(doc)}', {how} grade {grade}"
+                keys.append(("text", " ".join(texts[doc].split())))
+            for same, key in keys:
+                first = first_of.setdefault((same, key), doc)
+                if judged[first] != grade:
+                    grades = (judged[first], grade)
+                    notes.append(
+                        Note.of("inconsistent-grades", query=query, docs=(first, doc), grades=grades, same=same)
                     )
-    return found
+    return notes
 
 
 def _listed(scores: Scores | Mapping[str, Scores] | Iterable[Scores]) -> list[Scores]:
@@ -67,47 +73,49 @@ def _listed(scores: Scores | Mapping[str, Scores] | Iterable[Scores]) -> list[Sc
     return list(scores.values() if isinstance(scores, Mapping) else scores)
 
 
-def _measures(scores: Scores) -> list[Measure]:
-    return [parse(name) for name in scores.measures]
+def _measures(scores: Scores) -> dict[str, Measure | None]:
+    """By spelling; None for functions of one's own, of which no more than a name is known."""
+    return {name: known(name) for name in scores.measures}
 
 
-def _few(runs: Iterable[Scores]) -> list[str]:
+def _too_few(runs: Iterable[Scores]) -> list[Note]:
     """Whether only one measure, or one cut-off, is reported."""
-    found = []
+    notes = []
     for scores in runs:
         measures = _measures(scores)
-        names = list(dict.fromkeys(one.name for one in measures))
-        others = [text for text in ("nDCG@10", "R@10", "P@10") if parse(text).name not in names]
+        names = list(dict.fromkeys(name if measure is None else measure.name for name, measure in measures.items()))
         if len(names) == 1:
-            found.append(
-                f"only {names[0]} is reported: another measure may tell another story (for example {', '.join(others)})"
-            )
-        cut = {one.k for one in measures if one.k is not None and one.declaration.cutoff != "recall"}
-        if len(cut) == 1 and all(one.k is not None for one in measures):
-            (k,) = cut
-            found.append(f"every measure is cut at {k}: other cut-offs may tell another story")
-    return found
+            others = [text for text in BESIDE if parse(text).name not in names]
+            notes.append(Note.of("one-measure", measure=names[0], others=", ".join(others)))
+        cutoffs = {None if measure is None else measure.k for measure in measures.values() if not _is_level(measure)}
+        if len(cutoffs) == 1 and None not in cutoffs:
+            notes.append(Note.of("one-cutoff", k=cutoffs.pop()))
+    return notes
 
 
-def _different_cutoffs(runs: list[Scores]) -> list[str]:
+def _is_level(measure: Measure | None) -> bool:
+    """Whether a measure is cut at a recall level, which is no rank."""
+    return measure is not None and measure.declaration.cutoff == "recall"
+
+
+def _different_cutoffs(runs: list[Scores]) -> list[Note]:
     """Whether runs have the same measure at different cut-offs only."""
-    cuts: dict[str, dict[frozenset[object], str]] = {}
+    runs_by_cutoffs: dict[str, dict[frozenset[float | None], str]] = {}
     for scores in runs:
-        mine: dict[str, set[object]] = {}
-        for one in _measures(scores):
-            options = ", ".join(f"{key}={value!r}" for key, value in one.options)
-            mine.setdefault(f"{one.name}({options})" if options else one.name, set()).add(one.k)
-        for name, ks in mine.items():
-            cuts.setdefault(name, {}).setdefault(frozenset(ks), scores.run)
-    found = []
-    for name, groups in cuts.items():
+        cutoffs: dict[str, set[float | None]] = {}
+        for measure in filter(None, _measures(scores).values()):
+            cutoffs.setdefault(str(replace(measure, k=None)), set()).add(measure.k)
+        for name, ks in cutoffs.items():
+            runs_by_cutoffs.setdefault(name, {}).setdefault(frozenset(ks), scores.run)
+    notes = []
+    for name, groups in runs_by_cutoffs.items():
         if len(groups) > 1 and not frozenset.intersection(*groups):
-            told = "; ".join(
+            cuts = [
                 f"'{ids.show(run)}' at {', '.join('all' if k is None else str(k) for k in sorted(ks, key=str))}"
                 for ks, run in groups.items()
-            )
-            found.append(f"{name} is cut differently and cannot be compared: {told}")
-    return found
+            ]
+            notes.append(Note.of("different-cutoffs", measure=name, cuts="; ".join(cuts)))
+    return notes
 
 
 def _folded(doc: str) -> str:

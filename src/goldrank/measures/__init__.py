@@ -13,9 +13,19 @@ from goldrank.measures import (  # noqa: F401 - they register themselves
     similarity,
     texts,
 )
-from goldrank.measures.declare import REGISTRY, Measure, make, measure, parse, summarise
+from goldrank.measures.apply import summarise
+from goldrank.measures.declare import REGISTRY, Declaration, measure
+from goldrank.measures.spelling import DEFAULT, Measure, known, make, parse, parse_all
 
-DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
-"""What is measured when nothing is asked for."""
-
-__all__ = ["DEFAULT", "REGISTRY", "Measure", "make", "measure", "parse", "summarise"]
+__all__ = [
+    "DEFAULT",
+    "REGISTRY",
+    "Declaration",
+    "Measure",
+    "known",
+    "make",
+    "measure",
+    "parse",
+    "parse_all",
+    "summarise",
+]

@@ -11,9 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from goldrank.data.placements import Placements, log2
+from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError
-from goldrank.measures.declare import Number, measure
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Number
+from goldrank.measures.weights import discounted
 
 CELLS = 2_000_000
 """How many ranks are held in memory at a time."""
@@ -51,6 +53,12 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
     return values
 
 
+def _patience(rank: np.ndarray, T: float) -> np.ndarray:  # noqa: N803
+    """The chance to go on of a user who wants `T` documents and becomes more patient the further down."""
+    chance: np.ndarray = ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0
+    return chance
+
+
 @measure(
     "BPM",
     cutoff="needed",
@@ -59,7 +67,6 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
     avoid="How much is enough is not known.",
     cite="Zhang, Liu, Li, Zhang, Xu and Ma 2017, Evaluating web search with a bejeweled player model",
     options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE},
-    monotone=False,
 )
 def bejeweled(p: Placements, *, k: int, T: float = 1.0, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:  # noqa: N803
     """The gain per document of a user who wants a total of `T` and gives up after k documents.
@@ -69,21 +76,19 @@ def bejeweled(p: Placements, *, k: int, T: float = 1.0, min_rel: float = 0, max_
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "BPM@10")["BPM@10"]
     0.5
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return ((np.cumsum(gain, axis=1) < T) & (rank < k)).astype(np.float64)
-
-    return expected_gain(p, goes_on, k, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: ((np.cumsum(gain, axis=1) < T) & (rank < k)).astype(np.float64), k, min_rel, max_rel
+    )
 
 
 @measure(
     "INSQ",
-    cutoff="none",
     formula="INSQ: the chance to go on from rank i is ((i + 2T - 1) / (i + 2T))^2",
     use="Users who want T relevant documents, and become more patient the further they have come.",
     avoid="The gain found on the way should matter; use INST.",
     cite="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process",
     options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
+    monotone=True,
 )
 def insq(
     p: Placements,
@@ -100,22 +105,16 @@ def insq(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "INSQ(depth=2)")["INSQ(depth=2)"], 4)
     0.6923
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0, gain.shape)
-
-    return expected_gain(p, goes_on, depth, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: np.broadcast_to(_patience(rank, T), gain.shape), depth, min_rel, max_rel)
 
 
 @measure(
     "INST",
-    cutoff="none",
     formula="INST: the chance to go on from rank i is ((i + T + t - 1) / (i + T + t))^2, where t = T - gain so far",
     use="Users who want a gain of T, and adapt to what they have found.",
     avoid="How much is wanted is not known.",
     cite="Moffat, Bailey, Scholer and Thomas 2015, INST: An adaptive metric for information retrieval evaluation",
     options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
-    monotone=False,
 )
 def inst(
     p: Placements,
@@ -149,7 +148,6 @@ def inst(
     avoid="Comparison with ERR in the literature.",
     cite=_NERR,
     options={"min_rel": GRADE, "max_rel": GRADE},
-    monotone=False,
 )
 def nerr8(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:
     """The gain per document of a user who stops once satisfied or at rank k.
@@ -159,11 +157,7 @@ def nerr8(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "NERR8@10")["NERR8@10"]
     0.5
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return np.where(rank < k, 1.0 - gain, 0.0)
-
-    return expected_gain(p, goes_on, k, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: np.where(rank < k, 1.0 - gain, 0.0), k, min_rel, max_rel)
 
 
 @measure(
@@ -174,7 +168,6 @@ def nerr8(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
     avoid="Comparison with ERR in the literature.",
     cite=_NERR,
     options={"min_rel": GRADE, "max_rel": GRADE},
-    monotone=False,
 )
 def nerr9(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:
     """The gain per document of a user who stops once satisfied, with attention falling as 1/rank.
@@ -184,22 +177,18 @@ def nerr9(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR9@2")["NERR9@2"], 4)
     0.3333
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        return np.where(rank < k, rank / (rank + 1.0) * (1.0 - gain), 0.0)
-
-    return expected_gain(p, goes_on, k, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: np.where(rank < k, rank / (rank + 1.0) * (1.0 - gain), 0.0), k, min_rel, max_rel
+    )
 
 
 @measure(
     "NERR10",
-    cutoff="none",
     formula="NERR10: the chance to go on from rank i is p * (1 - gain(i))",
     use="Like ERR, users stop once satisfied; otherwise they go on with probability p, as in RBP.",
     avoid="Comparison with ERR in the literature.",
     cite=_NERR,
     options={"p": Number(low=0, high=1), "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
-    monotone=False,
 )
 def nerr10(
     placements: Placements, *, p: float = 0.9, min_rel: float = 0, max_rel: float = 1, depth: int = 1000
@@ -211,23 +200,16 @@ def nerr10(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR10(p=0.5)")["NERR10(p=0.5)"], 4)
     0.3333
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        chance: np.ndarray = p * (1.0 - gain)
-        return chance
-
-    return expected_gain(placements, goes_on, depth, min_rel, max_rel)
+    return expected_gain(placements, lambda gain, rank: p * (1.0 - gain), depth, min_rel, max_rel)
 
 
 @measure(
     "NERR11",
-    cutoff="none",
     formula="NERR11: the chance to go on from rank i is ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i))",
     use="Like ERR, users stop once satisfied; otherwise they are as patient as in INSQ.",
     avoid="Comparison with ERR in the literature.",
     cite=_NERR,
     options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
-    monotone=False,
 )
 def nerr11(
     p: Placements,
@@ -244,12 +226,7 @@ def nerr11(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR11")["NERR11"], 4)
     0.3077
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        chance: np.ndarray = ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0 * (1.0 - gain)
-        return chance
-
-    return expected_gain(p, goes_on, depth, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: _patience(rank, T) * (1.0 - gain), depth, min_rel, max_rel)
 
 
 @measure(
@@ -260,6 +237,7 @@ def nerr11(
     avoid="Queries have few relevant documents: even a perfect ranking stays far below 1.",
     cite="Moffat, Bailey, Scholer and Thomas 2017, Incorporating user expectations and behavior into measurement",
     options={"min_rel": GRADE, "max_rel": GRADE},
+    monotone=True,
 )
 def scaled_dcg(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:
     """DCG as a share of that of k perfect documents.
@@ -269,10 +247,10 @@ def scaled_dcg(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1)
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["a", "x"]}, "SDCG@2")["SDCG@2"], 4)
     0.6131
     """
-    value = unit_gain(p.grade, min_rel, max_rel) / log2(p.rank + 1)
+    value = discounted(unit_gain(p.grade, min_rel, max_rel), p.rank)
     # Ranks beyond a million add next to nothing and are summed as an integral would.
     near = min(k, 1_000_000)
-    whole = float(np.cumsum(1.0 / log2(np.arange(2, near + 2)))[-1])
+    whole = float(np.cumsum(discounted(1.0, np.arange(1, near + 1)))[-1])
     if k > near:
         whole += float(_li(k + 1.5) - _li(near + 1.5))
     return p.sum(np.where(p.rank <= k, value, 0.0)) / whole

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from goldrank.data.placements import Placements
-from goldrank.measures.declare import Choice, Number, measure
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Choice, Number
 
 
 def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
@@ -20,6 +24,47 @@ def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return share
 
 
+def expected_hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
+    """Per query, the mean of `hits` over all orders of ties: a document counts by its chance to be in the first k."""
+    size = p.tie_last - p.tie_first + 1
+    inside = size if k is None else np.clip(np.minimum(p.tie_last, k) - p.tie_first + 1, 0, None)
+    return p.sum(np.where(p.grade >= rel, inside / size, 0.0))
+
+
+class TieGroup(NamedTuple):
+    """Documents with the same score, some of them relevant."""
+
+    query: int
+    first: int
+    """The first of its ranks."""
+    size: int
+    relevant: int
+    before: int
+    """Relevant documents above the group."""
+
+
+def tie_groups(p: Placements, rel: float) -> list[TieGroup]:
+    """Every group of ties with a relevant document, a document without ties being a group of one."""
+    rows = np.flatnonzero(p.grade >= rel)
+    query, first, last = p.query[rows], p.tie_first[rows], p.tie_last[rows]
+    fresh = np.ones(len(rows), bool)
+    fresh[1:] = (query[1:] != query[:-1]) | (first[1:] != first[:-1])
+    start = np.flatnonzero(fresh)
+    relevant = np.diff(np.append(start, len(rows)))
+    before = p.cumulate(p.grade >= rel)[rows][start] - 1
+    columns = (query[start], first[start], (last - first + 1)[start], relevant, before)
+    return [TieGroup(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _of_places(found: np.ndarray, p: Placements, k: int, divisor: str) -> np.ndarray:
+    """Documents found as a share of k, or of those returned where that is less."""
+    return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
+
+
+def _expected_precision(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
+    return _of_places(expected_hits(p, k, rel), p, k, divisor)
+
+
 @measure(
     "P",
     cutoff="needed",
@@ -29,6 +74,8 @@ def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("precision",),
     options={"divisor": Choice(("k", "retrieved"))},
+    monotone=True,
+    ties=_expected_precision,
 )
 def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
     """The share of relevant documents among the first k.
@@ -38,9 +85,16 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "P@2")["P@2"]
     0.5
     """
-    if divisor == "retrieved":
-        return ratio(hits(p, k, rel), np.minimum(p.retrieved, k))
-    return hits(p, k, rel) / k
+    return _of_places(hits(p, k, rel), p, k, divisor)
+
+
+def _of_relevant(found: np.ndarray, p: Placements, rel: float, divisor: str) -> np.ndarray:
+    """Documents found as a share of all relevant ones, or of those returned at any rank."""
+    return ratio(found, p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
+
+
+def _expected_recall(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
+    return _of_relevant(expected_hits(p, k, rel), p, rel, divisor)
 
 
 @measure(
@@ -51,6 +105,10 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("recall",),
     options={"divisor": Choice(("relevant", "returned"))},
+    monotone=True,
+    ties=_expected_recall,
+    texts="references",
+    limited_by_k=True,
 )
 def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
     """The share of all relevant documents that is among the first k.
@@ -60,7 +118,17 @@ def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "rele
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "R@2")["R@2"]
     0.5
     """
-    return ratio(hits(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
+    return _of_relevant(hits(p, k, rel), p, rel, divisor)
+
+
+def harmonic(precision: np.ndarray, recall: np.ndarray, weight: float) -> np.ndarray:
+    """(weight + 1) * P * R / (R + weight * P), in trec_eval's order of operations; 0 where P or R is 0."""
+    return ratio((weight + 1.0) * precision * recall, recall + weight * precision)
+
+
+def _f_of_texts(p: Placements, *, k: int, rel: float, beta: float) -> np.ndarray:
+    """Precision counts texts, recall references."""
+    return harmonic(precision(p.per_rank, k=k, rel=rel), recall(p.per_aspect, k=k, rel=rel), beta**2)
 
 
 @measure(
@@ -72,6 +140,8 @@ def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "rele
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("F1", "f1_score"),
     options={"beta": Number(low=0, high=1_000)},
+    monotone=True,
+    texts=_f_of_texts,
 )
 def f_measure(p: Placements, *, k: int, rel: float = 1, beta: float = 1) -> np.ndarray:
     """The weighted harmonic mean of P@k and R@k.
@@ -82,9 +152,15 @@ def f_measure(p: Placements, *, k: int, rel: float = 1, beta: float = 1) -> np.n
     return harmonic(precision(p, k=k, rel=rel), recall(p, k=k, rel=rel), beta**2)
 
 
-def harmonic(precision: np.ndarray, recall: np.ndarray, weight: float) -> np.ndarray:
-    """(weight + 1) * P * R / (R + weight * P), in trec_eval's order of operations; 0 where P or R is 0."""
-    return ratio((weight + 1.0) * precision * recall, recall + weight * precision)
+def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
+    chance = np.zeros(len(p))
+    for group in tie_groups(p, rel):
+        if chance[group.query] < 1.0 and group.first <= k:
+            # The chance that the first k, as far as they reach into the group, miss all of its relevant documents.
+            reached = min(group.size, k - group.first + 1)
+            missed = math.comb(group.size - group.relevant, reached) / math.comb(group.size, reached)
+            chance[group.query] = max(chance[group.query], 1.0 - missed)
+    return chance
 
 
 @measure(
@@ -95,6 +171,8 @@ def harmonic(precision: np.ndarray, recall: np.ndarray, weight: float) -> np.nda
     avoid="Users need several documents.",
     cite="Voorhees and Harman 2005, TREC: Experiment and evaluation in information retrieval",
     aliases=("HitRate", "Hit", "hit_rate"),
+    monotone=True,
+    ties=_expected_success,
 )
 def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     """Whether any relevant document is among the first k.
@@ -112,6 +190,9 @@ def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     avoid="Queries have many relevant documents: it is then almost always 0.",
     cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory (recall_all)",
     aliases=("recall_all", "AllRel"),
+    monotone=True,
+    texts="references",
+    limited_by_k=True,
 )
 def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """Whether every relevant document is among the first k; 0 if there is none.
@@ -132,6 +213,8 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     avoid="How many relevant documents are missed beyond k matters.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (R_cap)",
     aliases=("relative_P", "RelP", "capped_recall"),
+    monotone=True,
+    texts="references",
 )
 def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     """Recall of the first k, or precision where there are more relevant documents than k.
@@ -150,8 +233,8 @@ def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("fall_out",),
     needs_relevant=False,
-    monotone=False,
     higher_is_better=False,
+    texts="meaningless",
 )
 def fall_out(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The share of the judged nonrelevant documents that is among the first k; 0 if there is none.

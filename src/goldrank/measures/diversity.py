@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from goldrank.data.aspects import Aspects
-from goldrank.data.placements import log2
 from goldrank.measures.cutoff import precision, ratio
-from goldrank.measures.declare import MAX_CUTOFF, Choice, Number, measure
-from goldrank.measures.gain import running_powers
+from goldrank.measures.declare import measure
+from goldrank.measures.options import MAX_CUTOFF, Choice, Number
 from goldrank.measures.rank import average_precision, r_precision_multiple
+from goldrank.measures.weights import discounted, running_powers
 
 Discount = Callable[[np.ndarray], np.ndarray]
 ASPECTS = Choice(("relevant", "all"))
@@ -51,7 +51,6 @@ def precision_by_aspect(a: Aspects, *, k: int, rel: float = 1, aspects: str = "r
 @measure(
     "AP_IA",
     over="aspects",
-    cutoff="none",
     formula="AP_IA = mean over aspects of AP",
     use="The whole ranking should serve every reading of the query, or every judge.",
     avoid="Repeating what was already shown should not be rewarded; use alpha_nDCG.",
@@ -168,8 +167,7 @@ def _discounted(
 
 
 def _by_log(rank: np.ndarray) -> np.ndarray:
-    share: np.ndarray = 1.0 / log2(rank + 1)
-    return share
+    return discounted(1.0, rank)
 
 
 def _by_rank(rank: np.ndarray) -> np.ndarray:
@@ -278,7 +276,6 @@ def nerr_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.nda
 @measure(
     "NRBP",
     over="aspects",
-    cutoff="none",
     formula="NRBP = (1 - (1 - alpha) * beta) / (aspects) * sum over ranks r of gain(r) * beta^(r - 1), with the gains "
     "of alpha_DCG",
     use="RBP over aspects: users come for one of them and go on with probability beta.",
@@ -302,7 +299,6 @@ def nrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -
 @measure(
     "nNRBP",
     over="aspects",
-    cutoff="none",
     high=np.inf,
     formula="nNRBP = NRBP / (NRBP of the ranking that takes the best next document each time)",
     use="RBP over aspects, with queries made comparable.",

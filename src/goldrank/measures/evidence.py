@@ -7,7 +7,8 @@ import numpy as np
 from goldrank.data.spans import Spans
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import harmonic, ratio
-from goldrank.measures.declare import Choice, Number, measure
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Choice, Number
 
 _CITE = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval"
 REPEATED = Choice(("once", "each"))
@@ -55,7 +56,6 @@ def span_recall(s: Spans, *, k: int | None) -> np.ndarray:
 @measure(
     "SpanPrecision",
     over="spans",
-    monotone=False,
     formula="SpanPrecision@k = (length of evidence in the first k texts) / (length of the first k texts)",
     use="Everything retrieved is read, and paid for by length: large texts with little in them should not win.",
     avoid="Only whether the evidence is there matters; use SpanRecall or EvidenceRecall.",
@@ -81,7 +81,6 @@ def span_precision(s: Spans, *, k: int | None, repeated: str = "once") -> np.nda
 @measure(
     "SpanIoU",
     over="spans",
-    monotone=False,
     formula="SpanIoU@k = (length of evidence in the first k texts) / (length of the first k texts + length of the "
     "evidence that they do not cover)",
     use="One number for what was missed and what was too much.",
@@ -107,7 +106,6 @@ def span_iou(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
 @measure(
     "SpanF",
     over="spans",
-    monotone=False,
     formula="SpanF@k = (1 + beta^2) * SpanPrecision@k * SpanRecall@k / (beta^2 * SpanPrecision@k + SpanRecall@k)",
     use="One number for what was missed and what was too much, with a weight: beta times as much for recall.",
     avoid="Recall alone decides whether an answer can be right.",
@@ -131,8 +129,6 @@ def span_f(s: Spans, *, k: int | None, beta: float = 1, repeated: str = "once") 
 @measure(
     "SpanPrecisionOmega",
     over="spans",
-    cutoff="none",
-    monotone=False,
     formula="SpanPrecisionOmega = SpanPrecision of all texts of the corpus that hold any evidence",
     use="How well the corpus is cut, whatever the retriever: the precision that perfect recall would have.",
     avoid="Comparing retrievers over one way of cutting: it is the same for all of them.",

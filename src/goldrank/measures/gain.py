@@ -5,46 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from goldrank.data.placements import Placements, accumulate, log2
+from goldrank.data.placements import Placements, accumulate
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import Choice, Flag, Number, measure
+from goldrank.measures.declare import Kernel, measure
+from goldrank.measures.options import Choice, Flag, Number
+from goldrank.measures.weights import DISCOUNT, GAIN, Gain, discounted, gains, running_powers
 
-GAIN = Choice(("linear", "exp2", "binary"), mapping=True)
-DISCOUNT = Choice(("log2", "log2_from_2", "ln"))
 _JK = "Jarvelin and Kekalainen 2002, Cumulated gain-based evaluation of IR techniques"
 
 
-def gains(grade: np.ndarray, gain: str | Mapping[int, float], rel: float, negative: str = "none") -> np.ndarray:
-    """What each grade is worth. Negative grades are worth nothing unless they are to be kept."""
-    if isinstance(gain, Mapping):
-        worth = np.where(grade > 0, grade, 0).astype(np.float64)
-        for level, value in gain.items():
-            worth[grade == level] = value
-        return worth
-    positive = grade if negative == "keep" else np.maximum(grade, 0)
-    if gain == "exp2":
-        powers: np.ndarray = np.exp2(positive) - 1.0
-        return powers
-    if gain == "binary":
-        return (grade >= rel).astype(np.float64)
-    return positive.astype(np.float64)
-
-
-def discounted(gain: np.ndarray, rank: np.ndarray, discount: str) -> np.ndarray:
-    """Gain divided by log2(rank + 1), or by log2(max(rank, 2)) for the form that spares the first two ranks.
-
-    "ln" divides by ln(rank + 1) / ln(2): the same but for the last bit, in which some tools differ.
-    """
-    if discount == "ln":
-        logarithm = np.array([math.log(one) for one in (rank + 1).tolist()]) / math.log(2)
-        by_quotient: np.ndarray = gain / logarithm
-        return by_quotient
-    value: np.ndarray = gain / log2(rank + 1 if discount == "log2" else np.maximum(rank, 2))
-    return value
+def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, discount: str, negative: str) -> np.ndarray:
+    rank = np.arange(1, int(p.tie_last.max(initial=1)) + 1)
+    weight = discounted(1.0, rank, discount)
+    if k is not None:
+        weight[rank > k] = 0.0
+    total = np.concatenate(([0.0], np.cumsum(weight)))
+    mean = (total[p.tie_last] - total[p.tie_first - 1]) / (p.tie_last - p.tie_first + 1)
+    worth = gains(p.grade, gain, rel, negative)
+    # A document without ties keeps its value to the last bit.
+    alone = np.where(p.rank <= k, 1.0, 0.0) if k is not None else 1.0
+    return p.sum(np.where(p.tie_first == p.tie_last, discounted(worth, p.rank, discount) * alone, worth * mean))
 
 
 @measure(
@@ -55,13 +41,16 @@ def discounted(gain: np.ndarray, rank: np.ndarray, discount: str) -> np.ndarray:
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
     options={"gain": GAIN, "discount": DISCOUNT, "negative": Choice(("none", "keep"))},
+    monotone=True,
+    ties=_expected_dcg,
+    texts="references",
 )
 def dcg(
     p: Placements,
     *,
     k: int | None,
     rel: float = 1,
-    gain: str | Mapping[int, float] = "linear",
+    gain: Gain = "linear",
     discount: str = "log2",
     negative: str = "none",
 ) -> np.ndarray:
@@ -80,7 +69,7 @@ def dcg(
 
 
 def ideal_dcg(
-    p: Placements, k: int | None, rel: float, gain: str | Mapping[int, float], discount: str, negative: str, ideal: str
+    p: Placements, k: int | None, rel: float, gain: Gain, discount: str, negative: str, ideal: str
 ) -> np.ndarray:
     """The DCG of the best order of the judged documents, or of those that were retrieved."""
     if ideal == "judged" and not isinstance(gain, Mapping):  # grades are in order, and gains rise with them
@@ -105,13 +94,15 @@ def ideal_dcg(
     aliases=("ideal_dcg",),
     options={"gain": GAIN, "discount": DISCOUNT},
     needs_relevant=False,
+    monotone=True,
+    ties="unordered",
 )
 def best_dcg(
     p: Placements,
     *,
     k: int | None,
     rel: float = 1,
-    gain: str | Mapping[int, float] = "linear",
+    gain: Gain = "linear",
     discount: str = "log2",
 ) -> np.ndarray:
     """The DCG of the best order there can be.
@@ -122,6 +113,14 @@ def best_dcg(
     3.0
     """
     return ideal_dcg(p, k, rel, gain, discount, "none", "judged")
+
+
+def _normalised(
+    gained: Kernel, p: Placements, *, k: int | None, ideal: str, cut_ideal: bool, **options: Any
+) -> np.ndarray:
+    """What a kernel of DCG gives as a share of the ideal, by DCG's options; 0 where even the ideal gains nothing."""
+    best = ideal_dcg(p, k if cut_ideal else None, ideal=ideal, **options)
+    return ratio(gained(p, k=k, **options), np.maximum(best, 0.0))
 
 
 @measure(
@@ -138,13 +137,16 @@ def best_dcg(
         "cut_ideal": Flag(),
         "negative": Choice(("none", "keep")),
     },
+    monotone=True,
+    ties=partial(_normalised, _expected_dcg),
+    texts="references",
 )
 def ndcg(
     p: Placements,
     *,
     k: int | None,
     rel: float = 1,
-    gain: str | Mapping[int, float] = "linear",
+    gain: Gain = "linear",
     discount: str = "log2",
     ideal: str = "judged",
     cut_ideal: bool = True,
@@ -159,22 +161,9 @@ def ndcg(
     >>> evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"]
     1.0
     """
-    best = ideal_dcg(p, k if cut_ideal else None, rel, gain, discount, negative, ideal)
-    return ratio(dcg(p, k=k, rel=rel, gain=gain, discount=discount, negative=negative), np.maximum(best, 0.0))
-
-
-def powers(base: float, exponent: np.ndarray) -> np.ndarray:
-    """Powers by the C library: numpy's own may differ in the last bit on some machines."""
-    distinct, which = np.unique(exponent, return_inverse=True)
-    found: np.ndarray = np.array([float(base) ** n for n in distinct.tolist()], np.float64)[which]
-    return found
-
-
-def running_powers(p: float, count: int) -> np.ndarray:
-    """1, p, p^2, ..., each made from the one before, as trec_eval does."""
-    steps = np.full(max(count, 1), float(p))
-    steps[0] = 1.0
-    return np.cumprod(steps)
+    return _normalised(
+        dcg, p, k=k, rel=rel, gain=gain, discount=discount, ideal=ideal, cut_ideal=cut_ideal, negative=negative
+    )
 
 
 @measure(
@@ -184,6 +173,7 @@ def running_powers(p: float, count: int) -> np.ndarray:
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
+    monotone=True,
 )
 def rank_biased(
     placements: Placements,
@@ -191,7 +181,7 @@ def rank_biased(
     k: int | None,
     rel: float | None = None,
     p: float = 0.9,
-    gain: str | Mapping[int, float] = "linear",
+    gain: Gain = "linear",
 ) -> np.ndarray:
     """Expected gain per document seen by a user who goes on with probability p.
 
@@ -206,7 +196,7 @@ def rank_biased(
     return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
 
 
-def _unit_gains(p: Placements, gain: str | Mapping[int, float]) -> np.ndarray:
+def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     """Gains of placements within 0 and 1: scaled by the least and greatest gain of each query's scale if beyond."""
     worth = gains(p.grade, gain, 1)
     top = np.zeros(len(p))
@@ -237,6 +227,7 @@ def _unit_gains(p: Placements, gain: str | Mapping[int, float]) -> np.ndarray:
     avoid="Users want many documents; grades are binary.",
     cite="Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance",
     options={"max_grade": Number(low=1, high=1000, whole=True)},
+    monotone=True,
 )
 def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4) -> np.ndarray:
     """The expected reciprocal rank at which a user is satisfied.
@@ -282,7 +273,7 @@ class Ideal:
         return found
 
 
-def ideal_list(p: Placements, gain: str | Mapping[int, float]) -> Ideal:
+def ideal_list(p: Placements, gain: Gain) -> Ideal:
     """The ideal ranking's positive gains."""
     worth = gains(p.judged, gain, 1)
     worth[p.judged < 0] = 0.0
@@ -300,16 +291,15 @@ _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 
 @measure(
     "nDCGrel",
-    cutoff="none",
     formula="nDCGrel = mean over the documents with a gain of nDCG at their rank (at the end if not returned)",
     use="nDCG without a cut-off of its own: each query is measured where its relevant documents are.",
     avoid="Comparison with the literature: it is seldom reported.",
     cite=_TREC_EVAL,
     aliases=("ndcg_rel",),
     options={"gain": GAIN},
-    monotone=False,
+    texts="references",
 )
-def ndcg_at_relevant(p: Placements, *, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     """nDCG averaged at the ranks of relevant documents, as AP averages precision.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "nDCGrel")["nDCGrel"]
@@ -328,15 +318,14 @@ def ndcg_at_relevant(p: Placements, *, gain: str | Mapping[int, float] = "linear
 
 @measure(
     "Rndcg",
-    cutoff="none",
     formula="Rndcg = mean of nDCG at the ranks where the ideal gain changes, and at the end of longer results",
     use="nDCG where the ideal ranking has its steps, which differ from query to query.",
     avoid="Comparison with the literature: it is seldom reported.",
     cite=_TREC_EVAL,
     options={"gain": GAIN},
-    monotone=False,
+    texts="references",
 )
-def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """nDCG averaged at the numbers of documents with each gain or a higher one.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, "Rndcg")["Rndcg"]
@@ -363,15 +352,14 @@ def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: str | Mapping[int, fl
 
 @measure(
     "G",
-    cutoff="none",
     formula="G = (sum over documents of gain / log2(2 + ideal gain so far - gain so far)) / (sum of all gains)",
     use="A document's worth falls with what an ideal ranking would have gained more by then.",
     avoid="Comparison with the literature: it is seldom reported.",
     cite=_TREC_EVAL,
     options={"gain": GAIN},
-    monotone=False,
+    texts="one_to_one",
 )
-def normalised_gain(p: Placements, *, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     """Gain discounted by how far the ranking has fallen behind the ideal one.
 
     Each rank of the ideal ranking costs at least 1, so that it falls behind after its last document too.
@@ -398,8 +386,10 @@ def normalised_gain(p: Placements, *, gain: str | Mapping[int, float] = "linear"
     avoid="Order within the first k matters.",
     cite="Craswell, Mitra, Yilmaz, Campos and Voorhees 2020, Overview of the TREC 2019 deep learning track",
     options={"gain": GAIN},
+    monotone=True,
+    texts="references",
 )
-def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """Cumulated gain without a discount, as a share of the best possible.
 
     `gain` is as in DCG.
@@ -424,6 +414,8 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: str | Mapping[int
     cite="Sakai 2007, On the reliability of information retrieval metrics based on graded relevance",
     aliases=("Q_measure",),
     options={"beta": Number(low=0, high=1000), "gain": GAIN},
+    monotone=True,
+    texts="one_to_one",
 )
 def q_measure(
     p: Placements,
@@ -431,7 +423,7 @@ def q_measure(
     k: int | None,
     rel: float = 1,
     beta: float = 1,
-    gain: str | Mapping[int, float] = "linear",
+    gain: Gain = "linear",
 ) -> np.ndarray:
     """The mean over relevant documents of a ratio that is precision blended with cumulated gain.
 
@@ -453,14 +445,15 @@ def q_measure(
 
 @measure(
     "GAP",
-    cutoff="none",
     formula="GAP = (sum over ranks r of 1/r * sum over s <= r of min(gain(r), gain(s))) / (sum of all gains judged)",
     use="AP with grades, for users who draw the line between relevant and not at different grades.",
     avoid="Comparison with the literature; nDCG is better known.",
     cite="Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance judgments",
     options={"gain": GAIN},
+    monotone=True,
+    texts="one_to_one",
 )
-def graded_ap(p: Placements, *, rel: float = 1, gain: str | Mapping[int, float] = "linear") -> np.ndarray:
+def graded_ap(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """Average precision, averaged over the grades at which users draw their line.
 
     `gain` says how many users have drawn it at a grade or below: linear gains, as many at each grade.

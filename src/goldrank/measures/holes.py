@@ -14,7 +14,7 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError
-from goldrank.measures.declare import Measure
+from goldrank.measures.spelling import Measure
 
 
 def check_monotone(measure: Measure, what: str) -> None:
@@ -22,8 +22,8 @@ def check_monotone(measure: Measure, what: str) -> None:
     declared = measure.declaration
     if not declared.monotone or declared.over != "placements" or measure.option("judged_only"):
         raise MeasureError(
-            f"{measure} has no {what}: a relevant document further up can lower it",
-            hint="They exist for measures such as P, R, RR, AP, nDCG and RBP.",
+            f"{measure} has no {what}: nothing says that a relevant document further up never lowers it",
+            hint="They exist for measures that are declared monotone, such as P, R, RR, AP, nDCG and RBP.",
         )
 
 
@@ -58,6 +58,7 @@ def fill(
         grade=grades[order],
         tie_first=ranks[order],
         tie_last=ranks[order],
+        label=None,
         judged=np.insert(p.judged, np.repeat(p.judged_start[:-1], more), np.repeat(grade, more)),
         judged_start=p.judged_start + np.concatenate(([0], np.cumsum(more))),
     )

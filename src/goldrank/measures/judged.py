@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.data.top_documents import TopDocuments
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import Number, measure
-from goldrank.measures.gain import running_powers
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Number
 from goldrank.measures.rank import GEOMETRIC_FLOOR
+from goldrank.measures.weights import running_powers
 
 _EPSILON = 0.00001
+_DOUBT: dict[str, Any] = {"needs_relevant": False, "higher_is_better": False}
+"""How much is not known."""
 
 
 @measure(
     "Judged",
-    cutoff="optional",
     needs_relevant=False,
-    monotone=False,
     formula="Judged@k = (judged documents in the first k) / min(k, documents returned)",
     use="See how far the other numbers can be trusted: unjudged documents count as not relevant.",
     avoid="Comparing quality.",
     cite="MacAvaney et al. 2022, Streamlining evaluation with ir-measures",
+    texts="meaningless",
 )
 def judged(p: Placements, *, k: int | None) -> np.ndarray:
     """The share of the first k documents that somebody judged.
@@ -39,12 +43,11 @@ def judged(p: Placements, *, k: int | None) -> np.ndarray:
 
 @measure(
     "Bpref",
-    cutoff="none",
     formula="Bpref = 1/R * sum over relevant documents of 1 - min(judged nonrelevant above it, R) / min(N, R)",
     use="Judgements are incomplete: only judged documents are looked at.",
     avoid="Judgements are complete; AP says more then.",
     cite="Buckley and Voorhees 2004, Retrieval evaluation with incomplete information",
-    monotone=False,
+    texts="meaningless",
 )
 def bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     """How often relevant documents are preferred to judged nonrelevant ones.
@@ -62,12 +65,11 @@ def bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
 
 @measure(
     "infAP",
-    cutoff="none",
-    monotone=False,
     formula="infAP = AP with precision above each relevant document estimated from a sample of judgements",
     use="Only a random sample of the pool was judged; pooled unjudged documents have a negative grade.",
     avoid="The pool was judged completely; AP is exact then.",
     cite="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments",
+    texts="meaningless",
 )
 def inferred_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Average precision inferred from a sample of judgements.
@@ -89,15 +91,14 @@ def inferred_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
 
 @measure(
     "GMBpref",
-    cutoff="none",
     average="geometric",
     low=GEOMETRIC_FLOOR,
-    monotone=False,
     formula="GMBpref = exp(mean of ln(max(Bpref, 0.00001)))",
     use="Improving the worst queries counts more than polishing the best, and judgements are incomplete.",
     avoid="Few queries: one near-zero query rules the value.",
     cite="Robertson 2006, On GMAP: and other transformations",
     aliases=("gm_bpref",),
+    texts="meaningless",
 )
 def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Bpref with a floor of 0.00001, averaged geometrically.
@@ -105,20 +106,20 @@ def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, "GMBpref")["GMBpref"]
     1.0
     """
-    return np.maximum(bpref(p, rel=rel), GEOMETRIC_FLOOR)
+    value: np.ndarray = np.maximum(bpref(p, rel=rel), GEOMETRIC_FLOOR)
+    return value
 
 
 @measure(
     "Unjudged",
     cutoff="needed",
-    needs_relevant=False,
-    monotone=False,
-    higher_is_better=False,
     formula="Unjudged@k = (unjudged documents in the first k) / k",
     use="A red flag: high values mean that the collection says little about this run.",
     avoid="Comparing quality; results shorter than k, for which Judged@k says more.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("unj",),
+    texts="meaningless",
+    **_DOUBT,
 )
 def unjudged(p: Placements, *, k: int) -> np.ndarray:
     """The share of the first k ranks that hold a document nobody judged (or only pooled).
@@ -133,10 +134,6 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
 
 @measure(
     "RBPresidual",
-    cutoff="none",
-    needs_relevant=False,
-    monotone=False,
-    higher_is_better=False,
     formula="RBPresidual = p^n + (1 - p) * (sum of p^(r - 1) over unjudged ranks r), n documents returned; "
     "0 if all are judged",
     use="How much RBP could rise if every unjudged document were perfect.",
@@ -144,6 +141,8 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     aliases=("rbp_resid",),
     options={"p": Number(low=0, high=1)},
+    texts="meaningless",
+    **_DOUBT,
 )
 def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
     """The uncertainty of RBP that comes from unjudged documents.
@@ -185,13 +184,11 @@ def grade_strings(p: Placements, length: int) -> list[str]:
     "Hole",
     over="heads",
     cutoff="needed",
-    needs_relevant=False,
-    monotone=False,
-    higher_is_better=False,
     formula="Hole@k = (documents in the first k that were judged for no query at all) / k",
     use="Comparison with BEIR; documents that never came near a judge.",
     avoid="A document judged for another query says nothing about this one: use Unjudged@k.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (Hole@k)",
+    **_DOUBT,
 )
 def hole(heads: TopDocuments, *, k: int) -> np.ndarray:
     """The share of the first k documents that nobody judged for any query.

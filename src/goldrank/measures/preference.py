@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.data.preferences import Opinion, Preferred
-from goldrank.measures.declare import Choice, measure
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Choice
+from goldrank.measures.sets import COUNT
 
-_TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 _CITE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there: Preference judgments for relevance"
 _PAIRS = Choice(("all", "returned", "touched"))
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Outcome:
     """What a ranking does to one judge's preferences; squares of flags, preferred document in the row."""
 
     over: np.ndarray
@@ -42,20 +43,18 @@ class Verdict:
         return met
 
 
-def verdict(opinion: Opinion, place: np.ndarray, returned: int) -> Verdict:
+def outcome_of(opinion: Opinion, place: np.ndarray, returned: int) -> Outcome:
     """Compare one judge's preferences with a ranking."""
     at = place[opinion.doc]
     here = at < returned
     met = opinion.over & (at[:, None] < at[None, :]) & here[:, None]
-    return Verdict(opinion.over, met, here[:, None] & here[None, :], here[:, None] | here[None, :], at, here)
+    return Outcome(opinion.over, met, here[:, None] & here[None, :], here[:, None] | here[None, :], at, here)
 
 
 @measure(
     "Prefs",
     over="preferences",
-    cutoff="none",
     needs_relevant=False,
-    monotone=False,
     formula="Prefs = (preferences met by the ranking) / (preferences)",
     use="Judges compared documents with each other instead of grading them.",
     avoid="Judgements are grades; nDCG uses them better.",
@@ -91,20 +90,20 @@ def preferences_met(p: Preferred, *, pairs: str = "all", average: str = "prefere
     values = np.zeros(len(p))
     for query, opinions in enumerate(p.opinions):
         place, returned = p.order(query)
-        verdicts = [verdict(opinion, place, returned) for opinion in opinions]
+        outcomes = [outcome_of(opinion, place, returned) for opinion in opinions]
         if average == "preference":
-            met = sum(int(one.met_among(pairs).sum()) for one in verdicts)
-            values[query] = _share(met, sum(int(one.possible(pairs).sum()) for one in verdicts))
+            met = sum(int(outcome.met_among(pairs).sum()) for outcome in outcomes)
+            values[query] = _share(met, sum(int(outcome.possible(pairs).sum()) for outcome in outcomes))
         elif average == "pair":
-            values[query] = _by_pair(verdicts, len(place), returned, pairs)
+            values[query] = _by_pair(outcomes, len(place), returned, pairs)
         else:
             total = 0.0
-            for opinion, one in zip(opinions, verdicts, strict=True):
+            for opinion, outcome in zip(opinions, outcomes, strict=True):
                 if average == "judge":
-                    met, possible = int(one.met_among(pairs).sum()), int(one.possible(pairs).sum())
+                    met, possible = int(outcome.met_among(pairs).sum()), int(outcome.possible(pairs).sum())
                     total += _share(met, possible)
                 else:
-                    met, possible = _balanced(opinion, one, place, returned, pairs)
+                    met, possible = _balanced(opinion, outcome, place, returned, pairs)
                     total += met / possible if possible else np.nan
             # A judge without any preference leaves nothing to average, which trec_eval scores 0.
             values[query] = total / len(opinions) if total > 0 else 0.0
@@ -115,11 +114,11 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def _by_pair(verdicts: list[Verdict], size: int, returned: int, pairs: str) -> float:
+def _by_pair(outcomes: list[Outcome], size: int, returned: int, pairs: str) -> float:
     """The mean over pairs of documents of the share of judges with whom the ranking agrees."""
     count = np.zeros((size, size), np.int64)
-    for one in verdicts:
-        count[np.ix_(one.place, one.place)] += one.over
+    for outcome in outcomes:
+        count[np.ix_(outcome.place, outcome.place)] += outcome.over
     judges = count + count.T
     row, column = np.nonzero(np.triu(judges, 1))
     last = np.where(column < returned, 0, np.where(row < returned, 1, 2))
@@ -131,54 +130,49 @@ def _by_pair(verdicts: list[Verdict], size: int, returned: int, pairs: str) -> f
     return float(np.cumsum(share)[-1]) / len(share) if len(share) else 0.0
 
 
-def _balanced(opinion: Opinion, one: Verdict, place: np.ndarray, returned: int, pairs: str) -> tuple[int, int]:
+def _balanced(opinion: Opinion, outcome: Outcome, place: np.ndarray, returned: int, pairs: str) -> tuple[int, int]:
     """Preferences met and possible, with as many nonrelevant documents as relevant ones, as trec_eval counts them."""
     good, bad = opinion.level > 0, opinion.level == 0 if opinion.partial else opinion.level <= 0
     all_good = int(good.sum())
     if pairs == "returned":
-        relevant, nonrelevant = int((good & one.here).sum()), int((bad & one.here).sum())
+        relevant, nonrelevant = int((good & outcome.here).sum()), int((bad & outcome.here).sum())
     else:
         relevant, nonrelevant = all_good, int(bad.sum())
     if relevant >= nonrelevant:
         # Nonrelevant documents that are missing count as standing below everything.
         missing = relevant - nonrelevant
-        met = int(one.met_among(pairs).sum()) + int((good & one.here).sum()) * missing
-        return met, int(one.possible(pairs).sum()) + all_good * missing
+        met = int(outcome.met_among(pairs).sum()) + int((good & outcome.here).sum()) * missing
+        return met, int(outcome.possible(pairs).sum()) + all_good * missing
     if opinion.partial:
-        order = np.sort(one.place[bad & (one.here if pairs == "returned" else True)])
+        order = np.sort(outcome.place[bad & (outcome.here if pairs == "returned" else True)])
         keep = np.ones(len(bad), bool)
         if len(order) > all_good:
-            keep[bad & (one.place >= order[all_good])] = False
+            keep[bad & (outcome.place >= order[all_good])] = False
         kept = keep[:, None] & keep[None, :]
-        return int((one.met_among(pairs) & kept).sum()), int((one.possible(pairs) & kept).sum())
+        return int((outcome.met_among(pairs) & kept).sum()), int((outcome.possible(pairs) & kept).sum())
     # The lowest level stands for the nonrelevant documents; its first ones are compared with every document.
     last = opinion.level == opinion.level.min()
-    usable = one.here if pairs == "returned" else np.ones(len(last), bool)
-    first = np.flatnonzero(last)[np.argsort(one.place[last], kind="stable")][:relevant]
+    usable = outcome.here if pairs == "returned" else np.ones(len(last), bool)
+    first = np.flatnonzero(last)[np.argsort(outcome.place[last], kind="stable")][:relevant]
     first = first[usable[first]]
     inner = ~last & usable
     kept = inner[:, None] & inner[None, :]
-    met = int((one.met & kept).sum())
-    possible = int((one.possible(pairs) & kept).sum())
+    met = int((outcome.met & kept).sum())
+    possible = int((outcome.possible(pairs) & kept).sum())
     rows = np.flatnonzero(usable)
-    above = (one.place[rows][:, None] < one.place[first][None, :]) & one.here[rows][:, None]
-    compared = one.either[np.ix_(rows, first)] if pairs == "touched" else np.ones((len(rows), len(first)), bool)
-    return met + int(above.sum()), possible + int(compared.sum())
+    above = (outcome.place[rows][:, None] < outcome.place[first][None, :]) & outcome.here[rows][:, None]
+    counted = outcome.either[np.ix_(rows, first)] if pairs == "touched" else np.ones((len(rows), len(first)), bool)
+    return met + int(above.sum()), possible + int(counted.sum())
 
 
 @measure(
     "NumPrefs",
     over="preferences",
-    cutoff="none",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
-    monotone=False,
     formula="NumPrefs = number of preferences",
     use="See how much was judged.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("prefs_num_prefs_poss",),
+    **COUNT,
 )
 def num_preferences(p: Preferred) -> np.ndarray:
     """The number of preferences, summed over queries.
@@ -187,23 +181,18 @@ def num_preferences(p: Preferred) -> np.ndarray:
     >>> evaluate(Preferences({"q": {"judge": [{"a": 2, "b": 1}]}}), {"q": ["a"]}, "NumPrefs")["NumPrefs"]
     1.0
     """
-    return np.array([sum(int(one.over.sum()) for one in opinions) for opinions in p.opinions], np.float64)
+    return np.array([sum(int(opinion.over.sum()) for opinion in opinions) for opinions in p.opinions], np.float64)
 
 
 @measure(
     "NumPrefsMet",
     over="preferences",
-    cutoff="none",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
-    monotone=False,
     formula="NumPrefsMet = number of preferences that the ranking meets",
     use="See what Prefs is made of.",
     avoid="Comparing runs on different queries.",
-    cite=_TREC_EVAL,
     aliases=("prefs_num_prefs_ful", ("prefs_num_prefs_ful_ret", {"pairs": "returned"})),
     options={"pairs": _PAIRS},
+    **COUNT,
 )
 def num_preferences_met(p: Preferred, *, pairs: str = "all") -> np.ndarray:
     """The number of preferences met, summed over queries.
@@ -217,5 +206,5 @@ def num_preferences_met(p: Preferred, *, pairs: str = "all") -> np.ndarray:
     values = np.zeros(len(p))
     for query, opinions in enumerate(p.opinions):
         place, returned = p.order(query)
-        values[query] = sum(int(verdict(one, place, returned).met_among(pairs).sum()) for one in opinions)
+        values[query] = sum(int(outcome_of(opinion, place, returned).met_among(pairs).sum()) for opinion in opinions)
     return values

@@ -7,10 +7,30 @@ import math
 import numpy as np
 
 from goldrank.data.placements import Placements, log2
-from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import Choice, Numbers, measure
+from goldrank.errors import MeasureError
+from goldrank.measures.cutoff import ratio, tie_groups
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Choice, Numbers
 
 GEOMETRIC_FLOOR = 0.00001
+
+
+def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
+    values = np.zeros(len(p))
+    done = np.zeros(len(p), bool)
+    for query, first, size, relevant, _ in tie_groups(p, rel):
+        if done[query]:
+            continue
+        done[query] = True
+        others = size - relevant
+        chance = relevant / size  # that the first of the group is relevant; then each next one, none having been so
+        for place in range(others + 1):
+            if k is not None and first + place > k:
+                break
+            values[query] += chance / (first + place)
+            if place < others:
+                chance *= (others - place) / (size - 1 - place)
+    return values
 
 
 @measure(
@@ -20,6 +40,8 @@ GEOMETRIC_FLOOR = 0.00001
     avoid="Several documents matter, or differences below the first hit do.",
     cite="Voorhees 1999, The TREC-8 question answering track report",
     aliases=("MRR", "recip_rank", "reciprocal_rank"),
+    monotone=True,
+    ties=_expected_reciprocal_rank,
 )
 def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """One over the rank of the first relevant document; its mean is MRR.
@@ -32,6 +54,36 @@ def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarr
     return ratio(np.ones(len(p)), rank)
 
 
+def _mean_precision(
+    total: np.ndarray, found: np.ndarray, p: Placements, k: int | None, rel: float, divisor: str
+) -> np.ndarray:
+    """A sum of precisions divided as `divisor` says: by those `found`, or by all relevant ones."""
+    if divisor == "hits":
+        return ratio(total, found)
+    relevant = p.relevant(rel)
+    return ratio(total, relevant if divisor == "relevant" or k is None else np.minimum(relevant, k))
+
+
+def _expected_average_precision(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
+    if divisor == "hits" and k is not None:
+        raise MeasureError('AP(divisor="hits") with a cut-off has no closed form over ties')
+    total = np.zeros(len(p))
+    for query, first, size, relevant, before in tie_groups(p, rel):
+        rank = np.arange(first, first + size if k is None else min(first + size, k + 1))
+        above = (rank - first) * ((relevant - 1) / (size - 1) if size > 1 else 0.0)
+        total[query] += float(((relevant / size) * (before + 1 + above) / rank).sum())
+    return _mean_precision(total, p.count(p.grade >= rel), p, k, rel, divisor)
+
+
+def _average_precision_of_texts(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
+    """The mean over references of precision at the text that first covers each; precision counts texts."""
+    found = p.where((p.grade >= rel) & (p.rank <= (np.inf if k is None else k)))
+    fresh = np.ones(len(found.query), bool)
+    fresh[1:] = (np.diff(found.query) != 0) | (np.diff(found.rank) != 0)
+    total = found.sum(np.where(found.novel, found.cumulate(fresh) / found.rank, 0.0))
+    return _mean_precision(total, found.count(found.novel), p, k, rel, divisor)
+
+
 @measure(
     "AP",
     formula="AP@k = (sum of P@r over the ranks r <= k of relevant documents) / (all relevant documents)",
@@ -40,6 +92,9 @@ def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarr
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("MAP", "map_cut", "average_precision"),
     options={"divisor": Choice(("relevant", "hits", "min"))},
+    monotone=True,
+    ties=_expected_average_precision,
+    texts=_average_precision_of_texts,
 )
 def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
     """The mean of precision at each relevant document; its mean over queries is MAP.
@@ -55,15 +110,11 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     if k is not None:
         found = found & (p.rank <= k)
     total = p.sum(np.where(found, p.cumulate(found & p.novel) / p.rank, 0.0))
-    if divisor == "hits":
-        return ratio(total, p.count(found))
-    relevant = p.relevant(rel)
-    return ratio(total, relevant if divisor == "relevant" or k is None else np.minimum(relevant, k))
+    return _mean_precision(total, p.count(found), p, k, rel, divisor)
 
 
 @measure(
     "GMAP",
-    cutoff="none",
     average="geometric",
     low=GEOMETRIC_FLOOR,
     formula="GMAP = exp(mean of ln(max(AP, 0.00001)))",
@@ -71,6 +122,8 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     avoid="Few queries: one near-zero query rules the value.",
     cite="Robertson 2006, On GMAP: and other transformations",
     aliases=("gm_map",),
+    monotone=True,
+    texts="one_to_one",
 )
 def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     """AP with a floor of 0.00001, averaged geometrically.
@@ -78,17 +131,19 @@ def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "GMAP")["GMAP"]
     0.5
     """
-    return np.maximum(average_precision(p, k=None, rel=rel), GEOMETRIC_FLOOR)
+    value: np.ndarray = np.maximum(average_precision(p, k=None, rel=rel), GEOMETRIC_FLOOR)
+    return value
 
 
 @measure(
     "Rprec",
-    cutoff="none",
     formula="Rprec = P@R, where R is the number of relevant documents",
     use="A cut-off that fits each query; precision equals recall there.",
     avoid="R is not known, or is 1 for most queries.",
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("R-precision", "r_precision"),
+    monotone=True,
+    texts="references",
 )
 def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Precision at the rank that equals the number of relevant documents.
@@ -109,6 +164,8 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     cite="Buckley and Voorhees 2005, Retrieval system evaluation (in TREC: Experiment and evaluation)",
     aliases=("iprec_at_recall",),
     options={"rounding": Choice(("nearest", "up"))},
+    monotone=True,
+    texts="one_to_one",
 )
 def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding: str = "nearest") -> np.ndarray:
     """Interpolated precision at a recall level.
@@ -148,6 +205,8 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     avoid="One number is enough; use Rprec.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("Rprec_mult",),
+    monotone=True,
+    texts="references",
 )
 def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarray:
     """Precision at a multiple of the number of relevant documents.
@@ -166,13 +225,14 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @measure(
     "IPrecAvg",
-    cutoff="none",
     formula="IPrecAvg = mean of IPrec@r over the recall levels r = 0, 0.1, ..., 1",
     use="Comparison with the literature before AP.",
     avoid="Otherwise: AP is the same area measured better.",
     cite="Salton and McGill 1983, Introduction to modern information retrieval",
     aliases=("11pt_avg", "eleven_point"),
     options={"points": Numbers(0, 1), "rounding": Choice(("nearest", "up"))},
+    monotone=True,
+    texts="one_to_one",
 )
 def interpolated_average(
     p: Placements, *, rel: float = 1, points: tuple[float, ...] = ELEVEN, rounding: str = "nearest"
@@ -192,13 +252,14 @@ def interpolated_average(
 
 @measure(
     "YAAP",
-    cutoff="none",
     low=-np.inf,
     high=np.inf,
     formula="YAAP = ln((1 + s) / (1 + R - s)), where s is AP * R",
     use="Average over queries without the ends of AP's scale being squeezed.",
     avoid="A number from 0 to 1 is expected.",
     cite="Robertson 2012, On smoothing average precision",
+    monotone=True,
+    texts="one_to_one",
 )
 def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     """AP as smoothed log odds; "yet another average precision".
@@ -214,11 +275,12 @@ def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
 
 @measure(
     "BinG",
-    cutoff="none",
     formula="BinG = 1/R * sum over relevant documents of 1 / log2(2 + documents above it that are not relevant)",
     use="A document's worth falls with the wrong documents above it, not with its rank.",
     avoid="Comparison with the literature: it is seldom reported.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
+    monotone=True,
+    texts="one_to_one",
 )
 def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Like AP, with each relevant document discounted by the nonrelevant ones above it.
@@ -238,7 +300,7 @@ def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     avoid="Only the top of the ranking matters.",
     cite="Fawcett 2006, An introduction to ROC analysis",
     aliases=("AUC", "roc_auc"),
-    monotone=False,
+    texts="meaningless",
 )
 def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The chance that a relevant document stands above a judged nonrelevant one; 0 if either kind is missing.
@@ -261,7 +323,7 @@ def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     use="A list of candidates is re-ordered and every pair in it counts.",
     avoid="Documents that are not in the list matter.",
     cite="MacAvaney et al. 2022, Streamlining evaluation with ir-measures",
-    monotone=False,
+    texts="meaningless",
 )
 def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The chance that a relevant document stands above another one, over the documents returned.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import harmonic, hits, ratio
-from goldrank.measures.declare import Choice, Flag, Number, measure
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Choice, Flag, Number
 
 _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
@@ -14,14 +17,13 @@ _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performanc
 
 @measure(
     "SetP",
-    cutoff="none",
-    monotone=False,
     formula="SetP = (relevant documents returned) / (documents returned)",
     use="The system returns a set whose size it chooses itself.",
     avoid="Runs return a fixed number of documents; use P@k.",
     cite=_CRANFIELD,
     aliases=("set_P", ("set_relative_P", {"relative": True})),
     options={"relative": Flag()},
+    ties="unordered",
 )
 def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> np.ndarray:
     """The share of relevant documents among all that were returned.
@@ -37,12 +39,14 @@ def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> n
 
 @measure(
     "SetR",
-    cutoff="none",
     formula="SetR = (relevant documents returned) / (all relevant documents)",
     use="The system returns a set whose size it chooses itself, and misses are costly.",
     avoid="Runs are long lists; use R@k.",
     cite=_CRANFIELD,
     aliases=("set_recall",),
+    monotone=True,
+    ties="unordered",
+    texts="references",
 )
 def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
     """The share of all relevant documents that was returned.
@@ -53,16 +57,22 @@ def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(hits(p, None, rel), p.relevant(rel))
 
 
+def _set_f_of_texts(p: Placements, *, rel: float, beta: float, weight: float | None) -> np.ndarray:
+    """Precision counts texts, recall references."""
+    by = beta**2 if weight is None else weight
+    return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_aspect, rel=rel), by)
+
+
 @measure(
     "SetF",
-    cutoff="none",
-    monotone=False,
     formula="SetF = (1 + beta^2) * SetP * SetR / (beta^2 * SetP + SetR)",
     use="One number for a returned set; beta > 1 leans to recall.",
     avoid="Runs return a fixed number of documents.",
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("set_F",),
     options={"beta": Number(low=0, high=1_000), "weight": Number(low=0, high=1_000_000, optional=True)},
+    ties="unordered",
+    texts=_set_f_of_texts,
 )
 def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | None = None) -> np.ndarray:
     """The weighted harmonic mean of SetP and SetR.
@@ -77,13 +87,13 @@ def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | Non
 
 @measure(
     "SetAP",
-    cutoff="none",
-    monotone=False,
     formula="SetAP = SetP * SetR",
     use="Comparison with trec_eval's set_map.",
     avoid="Otherwise: SetF is better known.",
     cite=_TREC_EVAL,
     aliases=("set_map",),
+    ties="unordered",
+    texts="one_to_one",
 )
 def set_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Precision times recall of the returned set.
@@ -95,17 +105,19 @@ def set_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(found * found, p.retrieved.astype(np.float64) * p.relevant(rel))
 
 
+COUNT: dict[str, Any] = {"average": "sum", "high": np.inf, "needs_relevant": False, "cite": _TREC_EVAL}
+"""Numbers of things, which are added up over queries."""
+
+
 @measure(
     "NumQ",
-    cutoff="none",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumQ = number of queries",
     use="Say over how many queries a mean was taken.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("num_q",),
+    monotone=True,
+    ties="unordered",
+    **COUNT,
 )
 def num_q(p: Placements) -> np.ndarray:
     """The number of queries.
@@ -118,16 +130,12 @@ def num_q(p: Placements) -> np.ndarray:
 
 @measure(
     "NumRet",
-    cutoff="none",
-    average="sum",
-    high=np.inf,
-    monotone=False,
-    needs_relevant=False,
     formula="NumRet = number of documents returned",
     use="See whether runs are equally long.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("num_ret",),
+    ties="unordered",
+    **COUNT,
 )
 def num_ret(p: Placements) -> np.ndarray:
     """The number of documents returned, summed over queries.
@@ -140,15 +148,13 @@ def num_ret(p: Placements) -> np.ndarray:
 
 @measure(
     "NumRel",
-    cutoff="none",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumRel = number of documents judged relevant",
     use="See how much there was to find.",
     avoid="Comparing quality.",
-    cite=_TREC_EVAL,
     aliases=("num_rel",),
+    monotone=True,
+    ties="unordered",
+    **COUNT,
 )
 def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
     """The number of relevant documents, returned or not, summed over queries.
@@ -161,15 +167,13 @@ def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
 
 @measure(
     "NumRelRet",
-    cutoff="optional",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
     formula="NumRelRet = number of relevant documents returned (in the first k)",
     use="See how much was found.",
     avoid="Comparing runs of different length.",
-    cite=_TREC_EVAL,
     aliases=("num_rel_ret",),
+    monotone=True,
+    texts="references",
+    **COUNT,
 )
 def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The number of relevant documents returned, summed over queries.
@@ -182,17 +186,14 @@ def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
 
 @measure(
     "NumNonrelRet",
-    cutoff="none",
-    average="sum",
-    high=np.inf,
-    needs_relevant=False,
-    monotone=False,
     higher_is_better=False,
     formula="NumNonrelRet = number of documents returned that were judged not relevant",
     use="See how much of what was returned is known to be wrong.",
     avoid="Comparing runs of different length.",
-    cite=_TREC_EVAL,
     aliases=("num_nonrel_judged_ret",),
+    ties="unordered",
+    texts="meaningless",
+    **COUNT,
 )
 def num_nonrel_ret(p: Placements, *, rel: float = 1) -> np.ndarray:
     """The number of judged nonrelevant documents returned, summed over queries.
@@ -208,17 +209,16 @@ _WEIGHT = Number(low=-1e9, high=1e9)
 
 @measure(
     "Utility",
-    cutoff="none",
     low=-np.inf,
     high=np.inf,
     needs_relevant=False,
-    monotone=False,
     formula="Utility = a * (relevant returned) + b * (others returned) + c * (relevant missed) + d * (others not "
     "returned)",
     use="What a right and a wrong document are worth is known: filtering, alerts.",
     avoid="Comparing queries: the scale depends on how much there is to find.",
     cite="Lewis 1995, Evaluating and optimizing autonomous text classification systems",
     options={"a": _WEIGHT, "b": _WEIGHT, "c": _WEIGHT, "d": _WEIGHT, "docs": Number(low=0, high=1e15, whole=True)},
+    ties="unordered",
 )
 def utility(
     p: Placements, *, rel: float = 1, a: float = 1, b: float = -1, c: float = 0, d: float = 0, docs: int = 0
@@ -238,9 +238,7 @@ def utility(
 
 @measure(
     "NothingFound",
-    cutoff="none",
     needs_relevant=False,
-    monotone=False,
     formula="NothingFound = 1 if the run returned no document, else 0; over the queries without relevant documents",
     use="Some queries have no answer in the collection and the right result is an empty one.",
     avoid="The system always fills its result list.",

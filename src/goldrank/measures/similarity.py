@@ -6,13 +6,13 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import Flag, Number, measure
-from goldrank.measures.gain import running_powers
+from goldrank.measures.declare import measure
+from goldrank.measures.options import Flag, Number
+from goldrank.measures.weights import running_powers
 
 
 @measure(
     "Compat",
-    cutoff="none",
     formula="Compat = RBO(ranking, ideal) / RBO(ideal, ideal), RBO = sum over depths d of p^(d - 1) * overlap(d) / d, "
     "divided by the sum of p^(d - 1)",
     use="Judgements are preferences or only the top matters; any order of equally good documents is ideal.",
@@ -20,6 +20,8 @@ from goldrank.measures.gain import running_powers
     cite="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
     aliases=(("RBO", {"normalize": False}),),
     options={"p": Number(low=0.0001, high=0.9999), "normalize": Flag()},
+    monotone=True,
+    texts="one_to_one",
 )
 def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = True) -> np.ndarray:
     """Rank-biased overlap with the ideal ranking that is nearest to this one.

@@ -1,86 +1,14 @@
-"""Measures of retrieved texts: which references they cover, how long they are, what they repeat.
-
-Also here: how the measures that were made for documents read a table in which one text may cover several
-references and several texts the same one.
-"""
+"""Measures of retrieved texts: which references they cover, how long they are, what they repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from goldrank.data.passages import Passages
-from goldrank.data.placements import Placements
-from goldrank.errors import MeasureError, one_of
-from goldrank.measures.cutoff import harmonic, precision, ratio, recall, recall_all
-from goldrank.measures.declare import Measure, measure
-from goldrank.measures.sets import set_precision, set_recall
-
-CREDITS = {
-    "any": "a text that covers any reference is relevant; a reference counts once",
-    "pairs": "every pair of a text and a reference that it covers counts",
-    "one_to_one": "a text is given one reference, the first that no text above it was given",
-}
-"""Who is credited when one text covers several references, or several texts the same."""
-
-ONCE = frozenset(
-    ("R", "RecallAll", "SetR", "NumRelRet", "Rprec", "RprecMult", "R_cap", "nDCG", "DCG", "nDCGrel", "Rndcg", "NCG")
-)
-"""Measures that count references, each where it is first covered. A text may bring several at one rank."""
-SHARED = frozenset(("GMAP", "IPrec", "IPrecAvg", "SetAP", "Q", "GAP", "G", "BinG", "YAAP", "Compat"))
-"""Measures that weigh what is found against all there is, rank by rank: a text is always given one reference."""
-
-
-JUDGING = frozenset(
-    (
-        *("Judged", "Unjudged", "Hole", "RBPresidual"),
-        *("Bpref", "GMBpref", "infAP", "AUROC", "Accuracy", "FallOut", "NumNonrelRet"),
-    )
-)
-"""Measures about what was not judged, or was judged and not relevant: a matcher judges every text."""
-
-
-def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
-    """A measure's values where texts and references may be paired several times; none passes its upper bound."""
-    one_of(credit, CREDITS, "credit")
-    if measure.name in JUDGING or measure.option("judged_only"):
-        raise MeasureError(f"{measure} has no meaning for texts", hint="The matcher judges every text.")
-    if credit == "one_to_one" or measure.name in SHARED:
-        found = measure(pairs.one_to_one)
-    elif credit == "pairs":
-        found = measure(pairs.every_row)
-    elif measure.name in ANY:
-        found = measure.with_kernel(ANY[measure.name], pairs)
-    else:
-        found = measure(pairs.per_aspect if measure.name in ONCE else pairs.per_rank)
-    bounded: np.ndarray = np.minimum(found, measure.declaration.high)
-    return bounded
-
-
-def _average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
-    """The mean over references of precision at the text that first covers each; precision counts texts."""
-    found = p.where((p.grade >= rel) & (p.rank <= (np.inf if k is None else k)))
-    fresh = np.ones(len(found.query), bool)
-    fresh[1:] = (np.diff(found.query) != 0) | (np.diff(found.rank) != 0)
-    total = found.sum(np.where(found.novel, found.cumulate(fresh) / found.rank, 0.0))
-    if divisor == "hits":
-        return ratio(total, found.count(found.novel))
-    relevant = p.relevant(rel)
-    return ratio(total, relevant if divisor == "relevant" or k is None else np.minimum(relevant, k))
-
-
-def _f(p: Placements, *, k: int, rel: float = 1, beta: float = 1) -> np.ndarray:
-    return harmonic(precision(p.per_rank, k=k, rel=rel), recall(p.per_aspect, k=k, rel=rel), beta**2)
-
-
-def _set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | None = None) -> np.ndarray:
-    by = beta**2 if weight is None else weight
-    return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_aspect, rel=rel), by)
-
-
-ANY: dict[str, Callable[..., np.ndarray]] = {"AP": _average_precision, "F": _f, "SetF": _set_f}
-"""Kernels of measures that count both texts and references; they take the options of the measure itself."""
+from goldrank.measures.cutoff import ratio, recall, recall_all
+from goldrank.measures.declare import measure
 
 
 @measure(
@@ -123,17 +51,17 @@ def cover_all(t: Passages, *, k: int, rel: float = 1) -> np.ndarray:
     return recall_all(t.pairs.per_aspect, k=k, rel=rel)
 
 
+_COST: dict[str, Any] = {"needs_relevant": False, "higher_is_better": False, "cite": "goldrank 0.2"}
+
+
 @measure(
     "Repeated",
     over="texts",
     formula="Repeated@k = (texts among the first k that stand higher up already) / (texts among the first k)",
     use="Whether an index or a fusion returns the same chunk again.",
     avoid="Chunks overlap without being equal; use Redundant.",
-    cite="goldrank 0.2",
-    needs_relevant=False,
-    monotone=False,
-    higher_is_better=False,
     aliases=("duplicate_share",),
+    **_COST,
 )
 def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     """The share of the first k texts that are equal to one above them.
@@ -151,11 +79,8 @@ def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     formula="Redundant@k = (texts among the first k that cover references, but no new one) / (texts among the first k)",
     use="How much of the context says again what is said above; overlapping chunks.",
     avoid="Being told twice helps, as when sources are to confirm each other.",
-    cite="goldrank 0.2",
-    needs_relevant=False,
-    monotone=False,
-    higher_is_better=False,
     aliases=("redundancy_share",),
+    **_COST,
 )
 def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     """The share of the first k texts that cover only what texts above them cover.
@@ -174,12 +99,10 @@ def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     formula="Tokens@k = tokens of the first k texts",
     use="What a context costs, beside what it covers.",
     avoid="Compared without the quality it buys; see Cover(tokens=1000).",
-    cite="goldrank 0.2",
     high=float("inf"),
-    needs_relevant=False,
-    monotone=False,
-    higher_is_better=False,
     aliases=("num_tokens", "TokenCount"),
+    counts_tokens=True,
+    **_COST,
 )
 def tokens(t: Passages, *, k: int | None) -> np.ndarray:
     """How many tokens the first k texts have; words, unless a tokeniser is given.

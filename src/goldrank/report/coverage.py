@@ -14,10 +14,12 @@ from goldrank.data.layout import aligned
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation.texts import evaluate_texts
-from goldrank.measures import parse
+from goldrank.measures import known
 from goldrank.report.charts import Chart, curves
 from goldrank.report.sparkline import sparkline
 
+COVER = "Cover"
+"""The measure that the curves are of."""
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 BUDGETS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 """In tokens."""
@@ -107,9 +109,9 @@ def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDG
     if not depths and not budgets:
         raise OptionError("neither depths nor budgets are given")
     return [
-        *(f"Cover@{k}" for k in sorted(set(depths))),
-        *(f"Cover(tokens={n})" for n in sorted(set(budgets))),
-        "Cover",
+        *(f"{COVER}@{k}" for k in sorted(set(depths))),
+        *(f"{COVER}(tokens={n})" for n in sorted(set(budgets))),
+        COVER,
     ]
 
 
@@ -123,8 +125,8 @@ def curves_of(scores: Sequence[Scores]) -> CoverageCurves:
             raise InputError(f"two systems are both named {one.run!r}")
         by_texts[one.run], by_tokens[one.run] = [], []
         for name, column in one.columns.items():
-            measure = parse(name)
-            if measure.name != "Cover":
+            measure = known(name)
+            if measure is None or measure.name != COVER:
                 continue
             budget = measure.option("tokens")
             if measure.k is None and budget is None:

@@ -1,0 +1,67 @@
+"""How a measure is taken, as its declaration says: over ties, on texts, and over queries."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from goldrank.data.placements import Placements
+from goldrank.errors import MeasureError, one_of
+from goldrank.measures.declare import REGISTRY
+from goldrank.measures.spelling import Measure, Table
+
+CREDITS = {
+    "any": "a text that covers any reference is relevant; a reference counts once",
+    "pairs": "every pair of a text and a reference that it covers counts",
+    "one_to_one": "a text is given one reference, the first that no text above it was given",
+}
+"""Who is credited when one text covers several references, or several texts the same."""
+
+
+def expected(measure: Measure, table: Table) -> np.ndarray:
+    """Per query, the exact mean of a measure over all orders of documents with equal scores.
+
+    McSherry and Najork 2008 (Computing information retrieval performance measures efficiently in the presence of
+    tied scores) give it in closed form, measure by measure: a document of a group of n ties is at each of the group's
+    n ranks with the same chance, and so on.
+    """
+    kernel = measure.declaration.ties
+    if kernel is None:
+        names = ", ".join(declared.name for declared in REGISTRY.values() if declared.ties is not None)
+        raise MeasureError(f"{measure} has no closed form over ties", hint=f"ties='expected' goes with {names}.")
+    return measure(table) if isinstance(kernel, str) else measure.with_kernel(kernel, table)
+
+
+def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
+    """A measure's values where texts and references may be paired several times; none passes its upper bound."""
+    one_of(credit, CREDITS, "credit")
+    rule = measure.declaration.texts
+    if rule == "meaningless" or measure.option("judged_only"):
+        raise MeasureError(f"{measure} has no meaning for texts", hint="The matcher judges every text.")
+    if credit == "one_to_one" or rule == "one_to_one":
+        values = measure(pairs.one_to_one)
+    elif credit == "pairs":
+        values = measure(pairs.every_row)
+    elif isinstance(rule, str):
+        values = measure(pairs.per_aspect if rule == "references" else pairs.per_rank)
+    else:
+        values = measure.with_kernel(rule, pairs)
+    bounded: np.ndarray = np.minimum(values, measure.declaration.high)
+    return bounded
+
+
+def summarise(measure: Measure | str, values: np.ndarray) -> float:
+    """The summary of a measure's values over queries: left to right, as a plain loop would.
+
+    In place of a measure its `average` may be given, as a column has it.
+    """
+    kind = measure if isinstance(measure, str) else measure.declaration.average
+    if kind == "geometric":
+        values = np.array([math.log(v) for v in values.tolist()])
+    total = float(np.cumsum(values)[-1]) if len(values) else 0.0
+    if kind == "sum":
+        return total
+    if not len(values):
+        return math.nan
+    return math.exp(total / len(values)) if kind == "geometric" else total / len(values)

@@ -1,0 +1,146 @@
+"""What an option of a measure may be: rules that check a value and describe themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+MAX_CUTOFF = 1_000_000_000
+
+OptionValue: TypeAlias = bool | int | float | str | tuple[Any, ...] | None
+"""A checked value, which can be hashed: a list is a tuple, a mapping a tuple of pairs."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words; with `mapping`, also a table of its own such as {1: 3, 2: 9}."""
+
+    words: tuple[str, ...]
+    mapping: bool = False
+
+    def check(self, value: object) -> OptionValue:
+        """The value as it is kept, or a ValueError that says what it must be."""
+        if self.mapping and isinstance(value, Mapping | tuple):
+            try:
+                pairs = value.items() if isinstance(value, Mapping) else value
+                return tuple(sorted((_whole(grade), _real(worth)) for grade, worth in pairs))
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError("a mapping from whole numbers to finite numbers") from None
+        if not isinstance(value, str) or value not in self.words:
+            raise ValueError(f"one of {', '.join(map(repr, self.words))}" + (" or a mapping" * self.mapping))
+        return value
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(self.words) + (", or a mapping from grade to gain" if self.mapping else "")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number from `low` to `high`; `whole` allows integers only, `optional` also None."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+    optional: bool = False
+
+    def check(self, value: object) -> OptionValue:
+        """The value as it is kept, or a ValueError that says what it must be."""
+        if value is None and self.optional:
+            return None
+        try:
+            number = _whole(value) if self.whole else _real(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not self.low <= number <= self.high:
+            raise ValueError(f"{self._kind} from {self.low:g} to {self.high:g}")
+        return number
+
+    @property
+    def _kind(self) -> str:
+        return "a whole number" if self.whole else "a number"
+
+    def __str__(self) -> str:
+        limits = "" if self.high >= MAX_CUTOFF else f" from {self.low:g} to {self.high:g}"
+        return self._kind + limits + (", or None" if self.optional else "")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def check(self, value: object) -> OptionValue:
+        """The value as it is kept, or a ValueError that says what it must be."""
+        if not isinstance(value, bool):
+            raise ValueError(str(self))
+        return value
+
+    def __str__(self) -> str:
+        return "True or False"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A list of numbers, each from `low` to `high`."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def check(self, value: object) -> OptionValue:
+        """The value as it is kept, or a ValueError that says what it must be."""
+        if not isinstance(value, list | tuple) or not value:
+            raise ValueError("a list of numbers")
+        each = Number(self.low, self.high)
+        return tuple(each.check(number) for number in value)
+
+    def __str__(self) -> str:
+        return f"a list of numbers from {self.low:g} to {self.high:g}"
+
+
+Option: TypeAlias = Choice | Number | Numbers | Flag
+
+REL = Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
+"""The lowest grade that counts as relevant."""
+
+COMMON: Mapping[str, tuple[Option, OptionValue]] = {
+    "judged_only": (Flag(), False),
+    "tokens": (Number(low=1, high=MAX_CUTOFF, whole=True, optional=True), None),
+}
+"""Options that every measure has without any code of its own, with their defaults."""
+
+
+def option_for(name: str, default: object) -> Option | None:
+    """The rule for an option that nobody gave one, from its name and default; None if they do not tell."""
+    if name == "rel":
+        return REL
+    if isinstance(default, bool):
+        return Flag()
+    return Number() if isinstance(default, int | float) else None
+
+
+def spell(value: OptionValue) -> str:
+    """A value as it is written in a measure's name."""
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, tuple) and not isinstance(value[0] if value else (), tuple):
+        return "[" + ", ".join(map(repr, value)) + "]"
+    if isinstance(value, tuple):
+        return "{" + ", ".join(f"{key!r}: {worth!r}" for key, worth in value) + "}"
+    return repr(value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or value != int(value):
+        raise ValueError("not whole")
+    return int(value)
+
+
+def _real(value: Any) -> float | int:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError("not a number")
+    if not math.isfinite(value):
+        raise ValueError("not finite")
+    return value.item() if isinstance(value, np.generic) else value

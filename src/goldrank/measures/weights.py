@@ -1,0 +1,52 @@
+"""What a grade is worth and what a rank takes from it: shared by all measures of graded relevance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from goldrank.data.placements import log2
+from goldrank.measures.options import Choice
+
+Gain: TypeAlias = str | Mapping[int, float]
+GAIN = Choice(("linear", "exp2", "binary"), mapping=True)
+DISCOUNT = Choice(("log2", "log2_from_2", "ln"))
+
+
+def gains(grade: np.ndarray, gain: Gain, rel: float, negative: str = "none") -> np.ndarray:
+    """What each grade is worth. Negative grades are worth nothing unless they are to be kept."""
+    if isinstance(gain, Mapping):
+        worth = np.where(grade > 0, grade, 0).astype(np.float64)
+        for level, value in gain.items():
+            worth[grade == level] = value
+        return worth
+    positive = grade if negative == "keep" else np.maximum(grade, 0)
+    if gain == "exp2":
+        powers: np.ndarray = np.exp2(positive) - 1.0
+        return powers
+    if gain == "binary":
+        return (grade >= rel).astype(np.float64)
+    return positive.astype(np.float64)
+
+
+def discounted(gain: np.ndarray | float, rank: np.ndarray, discount: str = "log2") -> np.ndarray:
+    """Gain divided by log2(rank + 1), or by log2(max(rank, 2)) for the form that spares the first two ranks.
+
+    "ln" divides by ln(rank + 1) / ln(2): the same but for the last bit, in which some tools differ.
+    """
+    if discount == "ln":
+        logarithm = np.array([math.log(place) for place in (rank + 1).tolist()]) / math.log(2)
+    else:
+        logarithm = log2(rank + 1 if discount == "log2" else np.maximum(rank, 2))
+    value: np.ndarray = gain / logarithm
+    return value
+
+
+def running_powers(base: float, count: int) -> np.ndarray:
+    """1, base, base^2, ..., each made from the one before, as trec_eval does."""
+    steps = np.full(max(count, 1), float(base))
+    steps[0] = 1.0
+    return np.cumprod(steps)

@@ -1,0 +1,103 @@
+"""Names of measures outside their files: where they may stand, and that each of them exists."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import goldrank
+from goldrank.cli.trec_eval import NICKNAMES, TABLE
+from goldrank.conventions import CONVENTIONS, POLICIES
+from goldrank.evaluation import texts
+from goldrank.gating import decide
+from goldrank.guide import advice, pitfalls
+from goldrank.measures import DEFAULT, REGISTRY, make, parse
+from goldrank.measures.declare import lookup
+
+SOURCE = Path(goldrank.__file__).parent
+MAY_NAME = {
+    "measures": "measures themselves",
+    "conventions.py": "options by measure, held to the registry below",
+    "guide": "advice, held to the registry below",
+    "cli/trec_eval.py": "trec_eval's table, held to the registry below",
+    "compat": "other systems' names in terms of ours, held to their recorded values",
+}
+FILES = [
+    path
+    for path in sorted(SOURCE.rglob("*.py"))
+    if not any(path.relative_to(SOURCE).as_posix().startswith(start) for start in MAY_NAME)
+]
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The bare names of measures that stand in an expression."""
+    constants = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return {value for value in constants if isinstance(value, str) and value in REGISTRY}
+
+
+def rules_by_name(tree: ast.Module) -> Iterator[tuple[int, set[str]]]:
+    """Line and names of each comparison of a `.name` with measures, and of each constant that lists several.
+
+    What is measured by default is a choice, not a rule.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(isinstance(side, ast.Attribute) and side.attr == "name" for side in sides) and names_in(node):
+                yield node.lineno, names_in(node)
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        if isinstance(target, ast.Name) and target.id != "DEFAULT" and len(names_in(node)) > 1:
+            yield node.lineno, names_in(node)
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.relative_to(SOURCE).as_posix() for path in FILES])
+def test_behaviour_goes_by_the_declaration(path):
+    assert not list(rules_by_name(ast.parse(path.read_text()))), "declare what it needs to know in @measure"
+
+
+def test_rules_by_name_are_seen():
+    code = """
+ONCE = frozenset(("R", "SetR"))
+EXPECTED: dict[str, int] = {"AP": 1, "RR": 2}
+if measure.name in ("AP", "x") or "nDCG" == measure.name:
+    pass
+DEFAULT = ("AP", "RR")
+one = evaluate(qrels, run, "AP")
+"""
+    assert [(line, len(names)) for line, names in rules_by_name(ast.parse(code))] == [(4, 1), (4, 1), (2, 2), (3, 2)]
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_conventions_name_measures_and_options_that_exist(name):
+    convention = CONVENTIONS[name]
+    for measure, options in convention.options.items():
+        k = {"needed": 10, "recall": 0.5, "multiple": 0.5}.get(REGISTRY[measure].cutoff)
+        assert dict(make(measure, k, options).options) == options, "an option that is the default changes nothing"
+    for policy, words in POLICIES.items():
+        assert getattr(convention, policy) in words
+
+
+def test_advice_names_measures_that_exist():
+    for case in advice.USE_CASES.values():
+        assert all(map(parse, (*case.primary, *case.secondary)))
+    ends = {end for question in advice.QUESTIONS.values() for end in (question.yes, question.no)} - set(
+        advice.QUESTIONS
+    )
+    assert ends == set(advice.ENDS) <= set(REGISTRY)
+    for primary, secondary, _ in advice.ENDS.values():
+        assert all(parse(text.format(k=5)) for text in (*primary, *secondary))
+    assert all(map(parse, pitfalls.BESIDE))
+
+
+def test_trec_evals_table_names_measures_that_exist():
+    own = {"runid", "relstring"}  # what trec_eval prints that is no number
+    assert not [name for name in TABLE if name not in own and lookup(name) is None]
+    assert {name for names in NICKNAMES.values() for name in names} <= set(TABLE)
+
+
+def test_defaults_name_measures_that_exist():
+    assert all(map(parse, (*DEFAULT, *texts.DEFAULT, decide.RETURNED, decide.JUDGED)))
