@@ -25,7 +25,7 @@ from goldrank.compat._common import mean, positive, sliced, values
 from goldrank.conventions import REMEM
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError, OptionError
-from goldrank.match import Rule, place
+from goldrank.match import TextRule, place
 from goldrank.match.contain import is_part, is_part_remem
 from goldrank.match.exact import same
 
@@ -79,7 +79,7 @@ class BaseMetric:
         self.global_config = global_config
         self.as_released = as_released
 
-    def rule(self) -> Rule:
+    def rule(self) -> TextRule:
         """When a retrieved text counts for a gold one."""
         return is_part_remem if self.as_released else is_part
 
@@ -165,7 +165,7 @@ class RetrievalRecall(BaseMetric):
     best_for = "Coverage of relevant documents"
     use_when = "You want to know what fraction of relevant documents are being found."
 
-    def rule(self) -> Rule:
+    def rule(self) -> TextRule:
         return same if self.as_released else is_part
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:

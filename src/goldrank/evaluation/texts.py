@@ -119,7 +119,7 @@ def evaluate_texts(
 
 
 def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, tuple[str, ...]]:
-    from goldrank.match.evidence import spans_of
+    from goldrank.match.span_table import spans_of
 
     items: list[TextItem] = []
     quotes: dict[str, Sequence[Any]] = {}
@@ -133,7 +133,8 @@ def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths:
         if given.sources is not None:
             places[given.item.query] = given.sources
         texts.update(given.source_texts or {})
-    return spans_of(items, texts or None, unit=lengths, quotes=quotes, chunk_sources=places, chunks=chunks)
+    table, notes = spans_of(items, texts or None, unit=lengths, quotes=quotes, chunk_sources=places, chunks=chunks)
+    return table, tuple(map(str, notes))
 
 
 _NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."

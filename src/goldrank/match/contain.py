@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 import numpy as np
 
-from goldrank.match.exact import Folded, original_span
-from goldrank.match.matcher import Marks, Matcher
-from goldrank.match.tokens import has_words, merged, spans, words
+from goldrank.data.texts import Texts
+from goldrank.match.exact import FoldingMatcher, original_span
+from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches, has_words, merged, spans, words
 
 _SPEAKERS = ("user: ", "assistant: ")
 
@@ -57,19 +58,17 @@ def _said(chunk: str) -> str:
     return text
 
 
-def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> Marks:
+def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> Stretches:
     return [(0, len(retrieved))] if has_words(retrieved) and fold(retrieved) in fold(reference) else []
 
 
-class Contains(Folded):
+class Contains(FoldingMatcher):
     """Retrieved texts that hold the reference."""
 
     name: ClassVar[str] = "contains"
     says: ClassVar[str] = "holds the reference"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         ours, we_speak = self._folded(retrieved, left)
         theirs, they_speak = self._folded(references, right)
         chosen = np.flatnonzero(we_speak[left] & they_speak[right])
@@ -78,7 +77,7 @@ class Contains(Folded):
         found[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
         return found
 
-    def _folded(self, texts: Sequence[str], needed: np.ndarray) -> tuple[dict[int, str], np.ndarray]:
+    def _folded(self, texts: Texts, needed: np.ndarray) -> tuple[dict[int, str], np.ndarray]:
         """The texts that are compared, and which of all have letters or digits."""
         speaks = np.zeros(len(texts), bool)
         folded = {}
@@ -90,7 +89,7 @@ class Contains(Folded):
     def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
         return map(operator.contains, ours, theirs)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         needle = self.fold(reference)
         at = self.fold(retrieved).find(needle) if has_words(reference) else -1
         return [] if at < 0 else original_span(retrieved, at, at + len(needle), **self.folds)
@@ -118,7 +117,7 @@ class ContainsWords(Contains):
     def fold(self, text: str) -> str:
         return f" {' '.join(words(text))} "
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         text = self.fold(retrieved)
         at = text.find(self.fold(reference)) if has_words(reference) else -1
         if at < 0:
@@ -136,7 +135,7 @@ class Contained(Contains):
     def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
         return map(operator.contains, theirs, ours)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         return _all_if_in(self.fold, retrieved, reference)
 
 
@@ -159,7 +158,7 @@ class Either(Contains):
             for mine, other in zip(ours, theirs, strict=True)
         )
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         return super().marks(retrieved, reference) or _all_if_in(self.fold, retrieved, reference)
 
 
@@ -176,9 +175,7 @@ class PartOfOriginal(Matcher):
     name = "remem"
     says = "is part of the reference"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         said: dict[int, tuple[str, str | None]] = {}
         for i in np.unique(left).tolist():
             text = _said(retrieved[i])
@@ -192,5 +189,5 @@ class PartOfOriginal(Matcher):
 
         return np.fromiter(map(found, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         return [(len(retrieved) - len(_said(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
+from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match.matcher import Matcher
 
@@ -74,9 +75,7 @@ class Own(Matcher):
         called = f"own function {getattr(self.function, '__name__', type(self.function).__name__)}"
         return called if self.threshold is None else f"{called}{super().__str__().removeprefix(self.name)}"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         found = np.empty(len(left))
         for here in _slices(len(left), self.at_once):
             ours = [retrieved[i] for i in left[here].tolist()]
@@ -143,9 +142,7 @@ class Embedding(Matcher):
         self.threshold = self._checked(threshold)
         self.at_once = _size(at_once)
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         place: dict[str, int] = {}
         ours = np.zeros(len(retrieved), np.int64)
         theirs = np.zeros(len(references), np.int64)

@@ -15,7 +15,7 @@ from goldrank.errors import InputError
 from goldrank.match.exact import same
 from goldrank.match.matcher import Matcher
 
-Rule = Callable[[str, str], bool]
+TextRule = Callable[[str, str], bool]
 """Whether a retrieved text holds a reference text."""
 Splitter = Callable[[str], Sequence[str]]
 """Cuts a text into the units that are compared."""
@@ -229,7 +229,7 @@ def _joined(parts: Sequence[Passages]) -> Passages:
 def place(
     retrieved: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
-    rule: Rule,
+    rule: TextRule,
     *,
     repeated_references: str = "once",
 ) -> Placements:

@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 
-Spans = list[tuple[int, int]]
-"""Stretches of a text: first character, one past the last."""
+Stretches = list[tuple[int, int]]
+"""Parts of a text: first character and one past the last of each, ascending, not overlapping."""
 
 _ASCII = re.compile(r"\w+", re.ASCII)
 _PLAIN = re.compile(r"\w+")
@@ -92,7 +92,7 @@ def words(text: str) -> list[str]:
     return folded.split(" ") if folded else []
 
 
-def spans(text: str) -> Spans:
+def spans(text: str) -> Stretches:
     """Where the words of a text stand, one stretch for each of `words`.
 
     >>> spans("a cat")
@@ -130,7 +130,7 @@ def rouge_score_words(text: str) -> list[str]:
     return _ROUGE_SCORE.findall(text.lower())
 
 
-def rouge_score_spans(text: str) -> Spans:
+def rouge_score_spans(text: str) -> Stretches:
     """Where the tokens of `rouge_score_words` stand."""
     lowered = text.lower()
     found = [match.span() for match in _ROUGE_SCORE.finditer(lowered)]
@@ -141,13 +141,13 @@ def rouge_score_spans(text: str) -> Spans:
     return [(home[begin], home[end - 1] + 1) for begin, end in found]
 
 
-def merged(text: str, stretches: Iterable[tuple[int, int]]) -> Spans:
+def merged(text: str, stretches: Iterable[tuple[int, int]]) -> Stretches:
     """Stretches in ascending order, as one where they overlap or only blanks lie between.
 
     >>> merged("the cat, sat", [(4, 7), (0, 3), (9, 12)])
     [(0, 7), (9, 12)]
     """
-    found: Spans = []
+    found: Stretches = []
     for begin, end in sorted(stretches):
         if found and not text[found[-1][1] : begin].strip():
             found[-1] = (found[-1][0], max(end, found[-1][1]))
