@@ -246,8 +246,8 @@ class RetrieverComparison:
     """Retrievers side by side.
 
     >>> comparison = RetrieverComparison(k_values=[1])
-    >>> one = comparison.evaluate_retriever("A", [{"retrieved": ["d1"], "relevant": ["d1"]}])
-    >>> one.precision
+    >>> result = comparison.evaluate_retriever("A", [{"retrieved": ["d1"], "relevant": ["d1"]}])
+    >>> result.precision
     {1: 1.0}
     """
 

@@ -252,9 +252,9 @@ class Spans:
     def share(self, k: int | None) -> np.ndarray:
         """Per evidence, the share of its best-covered alternative that the first k texts hold."""
         held = self.within(k)[self.part]
-        found = np.bincount(self.part_of[held], weights=self.length[self.part[held]], minlength=len(self.owner))
+        covered = np.bincount(self.part_of[held], weights=self.length[self.part[held]], minlength=len(self.owner))
         best = np.zeros(len(self.evidence_query))
-        np.maximum.at(best, self.owner, found / self.alternative_length)
+        np.maximum.at(best, self.owner, covered / self.alternative_length)
         return best
 
     def by_query(self, values: np.ndarray) -> np.ndarray:
@@ -279,9 +279,9 @@ class Spans:
         first = np.searchsorted(texts.query, np.arange(len(self) + 1))
         kept = np.concatenate(([0], np.cumsum(texts.placed)))
         new = kept[1:] - kept[first[texts.query]]
-        found = self.rank > 0
+        held = self.rank > 0
         rank = np.zeros(len(self.rank), np.int64)
-        rank[found] = new[first[self.query[found]] + self.rank[found] - 1]
+        rank[held] = new[first[self.query[held]] + self.rank[held] - 1]
         return replace(
             self,
             retrieved=kept[first[1:]] - kept[first[:-1]],

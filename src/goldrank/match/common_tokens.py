@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -69,11 +68,11 @@ def in_common(
     """
     parts = [TokenCounts(*np.empty((3, 0), np.int64))]
     for begin, end in _blocks(retrieved, references, left, right):
-        coded = _Coded([], [], [], [], [])
+        pairs = _CodedPairs([], [], [], [])
         for first, after in _groups(left[begin:end], right[begin:end]):
             here = slice(begin + first, begin + after)
-            _code(retrieved, references, left[here].tolist(), right[here].tolist(), tokenise, ordered, coded)
-        parts.append(_counted(coded, ordered, can_reach))
+            pairs.extend(_code(retrieved, references, left[here].tolist(), right[here].tolist(), tokenise, ordered))
+        parts.append(_counted(pairs, ordered, can_reach))
     return TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -88,7 +87,7 @@ def _blocks(retrieved: Texts, references: Texts, left: np.ndarray, right: np.nda
 def _groups(left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
     """Stretches of pairs that share no text, so that each is coded by itself: the questions, mostly.
 
-    Few codes are found faster than many. A stretch that is too long is tokenise all the same.
+    Few codes are found faster than many. A stretch that is too long is cut all the same.
     """
     at = np.arange(len(left))
     reach = np.zeros(len(left), np.int64)
@@ -105,16 +104,20 @@ def _stretches(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
-@dataclass(frozen=True)
-class _Coded:
-    """Pairs of texts as strings of codes, and the tokens that the texts have with those that were left out."""
+class _CodedPairs(NamedTuple):
+    """Pairs of texts as strings of codes, or as numbers where there are more tokens than codes."""
 
-    ours: list[str]
-    theirs: list[str]
+    ours: list[str | list[int]]
+    theirs: list[str | list[int]]
     our_size: list[int]
+    """How many tokens each text has, with those that were left out."""
     their_size: list[int]
-    uncoded: list[tuple[int, list[int], list[int]]]
-    """Where codes do not suffice: the place of a pair, and its texts as numbers."""
+
+    def extend(self, more: _CodedPairs) -> None:
+        self.ours.extend(more.ours)
+        self.theirs.extend(more.theirs)
+        self.our_size.extend(more.our_size)
+        self.their_size.extend(more.their_size)
 
 
 class _Codes(dict[Hashable, str]):
@@ -129,87 +132,68 @@ class _Codes(dict[Hashable, str]):
 
 
 def _code(
-    retrieved: Texts,
-    references: Texts,
-    left: list[int],
-    right: list[int],
-    tokenise: Tokeniser,
-    ordered: bool,
-    coded: _Coded,
-) -> None:
+    retrieved: Texts, references: Texts, left: list[int], right: list[int], tokenise: Tokeniser, ordered: bool
+) -> _CodedPairs:
     codes = _Codes()
     theirs: dict[int, tuple[str, int]] = {}
     ours: dict[int, tuple[str, int]] = {}
     try:
-        for j in right:
-            if j not in theirs:
-                tokens = tokenise(references[j])
-                theirs[j] = _joined(map(codes.__getitem__, tokens), ordered), len(tokens)
+        for j in dict.fromkeys(right):
+            tokens = tokenise(references[j])
+            theirs[j] = _joined(map(codes.__getitem__, tokens), ordered), len(tokens)
     except OverflowError:
-        _number(retrieved, references, left, right, tokenise, coded)
-        return
-    for i in left:
-        if i not in ours:
-            tokens = tokenise(retrieved[i])
-            ours[i] = _joined(filter(None, map(codes.get, tokens)), ordered), len(tokens)
-    for i, j in zip(left, right, strict=True):
-        text, size = ours[i]
-        coded.ours.append(text)
-        coded.our_size.append(size)
-        text, size = theirs[j]
-        coded.theirs.append(text)
-        coded.their_size.append(size)
+        pairs = (_numbered(tokenise(retrieved[i]), tokenise(references[j])) for i, j in zip(left, right, strict=True))
+        return _CodedPairs(*map(list, zip(*pairs, strict=True)))
+    for i in dict.fromkeys(left):
+        tokens = tokenise(retrieved[i])
+        ours[i] = _joined(filter(None, map(codes.get, tokens)), ordered), len(tokens)
+    return _CodedPairs(
+        [ours[i][0] for i in left],
+        [theirs[j][0] for j in right],
+        [ours[i][1] for i in left],
+        [theirs[j][1] for j in right],
+    )
 
 
 def _joined(characters: Iterable[str], ordered: bool) -> str:
     return "".join(characters if ordered else sorted(characters))
 
 
-def _number(
-    retrieved: Texts, references: Texts, left: list[int], right: list[int], tokenise: Tokeniser, coded: _Coded
-) -> None:
-    """As `_code`, for references with more distinct tokens than there are characters: tokens as numbers."""
-    for i, j in zip(left, right, strict=True):
-        number: dict[Hashable, int] = {}
-        wanted, tokens = tokenise(references[j]), tokenise(retrieved[i])
-        theirs = [number.setdefault(token, len(number)) for token in wanted]
-        coded.uncoded.append((len(coded.ours), [number[token] for token in tokens if token in number], theirs))
-        coded.ours.append("")
-        coded.theirs.append("")
-        coded.our_size.append(len(tokens))
-        coded.their_size.append(len(wanted))
+def _numbered(tokens: Sequence[Hashable], wanted: Sequence[Hashable]) -> tuple[list[int], list[int], int, int]:
+    number: dict[Hashable, int] = {}
+    theirs = [number.setdefault(token, len(number)) for token in wanted]
+    return [number[token] for token in tokens if token in number], theirs, len(tokens), len(wanted)
 
 
-def _counted(coded: _Coded, ordered: bool, can_reach: CanReach | None) -> TokenCounts:
-    count = len(coded.ours)
-    our_length = np.fromiter(map(len, coded.ours), np.int64, count)
-    their_length = np.fromiter(map(len, coded.theirs), np.int64, count)
-    sizes = np.array(coded.our_size, np.int64), np.array(coded.their_size, np.int64)
-    common = np.zeros(count, np.int64)
+def _counted(pairs: _CodedPairs, ordered: bool, can_reach: CanReach | None) -> TokenCounts:
+    ours, theirs = pairs.ours, pairs.theirs
+    our_length, their_length = (np.fromiter(map(len, side), np.int64, len(side)) for side in (ours, theirs))
+    our_size, their_size = np.array(pairs.our_size, np.int64), np.array(pairs.their_size, np.int64)
+    common = np.zeros(len(ours), np.int64)
     most = np.minimum(our_length, their_length)
     open_pairs = most > 0
     if can_reach is not None:
-        open_pairs &= can_reach(TokenCounts(most, *sizes))
-    expensive = open_pairs & (our_length * their_length > EXPENSIVE)
+        open_pairs &= can_reach(TokenCounts(most, our_size, their_size))
+    numbered = np.fromiter((not isinstance(text, str) for text in theirs), bool, len(theirs))
+    expensive = open_pairs & (numbered | (our_length * their_length > EXPENSIVE))
     cheap = np.flatnonzero(open_pairs & ~expensive)
     if len(cheap):
         common[cheap] = cpdist(
-            list(map(coded.ours.__getitem__, cheap.tolist())),
-            list(map(coded.theirs.__getitem__, cheap.tolist())),
+            list(map(ours.__getitem__, cheap.tolist())),
+            list(map(theirs.__getitem__, cheap.tolist())),
             scorer=LCSseq.similarity,
             dtype=np.int64,
             workers=-1 if len(cheap) >= THREADS_FROM else 1,
         )
-    examined: list[tuple[int, Sequence[Hashable], Sequence[Hashable]]] = [*coded.uncoded]
-    examined += ((i, coded.ours[i], coded.theirs[i]) for i in np.flatnonzero(expensive).tolist())
-    for i, ours, theirs in examined:
-        shared = Counter(ours) & Counter(theirs)
+    for i in np.flatnonzero(expensive).tolist():
+        shared = Counter(ours[i]) & Counter(theirs[i])
         bound = np.array([shared.total()])
         if not ordered:
             common[i] = bound[0]
-        elif can_reach is None or can_reach(TokenCounts(bound, sizes[0][i : i + 1], sizes[1][i : i + 1]))[0]:
-            common[i] = LCSseq.similarity(*([token for token in side if token in shared] for side in (ours, theirs)))
-    return TokenCounts(common, *sizes)
+        elif can_reach is None or can_reach(TokenCounts(bound, our_size[i : i + 1], their_size[i : i + 1]))[0]:
+            shared_tokens = ([token for token in side if token in shared] for side in (ours[i], theirs[i]))
+            common[i] = LCSseq.similarity(*shared_tokens)
+    return TokenCounts(common, our_size, their_size)
 
 
 class CountingMatcher(Matcher):

@@ -29,7 +29,7 @@ def is_part(chunk: str, document: str) -> bool:
     >>> is_part("Date: 2023-01-02\\nuser: hello", "say hello world")
     True
     """
-    text = _said(chunk)
+    text = _bare_text(chunk)
     if not text.strip():
         return False
     return text in document or json.dumps(text)[1:-1] in document
@@ -51,7 +51,7 @@ def _without_date(chunk: str) -> str:
     return chunk.partition("\n")[2] if chunk.startswith("Date: ") else chunk
 
 
-def _said(chunk: str) -> str:
+def _bare_text(chunk: str) -> str:
     text = _without_date(chunk)
     for speaker in _SPEAKERS:
         text = text.removeprefix(speaker)
@@ -69,22 +69,22 @@ class Contains(FoldingMatcher):
     says: ClassVar[str] = "holds the reference"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        ours, we_speak = self._folded(retrieved, left)
-        theirs, they_speak = self._folded(references, right)
-        chosen = np.flatnonzero(we_speak[left] & they_speak[right])
+        ours, has_text = self._folded(retrieved, left)
+        theirs, has_reference = self._folded(references, right)
+        chosen = np.flatnonzero(has_text[left] & has_reference[right])
         pairs = (map(ours.__getitem__, left[chosen].tolist()), map(theirs.__getitem__, right[chosen].tolist()))
-        found = np.zeros(len(left))
-        found[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
-        return found
+        degrees = np.zeros(len(left))
+        degrees[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
+        return degrees
 
     def _folded(self, texts: Texts, needed: np.ndarray) -> tuple[dict[int, str], np.ndarray]:
         """The texts that are compared, and which of all have letters or digits."""
-        speaks = np.zeros(len(texts), bool)
+        worded = np.zeros(len(texts), bool)
         folded = {}
         for i in np.unique(needed).tolist():
-            speaks[i] = has_words(texts[i])
+            worded[i] = has_words(texts[i])
             folded[i] = self.fold(texts[i])
-        return folded, speaks
+        return folded, worded
 
     def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
         return map(operator.contains, ours, theirs)
@@ -176,18 +176,15 @@ class PartOfOriginal(Matcher):
     says = "is part of the reference"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        said: dict[int, tuple[str, str | None]] = {}
+        forms: dict[int, set[str]] = {}
         for i in np.unique(left).tolist():
-            text = _said(retrieved[i])
-            escaped = json.dumps(text)[1:-1]
-            said[i] = text, escaped if escaped != text else None
+            text = _bare_text(retrieved[i])
+            forms[i] = {text, json.dumps(text)[1:-1]} if text.strip() else set()
 
-        def found(i: int, j: int) -> bool:
-            text, escaped = said[i]
-            document = references[j]
-            return bool(text.strip()) and (text in document or (escaped is not None and escaped in document))
+        def is_in(i: int, j: int) -> bool:
+            return any(form in references[j] for form in forms[i])
 
-        return np.fromiter(map(found, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
+        return np.fromiter(map(is_in, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
-        return [(len(retrieved) - len(_said(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []
+        return [(len(retrieved) - len(_bare_text(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []

@@ -53,8 +53,8 @@ def original_span(text: str, begin: int, end: int, **folds: bool) -> Stretches:
     if len(text) > SHOWN:
         return [(0, len(text))]
     pieces: list[tuple[int, str]] = []
-    for found in re.finditer(r"\s+|.", text, re.DOTALL):
-        at, piece = found.start(), found[0]
+    for match in re.finditer(r"\s+|.", text, re.DOTALL):
+        at, piece = match.start(), match[0]
         if pieces and unicodedata.combining(piece[0]):
             at, base = pieces.pop()
             piece = base + piece

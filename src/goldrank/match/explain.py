@@ -24,10 +24,10 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
             break
         left = np.repeat(np.arange(len(rows)), len(reference.texts))
         right = np.tile(np.arange(len(reference.texts)), len(rows))
-        found = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
-        best = found.argmax(axis=1)
-        degrees[rows, column] = found.max(axis=1)
-        matched[rows, column] = matcher.enough(found).any(axis=1)
+        by_text = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
+        best = by_text.argmax(axis=1)
+        degrees[rows, column] = by_text.max(axis=1)
+        matched[rows, column] = matcher.enough(by_text).any(axis=1)
         for i in np.flatnonzero(matched[rows, column]).tolist():
             marks[rows[i], column] = matcher.marks(texts[i], reference.texts[int(best[i])])
     return Explanation(

@@ -47,7 +47,7 @@ class Fuzzy(Matcher):
         """
         ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
         theirs = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
-        found = np.zeros(len(left))
+        degrees = np.zeros(len(left))
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         chosen = [
             at
@@ -62,8 +62,8 @@ class Fuzzy(Matcher):
                 dtype=np.float64,
                 workers=-1 if len(chosen) >= THREADS_FROM else 1,
             )
-            found[chosen] = percent / 100
-        return found
+            degrees[chosen] = percent / 100
+        return degrees
 
     def most(self, ours: int, theirs: int) -> float:
         """The highest degree that texts of these lengths can have."""

@@ -63,10 +63,10 @@ class Own(Matcher):
     ) -> Own:
         """A function of two lists of the same length, retrieved texts and references, which returns one bool or
         number for each pair. It is given `at_once` pairs, or the rest, at a time."""
-        made = cls(function, threshold, inclusive=inclusive)
-        made.at_once = _size(at_once)
-        made.many = True
-        return made
+        matcher = cls(function, threshold, inclusive=inclusive)
+        matcher.at_once = _size(at_once)
+        matcher.many = True
+        return matcher
 
     many = False
     """Whether the function takes lists."""
@@ -76,12 +76,12 @@ class Own(Matcher):
         return called if self.threshold is None else f"{called}{super().__str__().removeprefix(self.name)}"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        found = np.empty(len(left))
+        degrees = np.empty(len(left))
         for here in _slices(len(left), self.at_once):
             ours = [retrieved[i] for i in left[here].tolist()]
             theirs = [references[j] for j in right[here].tolist()]
-            found[here] = self._asked(ours, theirs)
-        return found
+            degrees[here] = self._asked(ours, theirs)
+        return degrees
 
     def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
         try:
@@ -97,7 +97,7 @@ class Own(Matcher):
             raise InputError(
                 f"{self} gave {len(answers):,} values for {len(ours):,} pairs", where=_pair(ours[0], theirs[0])
             )
-        return [self._value(*found) for found in zip(answers, ours, theirs, strict=True)]
+        return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
 
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
         if isinstance(answer, bool | np.bool_):
@@ -149,17 +149,17 @@ class Embedding(Matcher):
         for texts, places, needed in ((retrieved, ours, left), (references, theirs, right)):
             for i in np.unique(needed).tolist():
                 places[i] = place.setdefault(texts[i], len(place))
-        found = np.ones(len(left))
+        degrees = np.ones(len(left))
         # The same text is the same, whatever rounding makes of its cosine with itself.
         differ = np.flatnonzero(ours[left] != theirs[right])
         if not len(differ):
-            return found
+            return degrees
         vectors = self._vectors(list(place))
         for here in _slices(len(differ), 10_000):
             chosen = differ[here]
             a, b = vectors[ours[left[chosen]]], vectors[theirs[right[chosen]]]
-            found[chosen] = np.einsum("ij,ij->i", a, b, dtype=np.float64)
-        return np.clip(found, 0, 1)
+            degrees[chosen] = np.einsum("ij,ij->i", a, b, dtype=np.float64)
+        return np.clip(degrees, 0, 1)
 
     def _vectors(self, texts: list[str]) -> np.ndarray:
         """Vectors of length 1."""

@@ -88,9 +88,9 @@ def _recall(retrieved: str, reference: str, enough: Callable[[float], bool] | No
                 break
             if here.isdisjoint(other):
                 continue  # whatever is in common is covered already
-            found = common_words(sentence, other)
-            here -= found
-            open_words -= found
+            covered = common_words(sentence, other)
+            here -= covered
+            open_words -= covered
             if enough is not None and enough((most - len(open_words)) / whole):
                 return (most - len(open_words)) / whole
     return (most - len(open_words)) / whole
@@ -201,7 +201,7 @@ class Rouge(Matcher):
     def marks(self, retrieved: str, reference: str) -> Stretches:
         chosen: set[tuple[int, int]] = set()
         for stretch in re.finditer(r"[^.]+", retrieved):
-            where = [found.span() for found in _WORD.finditer(retrieved, *stretch.span())]
+            where = [word.span() for word in _WORD.finditer(retrieved, *stretch.span())]
             other = tuple(stretch[0].split())
             for sentence in _sentences(reference):
                 chosen.update(where[j] for _, j in _walk(sentence, other))

@@ -70,16 +70,16 @@ class Shingles(Matcher):
         return spelled if self.n == 3 else f"{spelled} of {self.n} words"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        found = np.zeros(len(left))
+        degrees = np.zeros(len(left))
         for chosen, by_runs in self._by_size(references, right):
-            found[chosen] = by_runs.degrees(retrieved, references, left[chosen], right[chosen])
-        return found
+            degrees[chosen] = by_runs.degrees(retrieved, references, left[chosen], right[chosen])
+        return degrees
 
     def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        found = np.zeros(len(left), bool)
+        decided = np.zeros(len(left), bool)
         for chosen, by_runs in self._by_size(references, right):
-            found[chosen] = by_runs.decide(retrieved, references, left[chosen], right[chosen])
-        return found
+            decided[chosen] = by_runs.decide(retrieved, references, left[chosen], right[chosen])
+        return decided
 
     def _by_size(self, references: Texts, right: np.ndarray) -> Iterator[tuple[np.ndarray, TokenRecall]]:
         """Short references have shorter shingles: the pairs of each size, and the matcher for them."""

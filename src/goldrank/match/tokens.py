@@ -98,16 +98,7 @@ def spans(text: str) -> Stretches:
     >>> spans("a cat")
     [(0, 1), (2, 5)]
     """
-    return [found.span() for found in _pattern(text).finditer(text)]
-
-
-def count(text: str) -> int:
-    """How many words a text has.
-
-    >>> count("To be, or not to be")
-    6
-    """
-    return len(spans(text))
+    return [word.span() for word in _pattern(text).finditer(text)]
 
 
 def has_words(text: str) -> bool:
@@ -133,12 +124,12 @@ def rouge_score_words(text: str) -> list[str]:
 def rouge_score_spans(text: str) -> Stretches:
     """Where the tokens of `rouge_score_words` stand."""
     lowered = text.lower()
-    found = [match.span() for match in _ROUGE_SCORE.finditer(lowered)]
+    stretches = [match.span() for match in _ROUGE_SCORE.finditer(lowered)]
     if len(lowered) == len(text):
-        return found
+        return stretches
     # Some letters have two characters in lower case: each of them goes back to its letter.
     home = [at for at, character in enumerate(text) for _ in character.lower()]
-    return [(home[begin], home[end - 1] + 1) for begin, end in found]
+    return [(home[begin], home[end - 1] + 1) for begin, end in stretches]
 
 
 def merged(text: str, stretches: Iterable[tuple[int, int]]) -> Stretches:
@@ -147,10 +138,10 @@ def merged(text: str, stretches: Iterable[tuple[int, int]]) -> Stretches:
     >>> merged("the cat, sat", [(4, 7), (0, 3), (9, 12)])
     [(0, 7), (9, 12)]
     """
-    found: Stretches = []
+    joined: Stretches = []
     for begin, end in sorted(stretches):
-        if found and not text[found[-1][1] : begin].strip():
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if joined and not text[joined[-1][1] : begin].strip():
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
-            found.append((begin, end))
-    return found
+            joined.append((begin, end))
+    return joined
