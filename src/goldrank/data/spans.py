@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import Span, TextItem
 from goldrank.errors import InputError
 
 NOWHERE = ""
@@ -144,7 +144,7 @@ class Spans:
         size: Callable[[str], int] = len,
         chunks: Sequence[Span] | None = None,
     ) -> Spans:
-        """The table of some items whose spans are right for their sources.
+        """The table of items that were checked (`goldrank.match.evidence.resolve`): spans are right for their sources.
 
         Lengths are in characters, or in the `tokens` of the sources. `size` says how long a text is that has no
         known place. `chunks` are all the texts that could have been retrieved.
@@ -309,12 +309,6 @@ class _SpanColumns:
         placed: list[bool] = []
         for query, item in enumerate(items):
             spans = [None] * len(item.retrieved) if item.spans is None else item.spans
-            if len(spans) != len(item.retrieved):
-                raise InputError(
-                    f"query '{ids.show(item.query)}' has {len(item.retrieved)} retrieved texts but {len(spans)} spans",
-                    where=item.where or None,
-                    hint="Give one span for each text, None where it is not known.",
-                )
             placed += [span is not None for span in spans]
             rows += [
                 (query, self._number(span), span.start, span.end, _TEXT, rank)
@@ -325,7 +319,7 @@ class _SpanColumns:
         owner: list[int] = []
         for query, item in enumerate(items):
             for evidence in item.evidence:
-                for alternative in _checked(evidence, item):
+                for alternative in evidence.alternatives:
                     rows += [
                         (query, self._number(span), span.start, span.end, _EVIDENCE, len(owner)) for span in alternative
                     ]
@@ -385,17 +379,6 @@ class _SpanColumns:
             fresh[i] = key not in seen
             seen.add(key)
         return fresh
-
-
-def _checked(evidence: Evidence, item: TextItem) -> tuple[tuple[Span, ...], ...]:
-    """The alternatives of an evidence; each has a span."""
-    if not evidence.alternatives or not all(evidence.alternatives):
-        raise InputError(
-            f"query '{ids.show(item.query)}' has evidence without any span",
-            where=item.where or None,
-            hint="Each alternative is one span or several.",
-        )
-    return evidence.alternatives
 
 
 def _touching(

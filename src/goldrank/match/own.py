@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
@@ -41,13 +42,15 @@ class Own(Matcher):
     name: ClassVar[str] = "own"
     says: ClassVar[str] = "own function"
 
-    def __init__(self, function: Callable[..., Any], threshold: float | None = None, *, inclusive: bool = True) -> None:
+    def __init__(
+        self, function: Callable[[str, str], object], threshold: float | None = None, *, inclusive: bool = True
+    ) -> None:
         super().__init__(inclusive=inclusive)
         if not callable(function):
             raise OptionError(
                 f"{function!r} is no function", hint="Give a function of a retrieved text and a reference."
             )
-        self.function = function
+        self.function: Callable[..., Any] = function  # of two texts, or of two lists of them
         self.at_once = 1
         if threshold is not None:
             self.threshold = self._checked(threshold)
@@ -55,7 +58,7 @@ class Own(Matcher):
     @classmethod
     def batched(
         cls,
-        function: Callable[..., Any],
+        function: Callable[[list[str], list[str]], Iterable[object]],
         threshold: float | None = None,
         *,
         inclusive: bool = True,
@@ -63,7 +66,8 @@ class Own(Matcher):
     ) -> Own:
         """A function of two lists of the same length, retrieved texts and references, which returns one bool or
         number for each pair. It is given `at_once` pairs, or the rest, at a time."""
-        matcher = cls(function, threshold, inclusive=inclusive)
+        many: Callable[..., Any] = function
+        matcher = cls(many, threshold, inclusive=inclusive)
         matcher.at_once = _size(at_once)
         matcher.many = True
         return matcher
@@ -133,7 +137,12 @@ class Embedding(Matcher):
     says: ClassVar[str] = "cosine of embeddings"
 
     def __init__(
-        self, embed: Callable[[list[str]], Any], threshold: float, *, inclusive: bool = True, at_once: int = AT_ONCE
+        self,
+        embed: Callable[[list[str]], ArrayLike],
+        threshold: float,
+        *,
+        inclusive: bool = True,
+        at_once: int = AT_ONCE,
     ) -> None:
         super().__init__(inclusive=inclusive)
         if not callable(embed):
