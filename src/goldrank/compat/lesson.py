@@ -144,26 +144,20 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
     >>> dcg_table(["x", "a"], {"a": 3}, 2)[1]["discount"]
     1.584962500721156
     """
-    k = positive(k)
-    shown = list(retrieved_ids[:k])
+    shown = list(retrieved_ids[: positive(k)])
     grades = [relevance_scores.get(doc, 0) for doc in shown]
-    # Each document as a ranking of its own, cut behind it, is its contribution.
-    so_far = [dcg_at_k(shown, relevance_scores, at) for at in range(1, len(shown) + 1)]
     discounts = log2(np.arange(2, len(shown) + 2)).tolist()
-    alone = [
-        dcg_at_k([None] * at + [doc], {doc: grade}, at + 1)
-        for at, (doc, grade) in enumerate(zip(shown, grades, strict=True))
-    ]
     return [
         {
-            "position": at + 1,
-            "doc": shown[at],
-            "relevance": grades[at],
-            "discount": discounts[at],
-            "contribution": alone[at],
-            "dcg": so_far[at],
+            "position": rank,
+            "doc": doc,
+            "relevance": grade,
+            "discount": discount,
+            # The document alone at its rank.
+            "contribution": dcg_at_k([None] * (rank - 1) + [doc], {doc: grade}, rank),
+            "dcg": dcg_at_k(shown, relevance_scores, rank),
         }
-        for at in range(len(shown))
+        for rank, (doc, grade, discount) in enumerate(zip(shown, grades, discounts, strict=True), 1)
     ]
 
 
@@ -302,14 +296,17 @@ def _measured(queries: Sequence[Query], grades_key: str, k_values: Sequence[int]
         judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
     placed = _placed(rankings, *judged)
     binary, graded = placed[0], placed[-1]
-    binary_names = {"recall_at_k": "R", "precision_at_k": "P", "hit_rate_at_k": "Success"}
-    means: dict[str, Any] = {
-        key: {k: mean(_cut_values(name, binary, k, as_released)) for k in k_values}
-        for key, name in binary_names.items()
+    at_k = {
+        "recall": ("R", binary),
+        "precision": ("P", binary),
+        "hit_rate": ("Success", binary),
+        "ndcg": ("nDCG", graded),
     }
-    means["ndcg_at_k"] = {k: mean(_cut_values("nDCG", graded, k, as_released)) for k in k_values}
-    means["mrr"] = mean(values("RR", None, binary, LESSON))
-    return means
+    means: dict[str, Any] = {
+        f"{key}_at_k": {k: mean(_cut_values(name, table, k, as_released)) for k in k_values}
+        for key, (name, table) in at_k.items()
+    }
+    return means | {"mrr": mean(values("RR", None, binary, LESSON))}
 
 
 def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placements]:

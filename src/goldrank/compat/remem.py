@@ -76,6 +76,8 @@ class BaseMetric:
     formula: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
     use_when: ClassVar[str] = ""
+    released_repeats: ClassVar[str] = "once"
+    """Whether REMem's code counts a gold document that is listed twice "once" or "each" time."""
 
     def __init__(self, global_config: object = None, *, as_released: bool = False) -> None:
         self.global_config = global_config
@@ -127,7 +129,7 @@ class BaseMetric:
             [texts for _, texts in pairs],
             [wanted for wanted, _ in pairs],
             self.rule(),
-            repeated_references="each" if self.as_released and self.metric_name == "retrieval_recall_all" else "once",
+            repeated_references=self.released_repeats if self.as_released else "once",
         )
         columns = {f"{self.label}@{k}": self.measured(placed, k) for k in cuts}
         missing = np.zeros(len(gold) - len(pairs) if self.as_released else 0)
@@ -182,6 +184,7 @@ class RetrievalRecallAll(BaseMetric):
     formula = "Recall_all@k = 1.0 if all relevant docs are in top-k, else 0.0"
     best_for = "Tasks requiring complete retrieval"
     use_when = "You need ALL relevant documents."
+    released_repeats = "each"
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
         return self._at("RecallAll", placed.per_aspect, k)

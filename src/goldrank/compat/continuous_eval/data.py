@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -33,9 +33,6 @@ class Dataset(Sequence[Datum]):
 
     def __len__(self) -> int:
         return len(self.data)
-
-    def __iter__(self) -> Iterator[Datum]:
-        return iter(self.data)
 
     def texts(self, names: Sequence[str]) -> list[Texts]:
         """The texts of every datum under the first of the names that it has."""
