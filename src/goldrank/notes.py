@@ -30,7 +30,7 @@ class Kind:
     counts: tuple[str, ...] = ("count",)
     """Facts that add up over shards."""
     whole: tuple[tuple[str, str], ...] = ()
-    """Facts that are a count of the result itself, also of shards that have no such note: (fact, `Scores.counts` key)."""
+    """Facts that are counts of the result itself, and counted in shards without such a note too: (fact, count)."""
     of_values: bool = False
     """Whether it speaks of a shard's own values, which say nothing of the whole."""
 

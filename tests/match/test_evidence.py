@@ -15,7 +15,9 @@ from goldrank import parse
 from goldrank.data.spans import Spans, length_within, merge
 from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
-from goldrank.match.evidence import Finder, Quote, evidence_of, resolve, spans_of, word_offsets
+from goldrank.match.evidence import Finder, Quote, evidence_of, resolve
+from goldrank.match.span_table import spans_of, word_offsets
+from goldrank.notes import Note
 
 # Intervals.
 
@@ -293,7 +295,7 @@ def test_texts_without_offsets_are_aligned() -> None:
         )  # fmt: skip
         assert parse("SpanRecall@16")(table).tolist() == [1.0]
         assert parse("SpanRecall@5")(table)[0] == evaluated(chunks[:5], "SpanRecall", "token")
-        assert notes == ("16 retrieved texts were located white space, case or forms of letters apart",)
+        assert notes == (Note.of("texts-near", count=16),)
         # Words 100 to 140 and 700 to 709 are in one text each, 1500 to 1800 in three, 3000 to 3080 in two: 7 of 256.
         assert parse("SpanPrecisionOmega")(table)[0] == pytest.approx((41 + 10 + 301 + 81) / (7 * 256))
 
@@ -385,8 +387,10 @@ def test_quotations_that_stand_in_several_places() -> None:
     any_of, first = Finder(TEXTS), Finder(TEXTS, several="first")
     assert len(any_of.evidence(written, "here").alternatives) == 2  # type: ignore[union-attr]
     assert first.evidence(written, "here").alternatives == ((S("doc1", 0, 6),),)  # type: ignore[union-attr]
-    assert "1 quotation stands in several places, any of them counts" in any_of.notes
-    assert "1 quotation stands in several places, the first counts" in first.notes
+    for finder, which in ((any_of, "any of them counts"), (first, "the first counts")):
+        assert [note.code for note in finder.notes] == ["quotations-near", "quotations-several"]
+        assert finder.notes[1].counts == {"count": 1}
+        assert finder.notes[1]["which"] == which
     with pytest.raises(InputError, match="'SO FAR' stands in 2 places"):
         Finder(TEXTS, several="error").evidence(written, "here")
 
@@ -399,24 +403,29 @@ def test_quotations_that_are_not_located() -> None:
     assert caught.value.where == "items.jsonl:3: query 'q1': evidence 2"
     table, notes = spans_of([item], TEXTS, quotes=quotes, unlocated="missed")
     assert parse("SpanRecall")(table).tolist() == [6 / (6 + 14)]
-    assert notes == (
-        "1 quotation was not located, counted as missed: 'so near it was' (items.jsonl:3: query 'q1': evidence 2)",
-    )
+    (note,) = notes
+    assert note.code == "quotations-lost"
+    assert note.is_warning
+    assert note.samples == ("so near it was (items.jsonl:3: query 'q1': evidence 2)",)
+    assert note["how"] == "counted as missed"
+    assert str(note).startswith("1 quotation was not located, counted as missed: 'so near it was (items.jsonl:3: ")
     by_word, _ = spans_of([item], TEXTS, quotes=quotes, unlocated="missed", unit="token")
     assert parse("SpanRecall")(by_word).tolist() == [2 / (2 + 4)]
     again = resolve(resolve([item], Finder(TEXTS, unlocated="missed"), quotes), Finder(TEXTS))
     assert parse("SpanRecall")(Spans.of(again)).tolist() == [6 / (6 + 14)], "what is resolved stays so"
     table, notes = spans_of([item], TEXTS, quotes=quotes, unlocated="skip")
     assert parse("SpanRecall")(table).tolist() == [1.0]
-    assert "left out" in notes[0]
+    assert [(note.code, note["how"]) for note in notes] == [("quotations-lost", "left out")]
 
 
-def test_approximate_places_are_told() -> None:
+def test_approximate_places_are_noted() -> None:
     finder = Finder(TEXTS, similarity=0.85)
     found = finder.evidence({"quote": "nothing of teh kind"}, "here")
     assert found == Evidence(((S("doc2", 0, 19),),))
     # Two of 19 letters differ.
-    assert finder.notes == (f"1 quotation was located approximately (similarity from {17 / 19:.2f})",)
+    assert finder.notes == (Note.of("quotations-approximate", count=1, least=17 / 19),)
+    finder.place("nothing of hte kin", None)
+    assert [note["least"] for note in finder.notes] == [17 / 19, 16 / 18], "quotations and texts are noted apart"
     with pytest.raises(InputError, match="is not in any source"):
         Finder(TEXTS).evidence({"quote": "nothing of teh kind"}, "here")
 
@@ -426,7 +435,7 @@ def test_retrieved_texts_without_a_place() -> None:
     table, notes = spans_of([item], TEXTS)
     assert table.texts.placed.tolist() == [True, False, True]
     assert parse("SpanPrecision")(table).tolist() == [6 / (6 + 25 + 5)]
-    assert notes == ("1 retrieved text has no known place: counted by its length, without evidence",)
+    assert notes == (Note.of("texts-unplaced", count=1),)
     table, _ = spans_of([item])
     assert not table.texts.placed.any(), "without sources nothing can be found"
 
@@ -437,9 +446,9 @@ def test_of_several_places_the_one_with_evidence() -> None:
     assert resolved[0].spans == [S("doc1", 22, 28)]
 
 
-def test_a_text_that_is_not_what_stands_there_is_told() -> None:
+def test_a_text_that_is_not_what_stands_there_is_noted() -> None:
     item = TextItem("q", ["So far"], spans=[S("doc1", 1, 7)])
-    assert spans_of([item], TEXTS)[1] == ("1 retrieved text is not what stands at its place in the source",)
+    assert spans_of([item], TEXTS)[1] == (Note.of("texts-differ", count=1),)
     assert spans_of([TextItem("q", ["SO FAR "], spans=[S("doc1", 0, 6)])], TEXTS)[1] == ()
 
 
@@ -520,4 +529,4 @@ def test_corpus_in_every_form() -> None:
     values = [parse("SpanPrecisionOmega")(spans_of([item], TEXTS, chunks=form)[0])[0] for form in forms]
     # The second text has 18 characters, 6 of them evidence; the last form has these alone, at their second place.
     assert values == [6 / 18] * 4 + [6 / 6]
-    assert spans_of([item], TEXTS, chunks=forms[-1])[1] == ("1 text of the corpus has no known place",)
+    assert spans_of([item], TEXTS, chunks=forms[-1])[1] == (Note.of("chunks-lost", count=1),)

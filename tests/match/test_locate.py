@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldrank.match.locate import Folded, Library, Source, fold, nearest
+from goldrank.match.locate import FoldedText, SourceIndex, SourceText, fold, nearest
 
 
 def slices(source: str, quotation: str, **how: object) -> list[str]:
-    found = Source(source).find(quotation, **how)  # type: ignore[arg-type]
+    found = SourceText(source).find(quotation, **how)  # type: ignore[arg-type]
     return [] if found is None else [source[start:end] for start, end in found.places]
 
 
@@ -41,7 +41,7 @@ def slices(source: str, quotation: str, **how: object) -> list[str]:
     ],
 )  # fmt: skip
 def test_place_and_way(source: str, quotation: str, there: str, how: str) -> None:
-    found = Source(source).find(quotation, similarity=None)
+    found = SourceText(source).find(quotation, similarity=None)
     assert found is not None
     assert found.how == how
     assert [source[start:end] for start, end in found.places] == [there]
@@ -61,7 +61,7 @@ def test_place_and_way(source: str, quotation: str, there: str, how: str) -> Non
     ],
 )
 def test_what_is_not_there(source: str, quotation: str) -> None:
-    assert Source(source).find(quotation, similarity=None) is None
+    assert SourceText(source).find(quotation, similarity=None) is None
 
 
 def test_folding_can_be_refused() -> None:
@@ -70,12 +70,12 @@ def test_folding_can_be_refused() -> None:
 
 
 def test_all_places() -> None:
-    found = Source("so it is so. So? also").find("so")
+    found = SourceText("so it is so. So? also").find("so")
     assert found is not None
     # Case counts first; "also" holds it within a word.
     assert found.places == ((0, 2), (9, 11), (19, 21))
-    assert Source("so it is so. So? also").find("so", words=True).places == ((0, 2), (9, 11))  # type: ignore[union-attr]
-    assert Source("also").find("so", words=True).places == ((2, 4),)  # type: ignore[union-attr]
+    assert SourceText("so it is so. So? also").find("so", words=True).places == ((0, 2), (9, 11))  # type: ignore[union-attr]
+    assert SourceText("also").find("so", words=True).places == ((2, 4),)  # type: ignore[union-attr]
 
 
 def test_unspaced_scripts_have_no_words_to_cut() -> None:
@@ -92,14 +92,14 @@ def test_unspaced_scripts_have_no_words_to_cut() -> None:
 )
 def test_approximately(quotation: str, there: str) -> None:
     source = "Here, the quick brown fox\njumps over the lazy dog. Elsewhere a fox jumps."
-    found = Source(source).find(quotation)
+    found = SourceText(source).find(quotation)
     assert found is not None
     assert found.how == "approximate"
     assert [source[start:end] for start, end in found.places] == [there]
     # The share of letters that need no change: 29 letters with one changed, or 31 with two too many.
     changes = 2 if "foxes" in quotation else 1
     assert found.similarity == pytest.approx(1 - changes / max(len(quotation), len(there)))
-    assert Source(source).find(quotation, similarity=0.99) is None
+    assert SourceText(source).find(quotation, similarity=0.99) is None
 
 
 def edit_distance(one: str, other: str) -> int:
@@ -134,7 +134,7 @@ LETTERS = st.text(
 @settings(deadline=None)
 @given(LETTERS)
 def test_folding_keeps_track(text: str) -> None:
-    folded = Folded.of(text)
+    folded = FoldedText.of(text)
     assert len(folded.text) == len(folded.start) == len(folded.end)
     assert (folded.start < folded.end).all()
     assert (folded.start[1:] >= folded.start[:-1]).all()
@@ -166,7 +166,7 @@ def test_white_space_and_case_may_change(words: list[str], data: st.DataObject) 
     last = data.draw(st.integers(first + 1, len(words)))
     quotation = " ".join(words[first:last])
     changed = data.draw(st.sampled_from([quotation, quotation.upper(), unicodedata.normalize("NFD", quotation)]))
-    found = Source(source).find(changed, similarity=None)
+    found = SourceText(source).find(changed, similarity=None)
     assert found is not None
     for start, end in found.places:
         assert fold(source[start:end]).replace(" ", "") == fold(quotation).replace(" ", "")
@@ -194,7 +194,7 @@ def test_exact_places_in_a_long_source() -> None:
     rng = random.Random(1)
     text = long_text(2, 20_000)
     starts = [match.start() for match in re.finditer(r"\b\w", text)]
-    source = Source(text)
+    source = SourceText(text)
     for _ in range(50):
         i = rng.randrange(len(starts) - 60)
         start, end = starts[i], starts[i + 50] - 1
@@ -206,9 +206,7 @@ def test_exact_places_in_a_long_source() -> None:
 
 def test_the_likely_sources() -> None:
     texts = {f"doc{i}": long_text(i, 300) for i in range(20)}
-    library = Library(texts)
-    assert library.likely(texts["doc7"][40:400])[0] == "doc7"
-    assert library.likely("nothing of the kind anywhere here") == []
-    assert library.likely("two words") == list(texts), "both may be cut"
-    assert "doc7" in library
-    assert "doc77" not in library
+    index = SourceIndex(texts)
+    assert index.likely(texts["doc7"][40:400])[0] == "doc7"
+    assert index.likely("nothing of the kind anywhere here") == []
+    assert index.likely("two words") == list(texts), "both may be cut"

@@ -1,57 +1,82 @@
-"""What the guests share: measures by convention, cut-offs, and the limit that no value passes."""
+"""What the facades share: measures by convention, the limit that no value passes, cut-offs, and checks of input."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache, partial
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
-from goldrank.errors import OptionError
-from goldrank.measures import REGISTRY, Measure, make, summarise
-from goldrank.measures.options import COMMON
+from goldrank.data.texts import Texts
+from goldrank.engine import lists
+from goldrank.errors import InputError, OptionError
+from goldrank.measures import Measure, make, summarise
+
+Value = TypeVar("Value")
+EVERYTHING = 1_000_000_000
+"""A cut-off that no ranking reaches."""
 
 
 @cache
-def measure(name: str, k: int | None, convention: Convention, more: tuple[tuple[str, Any], ...] = ()) -> Measure:
-    """A measure with a convention's options."""
+def _measure(name: str, k: int | None, convention: Convention, more: tuple[tuple[str, Any], ...]) -> Measure:
     return make(name, k, {**convention.options.get(name, {}), **dict(more)})
 
 
-@cache
-def _kernel(name: str, k: int | None, convention: Convention, more: tuple[tuple[str, Any], ...]) -> Any:
-    """A measure ready to be called many times: its function with every option given."""
-    one = measure(name, k, convention, more)
-    given = {key: one.option(key) for key in one.declaration.defaults if key not in COMMON}
-    if one.declaration.cutoff != "none":
-        given["k"] = one.k
-    return partial(one.declaration.kernel, **given)
-
-
 def values(
-    name: str, k: int | None, placements: Placements, convention: Convention, more: Mapping[str, Any] | None = None
+    name: str, k: int | None, placements: Placements, convention: Convention, **more: str | float | bool
 ) -> np.ndarray:
-    """One value per query; none is above the measure's highest (a gain that repeated documents bring ends there)."""
-    found: np.ndarray = _kernel(name, k, convention, tuple(more.items()) if more else ())(placements)
-    bounded: np.ndarray = np.minimum(found, REGISTRY[name].high)
+    """One value per query of a measure with a convention's options and `more`.
+
+    None is above the measure's highest: a gain that repeated documents bring ends there.
+    """
+    measure = _measure(name, k, convention, tuple(more.items()))
+    bounded: np.ndarray = np.minimum(measure(placements), measure.declaration.high)
     return bounded
 
 
-def mean(found: np.ndarray) -> float:
+def sliced_values(name: str, k: int, placements: Placements, convention: Convention) -> np.ndarray:
+    """`values` of what Python's `ranking[:k]` leaves of every ranking, for any k: the released codes cut so."""
+    left = placements.cut(np.maximum(placements.retrieved + k, 0) if k < 0 else k)
+    return values(name, EVERYTHING, left, convention)
+
+
+def mean(column: np.ndarray) -> float:
     """The mean over queries, as goldrank takes it."""
-    return summarise(make("RR"), found)
+    return summarise(make("RR"), column)
 
 
-def positive(k: Any, what: str = "k") -> int:
+def placed_verdicts(verdicts: Sequence[float]) -> Placements:
+    """A judge's answers as the grades of one ranking, in its order."""
+    return lists.place([list(range(len(verdicts)))], [dict(enumerate(verdicts))])
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether something is an integer, Python's or numpy's."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def positive(k: object, what: str = "k") -> int:
     """A cut-off, or the error that says why it is none."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+    if not is_whole(k) or k < 1:
         raise OptionError(f"{what} is {k!r}; it must be a positive integer", hint=f"For example {what}=10.")
     return int(k)
 
 
-def sliced(placements: Placements, k: int) -> Placements:
-    """What Python's `ranking[:k]` leaves of every ranking, for any k: the released codes cut so."""
-    return placements.cut(np.maximum(placements.retrieved + k, 0) if k < 0 else k)
+def checked_texts(texts: Texts, what: str) -> Texts:
+    """A list of texts, or the error that says that it is none."""
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{what} {texts!r}, not a list of texts")
+    return texts
+
+
+def column_of(rows: Iterable[Mapping[str, Value]], key: str, what: str, hint: str | None = None) -> list[Value]:
+    """What every row has under a key, or the error that names the row that does not have it."""
+    column = []
+    for i, row in enumerate(rows):
+        if key not in row:
+            raise InputError(f"{what} {i} has no {key!r}; it has: {', '.join(map(repr, row))}", hint=hint)
+        column.append(row[key])
+    return column

@@ -10,15 +10,15 @@ wherever that has a result from 0 to 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import mean, positive, sliced, values
+from goldrank.compat._common import is_whole, mean, positive, sliced_values, values
 from goldrank.conventions import IR_EVAL_NUMBA
 from goldrank.data.placements import Placements
 from goldrank.engine.lists import place_integers
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError
 
 __all__ = [
     "average_precision",
@@ -33,7 +33,7 @@ __all__ = [
     "reciprocal_rank",
 ]
 
-Array = Any
+Array: TypeAlias = np.ndarray | Sequence[int]
 """An array of integer ids of any dtype, or a list of integers."""
 
 
@@ -45,9 +45,9 @@ def recall(actual: Array, predicted: Array, k: int, *, as_released: bool = False
     >>> recall([1, 3, 5], [1, 2, 3, 4, 5], 3)
     0.6666666666666666
     """
-    if as_released and _is_int(k) and k < 1:
+    if as_released and is_whole(k) and k < 1:
         everything = _placed([actual], [predicted], len(predicted))
-        return float(values("R", None, sliced(everything, k).per_aspect, IR_EVAL_NUMBA)[0])
+        return float(sliced_values("R", k, everything.per_aspect, IR_EVAL_NUMBA)[0])
     return _one("R", actual, predicted, k)
 
 
@@ -113,7 +113,7 @@ def reciprocal_rank(actual: Array, predicted: Array, k: int, *, as_released: boo
     >>> reciprocal_rank([3], [1, 2, 3], 5)
     0.3333333333333333
     """
-    if as_released and _is_int(k) and k < 1:
+    if as_released and is_whole(k) and k < 1:
         return 0.0
     return _one("RR", actual, predicted, k)
 
@@ -135,32 +135,32 @@ def find_relevant_indices(actual: Array, predicted: Array, k: int) -> np.ndarray
     >>> find_relevant_indices([1, 3], [3, 2, 1], 3)
     array([0, 2])
     """
-    found: np.ndarray = _placed([actual], [predicted], positive(k)).rank - 1
-    return found
+    places: np.ndarray = _placed([actual], [predicted], positive(k)).rank - 1
+    return places
 
 
-def mean_of_array(array: Any) -> float:
+def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
     """The mean of some values; 0 for none.
 
     >>> mean_of_array([0.5, 1.0])
     0.75
     """
-    found = np.asarray(array, np.float64)
-    return mean(found) if len(found) else 0.0
+    column = np.asarray(array, np.float64)
+    return mean(column) if len(column) else 0.0
 
 
 _DISTINCT = ("P", "R", "F")
 """What a repeated prediction counts for once."""
 
 
-def _one(name: str, actual: Array, predicted: Array, k: Any) -> float:
-    k = positive(k)
-    placed = _placed([actual], [predicted], k)
-    return float(values(name, k, placed.per_aspect if name in _DISTINCT else placed, IR_EVAL_NUMBA)[0])
+def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
+    depth = positive(k)
+    placed = _placed([actual], [predicted], depth)
+    return float(values(name, depth, placed.per_aspect if name in _DISTINCT else placed, IR_EVAL_NUMBA)[0])
 
 
-def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Array], k: Any) -> float:
-    k = positive(k)
+def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Array], k: object) -> float:
+    depth = positive(k)
     if len(actual_list) != len(predicted_list):
         raise InputError(
             f"actual_list has {len(actual_list):,} queries and predicted_list {len(predicted_list):,}",
@@ -168,7 +168,7 @@ def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Arra
         )
     if not len(actual_list):
         return 0.0
-    return mean(values(name, k, _placed(actual_list, predicted_list, k), IR_EVAL_NUMBA))
+    return mean(values(name, depth, _placed(actual_list, predicted_list, depth), IR_EVAL_NUMBA))
 
 
 def _placed(actual: Sequence[Array], predicted: Sequence[Array], depth: int) -> Placements:
@@ -176,17 +176,10 @@ def _placed(actual: Sequence[Array], predicted: Sequence[Array], depth: int) -> 
 
 
 def _arrays(given: Sequence[Array], what: str) -> Sequence[np.ndarray]:
-    return [one if isinstance(one, np.ndarray) else _array(one, what, at) for at, one in enumerate(given)]
-
-
-def _array(one: Any, what: str, at: int) -> np.ndarray:
-    try:
-        return np.asarray(one)
-    except ValueError as error:
-        raise InputError(f"{what} of query {at} is no array of ids: {error}") from None
-
-
-def _is_int(k: Any) -> bool:
-    if isinstance(k, int | np.integer) and not isinstance(k, bool):
-        return True
-    raise OptionError(f"k is {k!r}; it must be a positive integer", hint="For example k=10.")
+    arrays = []
+    for at, array in enumerate(given):
+        try:
+            arrays.append(np.asarray(array))
+        except ValueError as error:
+            raise InputError(f"{what} of query {at} is no array of ids: {error}") from None
+    return arrays

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import mean, positive, sliced, values
+from goldrank.compat._common import column_of, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions import LESSON
 from goldrank.data.placements import Placements, log2
 from goldrank.engine.lists import place_each
@@ -39,8 +39,11 @@ __all__ = [
     "relevant_from_grades",
 ]
 
-Ids = Sequence[Hashable]
-Grades = Mapping[Any, float]
+Ids: TypeAlias = Sequence[Hashable]
+Grades: TypeAlias = Mapping[Any, float]
+"""Grades by id. `Any`: a mapping of text is no mapping of `Hashable` to type checkers."""
+Query: TypeAlias = Mapping[str, Any]
+"""The fields "retrieved", "relevant" and perhaps grades; each has a type of its own."""
 DEFAULT_K = (1, 3, 5, 10)
 
 
@@ -141,26 +144,20 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
     >>> dcg_table(["x", "a"], {"a": 3}, 2)[1]["discount"]
     1.584962500721156
     """
-    k = positive(k)
-    shown = list(retrieved_ids[:k])
+    shown = list(retrieved_ids[: positive(k)])
     grades = [relevance_scores.get(doc, 0) for doc in shown]
-    # Each document as a ranking of its own, cut behind it, is its contribution.
-    so_far = [dcg_at_k(shown, relevance_scores, at) for at in range(1, len(shown) + 1)]
     discounts = log2(np.arange(2, len(shown) + 2)).tolist()
-    alone = [
-        dcg_at_k([None] * at + [doc], {doc: grade}, at + 1)
-        for at, (doc, grade) in enumerate(zip(shown, grades, strict=True))
-    ]
     return [
         {
-            "position": at + 1,
-            "doc": shown[at],
-            "relevance": grades[at],
-            "discount": discounts[at],
-            "contribution": alone[at],
-            "dcg": so_far[at],
+            "position": rank,
+            "doc": doc,
+            "relevance": grade,
+            "discount": discount,
+            # The document alone at its rank.
+            "contribution": dcg_at_k([None] * (rank - 1) + [doc], {doc: grade}, rank),
+            "dcg": dcg_at_k(shown, relevance_scores, rank),
         }
-        for at in range(len(shown))
+        for rank, (doc, grade, discount) in enumerate(zip(shown, grades, discounts, strict=True), 1)
     ]
 
 
@@ -206,7 +203,7 @@ class RetrievalEvaluator:
             [{"retrieved": retrieved_ids, "relevant": relevant_ids, "relevance_scores": relevance_scores}]
         )
 
-    def evaluate_dataset(self, results: Sequence[Mapping[str, Any]]) -> RetrievalMetrics:
+    def evaluate_dataset(self, results: Sequence[Query]) -> RetrievalMetrics:
         """The means over queries given as {"retrieved": ..., "relevant": ..., "relevance_scores": ...}."""
         return RetrievalMetrics(**_measured(results, "relevance_scores", self.k_values, self.as_released))
 
@@ -243,8 +240,8 @@ class RetrieverComparison:
     """Retrievers side by side.
 
     >>> comparison = RetrieverComparison(k_values=[1])
-    >>> one = comparison.evaluate_retriever("A", [{"retrieved": ["d1"], "relevant": ["d1"]}])
-    >>> one.precision
+    >>> result = comparison.evaluate_retriever("A", [{"retrieved": ["d1"], "relevant": ["d1"]}])
+    >>> result.precision
     {1: 1.0}
     """
 
@@ -252,81 +249,64 @@ class RetrieverComparison:
         self.k_values = list(k_values)
         self.as_released = as_released
 
-    def evaluate_retriever(self, name: str, queries: Sequence[Mapping[str, Any]]) -> EvalResult:
+    def evaluate_retriever(self, name: str, queries: Sequence[Query]) -> EvalResult:
         """The means over queries given as {"retrieved": ..., "relevant": ..., "scores": ...}."""
-        found = _measured(queries, "scores", self.k_values, self.as_released)
-        return EvalResult(
-            retriever_name=name,
-            recall=found["recall_at_k"],
-            precision=found["precision_at_k"],
-            mrr=found["mrr"],
-            ndcg=found["ndcg_at_k"],
-            hit_rate=found["hit_rate_at_k"],
-        )
+        means = _measured(queries, "scores", self.k_values, self.as_released)
+        return EvalResult(name, **{key.removesuffix("_at_k"): value for key, value in means.items()})
 
     def compare(self, results: Sequence[EvalResult], *, hit_rate: bool = False) -> str:
         """The table of the document; `hit_rate=True` adds the rows that its exercise asks for and it leaves out."""
-        for one in results:
+        for result in results:
             for k in self.k_values:
-                if k not in one.recall:
-                    known = ", ".join(map(str, one.recall))
+                if k not in result.recall:
+                    known = ", ".join(map(str, result.recall))
                     raise InputError(
-                        f"retriever {one.retriever_name!r} was evaluated at k = {known}, not at {k}",
+                        f"retriever {result.retriever_name!r} was evaluated at k = {known}, not at {k}",
                         hint="Only values at the same k can be compared: evaluate both with one RetrieverComparison.",
                     )
         lines = ["=" * 70, "RETRIEVER COMPARISON", "=" * 70, ""]
-        lines.append(f"{'Metric':<20} | " + " | ".join(f"{one.retriever_name:>10}" for one in results))
+        lines.append(f"{'Metric':<20} | " + " | ".join(f"{result.retriever_name:>10}" for result in results))
         lines.append("-" * 70)
 
         def row(title: str, cells: Iterable[float]) -> None:
             lines.append(f"{title:<20} | " + " | ".join(f"{cell:>10.4f}" for cell in cells))
 
-        row("MRR", (one.mrr for one in results))
+        row("MRR", (result.mrr for result in results))
         for k in self.k_values:
-            row(f"Recall@{k}", (one.recall[k] for one in results))
-            row(f"Precision@{k}", (one.precision[k] for one in results))
-            row(f"NDCG@{k}", (one.ndcg[k] for one in results))
-            if hit_rate:
-                row(f"Hit Rate@{k}", (one.hit_rate[k] for one in results))
+            for title in ("Recall", "Precision", "NDCG", *(["Hit Rate"] if hit_rate else [])):
+                field = title.lower().replace(" ", "_")
+                row(f"{title}@{k}", (getattr(result, field)[k] for result in results))
         return "\n".join(lines)
 
 
 _PER_ASPECT = ("P", "R")
 """What a repeated document counts for once."""
+_SLICED = ("R", "Success", "DCG")
+"""What has a value for a negative k in the released code."""
 
 
-def _measured(
-    queries: Sequence[Mapping[str, Any]], grades_key: str, k_values: Sequence[int], as_released: bool
-) -> dict[str, Any]:
+def _measured(queries: Sequence[Query], grades_key: str, k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
     if not len(queries):
         raise InputError("there are no queries, so there is no mean")
-    rankings, relevant = _field(queries, "retrieved"), _field(queries, "relevant")
+    hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
+    rankings, relevant = (column_of(queries, key, "query", hint) for key in ("retrieved", "relevant"))
     given = [query.get(grades_key) for query in queries]
     judged = [relevant]
-    if any(one is not None for one in given):
+    if any(grades is not None for grades in given):
         judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
     placed = _placed(rankings, *judged)
     binary, graded = placed[0], placed[-1]
-    binary_names = {"recall_at_k": "R", "precision_at_k": "P", "hit_rate_at_k": "Success"}
-    found: dict[str, Any] = {
-        key: {k: mean(_cut_values(name, binary, k, as_released)) for k in k_values}
-        for key, name in binary_names.items()
+    at_k = {
+        "recall": ("R", binary),
+        "precision": ("P", binary),
+        "hit_rate": ("Success", binary),
+        "ndcg": ("nDCG", graded),
     }
-    found["ndcg_at_k"] = {k: mean(_cut_values("nDCG", graded, k, as_released)) for k in k_values}
-    found["mrr"] = mean(values("RR", None, binary, LESSON))
-    return found
-
-
-def _field(queries: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
-    try:
-        return [query[key] for query in queries]
-    except KeyError:
-        at = next(i for i, query in enumerate(queries) if key not in query)
-        known = ", ".join(map(repr, queries[at]))
-        raise InputError(
-            f"query {at} has no {key!r}; it has: {known}",
-            hint='A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.',
-        ) from None
+    means: dict[str, Any] = {
+        f"{key}_at_k": {k: mean(_cut_values(name, table, k, as_released)) for k in k_values}
+        for key, (name, table) in at_k.items()
+    }
+    return means | {"mrr": mean(values("RR", None, binary, LESSON))}
 
 
 def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placements]:
@@ -354,7 +334,6 @@ def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.
         placed = placed.per_aspect
     if k == 0 and not isinstance(k, bool):
         return np.zeros(len(placed))
-    if as_released and isinstance(k, int) and k < 0 and name in ("R", "Success", "DCG"):
-        depth = int(placed.retrieved.max(initial=1)) or 1
-        return values(name, depth, sliced(placed, k), LESSON)
+    if as_released and is_whole(k) and k < 0 and name in _SLICED:
+        return sliced_values(name, k, placed, LESSON)
     return values(name, positive(k), placed, LESSON)

@@ -17,15 +17,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import mean, positive, sliced, values
+from goldrank.compat._common import checked_texts, column_of, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions import REMEM
 from goldrank.data.placements import Placements
+from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
-from goldrank.match import Rule, place
+from goldrank.match import TextRule, place
 from goldrank.match.contain import is_part, is_part_remem
 from goldrank.match.exact import same
 
@@ -41,7 +42,8 @@ __all__ = [
 ]
 
 DEFAULT_K = (1, 5, 10, 20)
-Texts = Sequence[Sequence[str]]
+TextLists: TypeAlias = Sequence[Texts]
+"""For each query a list of texts."""
 logger = logging.getLogger(__name__)
 
 
@@ -74,12 +76,14 @@ class BaseMetric:
     formula: ClassVar[str] = ""
     best_for: ClassVar[str] = ""
     use_when: ClassVar[str] = ""
+    released_repeats: ClassVar[str] = "once"
+    """Whether REMem's code counts a gold document that is listed twice "once" or "each" time."""
 
-    def __init__(self, global_config: Any = None, *, as_released: bool = False) -> None:
+    def __init__(self, global_config: object = None, *, as_released: bool = False) -> None:
         self.global_config = global_config
         self.as_released = as_released
 
-    def rule(self) -> Rule:
+    def rule(self) -> TextRule:
         """When a retrieved text counts for a gold one."""
         return is_part_remem if self.as_released else is_part
 
@@ -89,11 +93,11 @@ class BaseMetric:
 
     def calculate_metric_scores(
         self,
-        gold_docs: Texts,
-        retrieved_docs: Texts | None = None,
+        gold_docs: TextLists,
+        retrieved_docs: TextLists | None = None,
         k_list: Sequence[int] = DEFAULT_K,
         *,
-        retrieved_chunks: Texts | None = None,
+        retrieved_chunks: TextLists | None = None,
     ) -> tuple[dict[str, float], list[dict[str, float]]]:
         """The pooled values and those of each query, at every k. `retrieved_chunks` is the same argument."""
         retrieved = retrieved_chunks if retrieved_docs is None else retrieved_docs
@@ -102,9 +106,8 @@ class BaseMetric:
         gold = list(gold_docs)
         lists = list(retrieved)
         for name, given in (("gold_docs", gold), ("retrieved_docs", lists)):
-            for i, one in enumerate(given):
-                if isinstance(one, str) or not all(isinstance(text, str) for text in one):
-                    raise InputError(f"{name} of query {i} is {one!r}, not a list of texts")
+            for i, texts in enumerate(given):
+                checked_texts(texts, f"{name} of query {i} is")
         if not gold:
             raise InputError("there are no queries, so there is no mean")
         if len(gold) != len(lists) and not self.as_released:
@@ -114,19 +117,19 @@ class BaseMetric:
             )
         cuts = self._cuts(k_list)
         pairs = list(zip(gold, lists, strict=not self.as_released))
-        for _, one in pairs:
-            if len(one) < cuts[-1]:
+        for _, texts in pairs:
+            if len(texts) < cuts[-1]:
                 logger.warning(
                     "Length of retrieved docs (%d) is smaller than largest topk for %s score (%d)",
-                    len(one),
+                    len(texts),
                     self.logged_as,
                     cuts[-1],
                 )
         placed = place(
-            [one for _, one in pairs],
+            [texts for _, texts in pairs],
             [wanted for wanted, _ in pairs],
             self.rule(),
-            repeated_references="each" if self.as_released and self.metric_name == "retrieval_recall_all" else "once",
+            repeated_references=self.released_repeats if self.as_released else "once",
         )
         columns = {f"{self.label}@{k}": self.measured(placed, k) for k in cuts}
         missing = np.zeros(len(gold) - len(pairs) if self.as_released else 0)
@@ -141,15 +144,12 @@ class BaseMetric:
         if not self.as_released:
             return [positive(k) for k in cuts]
         for k in cuts:
-            if isinstance(k, bool) or not isinstance(k, int | np.integer):
+            if not is_whole(k):
                 raise OptionError(f"k_list holds {k!r}, which is no integer")
         return [int(k) for k in cuts]
 
     def _at(self, name: str, placed: Placements, k: int) -> np.ndarray:
-        if k > 0:
-            return values(name, k, placed, REMEM)
-        # Python's slice with 0 or less, as the released code takes it.
-        return values(name, None if name != "Success" else 1_000_000_000, sliced(placed, k), REMEM)
+        return values(name, k, placed, REMEM) if k > 0 else sliced_values(name, k, placed, REMEM)
 
 
 class RetrievalRecall(BaseMetric):
@@ -165,7 +165,7 @@ class RetrievalRecall(BaseMetric):
     best_for = "Coverage of relevant documents"
     use_when = "You want to know what fraction of relevant documents are being found."
 
-    def rule(self) -> Rule:
+    def rule(self) -> TextRule:
         return same if self.as_released else is_part
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
@@ -184,6 +184,7 @@ class RetrievalRecallAll(BaseMetric):
     formula = "Recall_all@k = 1.0 if all relevant docs are in top-k, else 0.0"
     best_for = "Tasks requiring complete retrieval"
     use_when = "You need ALL relevant documents."
+    released_repeats = "each"
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
         return self._at("RecallAll", placed.per_aspect, k)
@@ -235,8 +236,8 @@ def problem_queries(
     >>> problem_queries([{"Recall@1": 1.0}, {"Recall@1": 0.0}, {"Recall@1": 0.5}], "Recall@1")
     [(1, 0.0), (2, 0.5)]
     """
-    found = [(i, value) for i, value in enumerate(_column(per_example, key)) if value < below]
-    return sorted(found, key=lambda pair: pair[1])
+    low = [(i, value) for i, value in enumerate(column_of(per_example, key, "query")) if value < below]
+    return sorted(low, key=lambda pair: pair[1])
 
 
 def score_distribution(per_example: Sequence[Mapping[str, float]], key: str) -> dict[str, float]:
@@ -245,15 +246,8 @@ def score_distribution(per_example: Sequence[Mapping[str, float]], key: str) -> 
     >>> score_distribution([{"Recall@1": 1.0}, {"Recall@1": 0.0}, {"Recall@1": 0.5}], "Recall@1")["median"]
     0.5
     """
-    column = _column(per_example, key)
+    column = column_of(per_example, key, "query")
     if not column:
         raise InputError("there are no queries")
     names = ("min", "lower quartile", "median", "upper quartile", "max")
     return dict(zip(names, np.quantile(column, (0, 0.25, 0.5, 0.75, 1)).tolist(), strict=True))
-
-
-def _column(per_example: Sequence[Mapping[str, float]], key: str) -> list[float]:
-    for i, one in enumerate(per_example):
-        if key not in one:
-            raise InputError(f"query {i} has no {key!r}; it has: {', '.join(one)}")
-    return [one[key] for one in per_example]

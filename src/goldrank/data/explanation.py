@@ -31,15 +31,27 @@ MOST_LISTED = 8
 """References that are named beside a text, and texts beside a reference."""
 
 _AGAINST = {(True, True): "at least", (True, False): "above", (False, True): "below", (False, False): "not above"}
+_INDENT = " " * 5
+_MARK = "bold black on yellow"
 _SPACE = re.compile(r"\s+")
 _JOINERS = "\u200c\u200d"  # invisible, but words of some languages need them, and they move nothing
 
 
-class Piece(NamedTuple):
+class ShownPart(NamedTuple):
     """Part of a text that is shown, safe for any screen, and whether it speaks for a match."""
 
     text: str
     marked: bool = False
+
+
+class _StyledLine(NamedTuple):
+    """One line for a terminal, with styles of rich."""
+
+    head: str
+    head_style: str = ""
+    parts: Sequence[ShownPart] = ()
+    style: str = ""
+    """Of the parts that are not marked."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +59,7 @@ class ShownText:
     """One retrieved text as it is shown."""
 
     rank: int
-    pieces: Sequence[Piece]
+    parts: Sequence[ShownPart]
     covers: Sequence[tuple[str, str]]
     """The references that it covers, each with the reason: ("r1", "ROUGE-L recall 0.83, at least 0.7")."""
     closest: tuple[str, str] | None
@@ -68,7 +80,7 @@ class ShownReference:
     """One reference as it is shown."""
 
     name: str
-    alternatives: Sequence[Sequence[Piece]]
+    alternatives: Sequence[Sequence[ShownPart]]
     by: Sequence[int]
     """Ranks of the texts that cover it."""
     closest: tuple[int, str] | None
@@ -117,13 +129,13 @@ class Explanation:
     @cached_property
     def summary(self) -> str:
         """The rule and what came of it, in a line."""
-        wanted, found = len(self.references), int(self.matched.any(axis=0).sum())
+        references, covered = len(self.references), int(self.matched.any(axis=0).sum())
         texts, useful = len(self.retrieved), int(self.matched.any(axis=1).sum())
         rule = ids.show(self.matcher, 200)
         if self.threshold is not None:
             rule += f" ({self._says} {'at least' if self.inclusive else 'above'} {self.threshold:g})"
-        of = f"{found:,} of {wanted:,} reference{'' if wanted == 1 else 's'} covered"
-        return f"{rule}: {of}, by {useful:,} of {texts:,} text{'' if texts == 1 else 's'}"
+        share = f"{covered:,} of {references:,} reference{'' if references == 1 else 's'} covered"
+        return f"{rule}: {share}, by {useful:,} of {texts:,} text{'' if texts == 1 else 's'}"
 
     @property
     def _says(self) -> str:
@@ -169,15 +181,15 @@ class Explanation:
         return self._shown_references(False)
 
     def _shown_references(self, covered: bool) -> list[ShownReference]:
-        found = []
+        references = []
         columns = np.flatnonzero(self.matched.any(axis=0) == covered)
         for column in columns[:MOST_REFERENCES].tolist():
             texts = [clip(text, ()) for text in self.references[column].texts[:MOST_LISTED]]
             near = None if covered else _highest(self.degrees[:, column])
             closest = None if near is None else (near + 1, self.reason(near, column))
             by = (np.flatnonzero(self.matched[:, column]) + 1).tolist()
-            found.append(ShownReference(f"r{column + 1}", texts, by, closest))
-        return found
+            references.append(ShownReference(f"r{column + 1}", texts, by, closest))
+        return references
 
     @property
     def left_out(self) -> str:
@@ -187,54 +199,44 @@ class Explanation:
         parts = [f"{texts:,} texts"] * (texts > 0) + [f"{references:,} references"] * (references > 0)
         return f"{' and '.join(parts)} not shown" if parts else ""
 
-    def _lines(self) -> Iterator[str]:
-        yield self.title
-        yield self.summary
+    def _lines(self) -> Iterator[_StyledLine]:
+        blank = _StyledLine("")
+        yield _StyledLine(self.title, "bold")
+        yield _StyledLine(self.summary, "dim")
         if not self.retrieved:
-            yield "nothing was retrieved"
+            yield _StyledLine("nothing was retrieved", "yellow")
         for text in self.texts:
-            yield ""
-            yield f"{text.rank:>3}  {text.says}"
-            yield f"     {_plain(text.pieces)}"
-        for head, references in (("covered", self.covered), ("not covered", self.missed)):
+            yield blank
+            yield _StyledLine(f"{text.rank:>3}  ", "bold", [ShownPart(text.says)], "green" if text.covers else "dim")
+            yield _StyledLine(_INDENT, parts=text.parts)
+        for head, style, references in (("covered", "green", self.covered), ("not covered", "red", self.missed)):
             if references:
-                yield ""
-                yield head
-            for one in references:
-                yield f"{one.name:>4} {' | '.join(map(_plain, one.alternatives))}"
-                yield f"     {one.says}"
+                yield blank
+                yield _StyledLine(head, f"bold {style}")
+            for reference in references:
+                listed = [part for parts in reference.alternatives for part in (ShownPart(" | "), *parts)][1:]
+                yield _StyledLine(f"{reference.name:>4} ", "bold", listed)
+                yield _StyledLine(_INDENT, parts=[ShownPart(reference.says)], style="dim")
         if self.left_out:
-            yield ""
-            yield self.left_out
+            yield blank
+            yield _StyledLine(self.left_out, "dim")
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(line.head + _plain(line.parts) for line in self._lines())
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
         from rich.padding import Padding
         from rich.text import Text
 
-        def words(pieces: Sequence[Piece]) -> Text:
-            return Text.assemble(*((piece.text, "bold black on yellow" if piece.marked else "") for piece in pieces))
-
-        parts: list[RenderableType] = [Text(self.title, style="bold"), Text(self.summary, style="dim")]
-        if not self.retrieved:
-            parts.append(Text("nothing was retrieved", style="yellow"))
-        for text in self.texts:
-            style = "green" if text.covers else "dim"
-            parts += [Text(""), Text.assemble((f"{text.rank:>3}  ", "bold"), (text.says, style))]
-            parts.append(Padding(words(text.pieces), (0, 0, 0, 5)))
-        for head, style, references in (("covered", "green", self.covered), ("not covered", "red", self.missed)):
-            if references:
-                parts += [Text(""), Text(head, style=f"bold {style}")]
-            for one in references:
-                listed = Text(" | ").join([words(pieces) for pieces in one.alternatives])
-                parts.append(Text.assemble((f"{one.name:>4} ", "bold"), listed))
-                parts.append(Padding(Text(one.says, style="dim"), (0, 0, 0, 5)))
-        if self.left_out:
-            parts += [Text(""), Text(self.left_out, style="dim")]
-        return Group(*parts)
+        shown_lines: list[RenderableType] = []
+        for line in self._lines():
+            parts = [(part.text, _MARK if part.marked else line.style) for part in line.parts]
+            if line.head == _INDENT:
+                shown_lines.append(Padding(Text.assemble(*parts), (0, 0, 0, len(_INDENT))))
+            else:
+                shown_lines.append(Text.assemble((line.head, line.head_style), *parts))
+        return Group(*shown_lines)
 
     def _repr_html_(self) -> str:
         return f"<p><b>{escape(self.title)}</b><br>{escape(self.summary)}</p>{self.html()}"
@@ -242,29 +244,29 @@ class Explanation:
     def html(self) -> str:
         """The texts and the references as two tables of HTML, without any style."""
         rows = "".join(
-            f'<tr><td>{text.rank}</td><td class="words">{_html(text.pieces)}</td>'
+            f'<tr><td>{text.rank}</td><td class="words">{_html(text.parts)}</td>'
             f'<td class="{"hit" if text.covers else "miss"}">{escape(text.says)}</td></tr>'
             for text in self.texts
         )
         tables = _table(("rank", "text", "match"), rows) if rows else "<p>Nothing was retrieved.</p>"
         rows = "".join(
-            f'<tr><td>{one.name}</td><td class="words">{" <i>or</i> ".join(map(_html, one.alternatives))}</td>'
-            f'<td class="{"hit" if one.by else "miss"}">{"covered " if one.by else "not covered; "}'
-            f"{escape(one.says)}</td></tr>"
-            for one in (*self.covered, *self.missed)
+            f'<tr><td>{wanted.name}</td><td class="words">{" <i>or</i> ".join(map(_html, wanted.alternatives))}</td>'
+            f'<td class="{"hit" if wanted.by else "miss"}">{"covered " if wanted.by else "not covered; "}'
+            f"{escape(wanted.says)}</td></tr>"
+            for wanted in (*self.covered, *self.missed)
         )
         tables += _table(("", "reference", ""), rows) if rows else "<p>There is no reference.</p>"
         return tables + (f"<p>{self.left_out}</p>" if self.left_out else "")
 
 
-def clip(text: str, marks: Iterable[tuple[int, int]], room: int = ROOM) -> list[Piece]:
+def clip(text: str, marks: Iterable[tuple[int, int]], room: int = ROOM) -> list[ShownPart]:
     """The parts of a text that fit into so many characters: around the marked stretches, else its beginning.
 
     White space shows as one blank, and characters that would steer a terminal or turn the writing round
     as their escapes. Marks ascend by their first character; only as many are looked at as are shown.
 
-    >>> clip("a very long text about nothing at all", [(12, 16)], room=20)
-    [Piece(text='…very long ', marked=False), Piece(text='text', marked=True), Piece(text=' about…', marked=False)]
+    >>> [tuple(part) for part in clip("a very long text about nothing at all", [(12, 16)], room=20)]
+    [('…very long ', False), ('text', True), (' about…', False)]
     """
     stretches = _joined(text, marks, room)
     whole = len(text) <= room
@@ -287,24 +289,24 @@ def clip(text: str, marks: Iterable[tuple[int, int]], room: int = ROOM) -> list[
         windows = [[0, room]]
     elif used < room:
         windows[-1][1] = min(len(text), windows[-1][1] + room - used)
-    return _pieces(text, windows, inside)
+    return _parts(text, windows, inside)
 
 
-def _pieces(text: str, windows: Sequence[Sequence[int]], inside: Sequence[tuple[int, int]]) -> list[Piece]:
-    pieces: list[Piece] = []
+def _parts(text: str, windows: Sequence[Sequence[int]], inside: Sequence[tuple[int, int]]) -> list[ShownPart]:
+    parts: list[ShownPart] = []
     last = 0
     for low, high in windows:
-        gap = "…" if low > last and not pieces else " … " if low > last else ""
+        gap = "…" if low > last and not parts else " … " if low > last else ""
         at = low
         for start, end in inside:
             if low <= start < high:
-                pieces += [Piece(gap + shown(text[at:start])), Piece(shown(text[start : min(end, high)]), True)]
+                parts += [ShownPart(gap + shown(text[at:start])), ShownPart(shown(text[start : min(end, high)]), True)]
                 at, gap = min(end, high), ""
-        pieces.append(Piece(gap + shown(text[at:high])))
+        parts.append(ShownPart(gap + shown(text[at:high])))
         last = high
     if last < len(text):
-        pieces.append(Piece(pieces.pop().text + "…"))
-    return [piece for piece in pieces if piece.text]
+        parts.append(ShownPart(parts.pop().text + "…"))
+    return [part for part in parts if part.text]
 
 
 def _word_start(text: str, low: int, high: int) -> int:
@@ -345,13 +347,13 @@ def shown(text: str) -> str:
     )
 
 
-def _plain(pieces: Iterable[Piece]) -> str:
-    return " ".join("".join(f"[[{piece.text}]]" if piece.marked else piece.text for piece in pieces).split())
+def _plain(parts: Iterable[ShownPart]) -> str:
+    return " ".join("".join(f"[[{part.text}]]" if part.marked else part.text for part in parts).split())
 
 
-def _html(pieces: Iterable[Piece]) -> str:
-    parts = (f"<mark>{escape(text)}</mark>" if marked else escape(text) for text, marked in pieces)
-    return f"<bdi>{''.join(parts)}</bdi>"
+def _html(parts: Iterable[ShownPart]) -> str:
+    marked = (f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in parts)
+    return f"<bdi>{''.join(marked)}</bdi>"
 
 
 def _table(heads: Sequence[str], rows: str) -> str:

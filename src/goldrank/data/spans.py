@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import Span, TextItem
 from goldrank.errors import InputError
 
 NOWHERE = ""
@@ -74,7 +74,7 @@ def in_tokens(tokens: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[n
 
 
 @dataclass(frozen=True)
-class Texts:
+class RetrievedTexts:
     """The retrieved texts, in order of query and rank."""
 
     query: np.ndarray
@@ -83,13 +83,13 @@ class Texts:
     placed: np.ndarray
     """Whether it is known where the text stands."""
 
-    def where(self, keep: np.ndarray) -> Texts:
+    def where(self, keep: np.ndarray) -> RetrievedTexts:
         """The marked ones."""
-        return Texts(self.query[keep], self.rank[keep], self.length[keep], self.placed[keep])
+        return RetrievedTexts(self.query[keep], self.rank[keep], self.length[keep], self.placed[keep])
 
 
 @dataclass(frozen=True)
-class Touching:
+class TouchingChunks:
     """Per query, all texts of the corpus that hold any evidence."""
 
     evidence: np.ndarray
@@ -131,8 +131,8 @@ class Spans:
     part: np.ndarray
     """The stretch."""
 
-    texts: Texts
-    touching: Touching | None = None
+    texts: RetrievedTexts
+    touching: TouchingChunks | None = None
     """What is known if the texts of the whole corpus are."""
 
     @classmethod
@@ -144,12 +144,12 @@ class Spans:
         size: Callable[[str], int] = len,
         chunks: Sequence[Span] | None = None,
     ) -> Spans:
-        """The table of some items whose spans are right for their sources.
+        """The table of items that were checked (`goldrank.match.evidence.resolve`): spans are right for their sources.
 
         Lengths are in characters, or in the `tokens` of the sources. `size` says how long a text is that has no
         known place. `chunks` are all the texts that could have been retrieved.
         """
-        columns = _Columns(items)
+        columns = _SpanColumns(items)
         query, source, start, end = columns.intervals(tokens)
         kind, number = columns.kind, columns.number
         # One line for all sources of all queries: each pair of them has a stretch of its own.
@@ -180,7 +180,7 @@ class Spans:
         # Gaps between intervals are of no interest.
         new = np.cumsum(held) - 1
         length = np.diff(bounds)[held] if stretches else np.zeros(0, np.int64)
-        made = cls(
+        table = cls(
             queries=columns.queries,
             retrieved=np.array([len(item.retrieved) for item in items], np.int64),
             answered=np.ones(len(items), bool),
@@ -196,14 +196,10 @@ class Spans:
             texts=columns.texts(start, end, size),
         )
         if chunks is None:
-            return made
+            return table
         gold = kind == _EVIDENCE
-        return replace(
-            made,
-            touching=_touching(
-                columns, (query[gold], source[gold], start[gold], end[gold]), chunks, tokens, len(made.queries)
-            ),
-        )
+        spans = query[gold], source[gold], start[gold], end[gold]
+        return replace(table, touching=_touching(columns, spans, chunks, tokens))
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -243,8 +239,8 @@ class Spans:
     @cached_property
     def alone(self) -> np.ndarray:
         """Which evidences have no alternatives."""
-        one: np.ndarray = np.bincount(self.owner, minlength=len(self.evidence_query)) == 1
-        return one
+        single: np.ndarray = np.bincount(self.owner, minlength=len(self.evidence_query)) == 1
+        return single
 
     @cached_property
     def worth(self) -> np.ndarray:
@@ -256,9 +252,9 @@ class Spans:
     def share(self, k: int | None) -> np.ndarray:
         """Per evidence, the share of its best-covered alternative that the first k texts hold."""
         held = self.within(k)[self.part]
-        found = np.bincount(self.part_of[held], weights=self.length[self.part[held]], minlength=len(self.owner))
+        covered = np.bincount(self.part_of[held], weights=self.length[self.part[held]], minlength=len(self.owner))
         best = np.zeros(len(self.evidence_query))
-        np.maximum.at(best, self.owner, found / self.alternative_length)
+        np.maximum.at(best, self.owner, covered / self.alternative_length)
         return best
 
     def by_query(self, values: np.ndarray) -> np.ndarray:
@@ -283,9 +279,9 @@ class Spans:
         first = np.searchsorted(texts.query, np.arange(len(self) + 1))
         kept = np.concatenate(([0], np.cumsum(texts.placed)))
         new = kept[1:] - kept[first[texts.query]]
-        found = self.rank > 0
+        held = self.rank > 0
         rank = np.zeros(len(self.rank), np.int64)
-        rank[found] = new[first[self.query[found]] + self.rank[found] - 1]
+        rank[held] = new[first[self.query[held]] + self.rank[held] - 1]
         return replace(
             self,
             retrieved=kept[first[1:]] - kept[first[:-1]],
@@ -297,7 +293,7 @@ class Spans:
 _TEXT, _EVIDENCE = 0, 1
 
 
-class _Columns:
+class _SpanColumns:
     """The spans of some items as parallel columns; retrieved texts first, then evidence."""
 
     def __init__(self, items: Sequence[TextItem]) -> None:
@@ -313,12 +309,6 @@ class _Columns:
         placed: list[bool] = []
         for query, item in enumerate(items):
             spans = [None] * len(item.retrieved) if item.spans is None else item.spans
-            if len(spans) != len(item.retrieved):
-                raise InputError(
-                    f"query '{ids.show(item.query)}' has {len(item.retrieved)} retrieved texts but {len(spans)} spans",
-                    where=item.where or None,
-                    hint="Give one span for each text, None where it is not known.",
-                )
             placed += [span is not None for span in spans]
             rows += [
                 (query, self._number(span), span.start, span.end, _TEXT, rank)
@@ -329,7 +319,7 @@ class _Columns:
         owner: list[int] = []
         for query, item in enumerate(items):
             for evidence in item.evidence:
-                for alternative in _checked(evidence, item):
+                for alternative in evidence.alternatives:
                     rows += [
                         (query, self._number(span), span.start, span.end, _EVIDENCE, len(owner)) for span in alternative
                     ]
@@ -357,7 +347,7 @@ class _Columns:
                     start[rows], end[rows] = in_tokens(tokens[name], start[rows], end[rows])
         return query, source, start, end
 
-    def texts(self, start: np.ndarray, end: np.ndarray, size: Callable[[str], int]) -> Texts:
+    def texts(self, start: np.ndarray, end: np.ndarray, size: Callable[[str], int]) -> RetrievedTexts:
         """The retrieved texts with their lengths."""
         count = [len(item.retrieved) for item in self.items]
         query = np.repeat(np.arange(len(count)), count)
@@ -366,7 +356,7 @@ class _Columns:
         length[self.placed] = (end - start)[self.kind == _TEXT]
         for i in np.flatnonzero(~self.placed).tolist():
             length[i] = size(self.items[query[i]].retrieved[rank[i] - 1])
-        return Texts(query, rank, length, self.placed)
+        return RetrievedTexts(query, rank, length, self.placed)
 
     def distinct(self, alternative: np.ndarray, stretch: np.ndarray) -> np.ndarray:
         """Which alternatives are not the same as one before them of the same evidence.
@@ -391,24 +381,12 @@ class _Columns:
         return fresh
 
 
-def _checked(evidence: Evidence, item: TextItem) -> tuple[tuple[Span, ...], ...]:
-    """The alternatives of an evidence; each has a span."""
-    if not evidence.alternatives or not all(evidence.alternatives):
-        raise InputError(
-            f"query '{ids.show(item.query)}' has evidence without any span",
-            where=item.where or None,
-            hint="Each alternative is one span or several.",
-        )
-    return evidence.alternatives
-
-
 def _touching(
-    columns: _Columns,
+    columns: _SpanColumns,
     gold: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     chunks: Sequence[Span],
     tokens: Tokens | None,
-    queries: int,
-) -> Touching:
+) -> TouchingChunks:
     """What the texts of the corpus hold of each query's evidence."""
     by_source: dict[int, list[tuple[int, int]]] = {}
     for chunk in chunks:
@@ -420,7 +398,7 @@ def _touching(
         low, high = np.array(pairs, np.int64).T
         cut[source] = (low, high) if tokens is None else in_tokens(tokens[names[source]], low, high)
     query, source_of, start, end = gold
-    evidence, union, total = (np.zeros(queries) for _ in range(3))
+    evidence, union, total = (np.zeros(len(columns.queries)) for _ in range(3))
     order = np.lexsort((source_of, query))
     edges = np.flatnonzero(np.diff(query[order]) | np.diff(source_of[order])) + 1
     for rows in np.split(order, edges) if len(order) else []:
@@ -435,4 +413,4 @@ def _touching(
         evidence[at] += length_within(merged_low, merged_high, gold_start, gold_end).sum()
         union[at] += (merged_high - merged_low).sum()
         total[at] += (high - low).sum()
-    return Touching(evidence, union, total)
+    return TouchingChunks(evidence, union, total)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+Texts: TypeAlias = Sequence[str]
+"""Texts in order."""
 
 
 class Span(NamedTuple):

@@ -124,7 +124,7 @@ def evaluate_texts(
 
 
 def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, Sequence[Note]]:
-    from goldrank.match.evidence import spans_of
+    from goldrank.match.span_table import spans_of
 
     items: list[TextItem] = []
     quotes: dict[str, Sequence[Any]] = {}

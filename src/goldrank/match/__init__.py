@@ -1,10 +1,10 @@
-"""Texts -> Placements: which retrieved texts hold which reference texts.
+"""Texts -> Placements: which retrieved texts cover which reference texts.
 
-A rule is a function of two texts, `rule(retrieved, reference) -> bool`, in a file of its own; `place` asks it
-for every pair and makes the one table that measures read.
+A `Matcher` decides for many pairs of texts at once, and `place_items` makes of its decisions the table that measures
+read. `place` does so for a plain function of two texts. `span_table.py` finds evidence by its place instead.
 """
 
 from goldrank.match.matcher import Matcher, matcher
-from goldrank.match.pairs import Rule, place, place_items
+from goldrank.match.pairs import TextRule, place, place_items
 
-__all__ = ["Matcher", "Rule", "matcher", "place", "place_items"]
+__all__ = ["Matcher", "TextRule", "matcher", "place", "place_items"]

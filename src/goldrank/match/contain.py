@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 import numpy as np
 
-from goldrank.match.exact import Folded, original_span
-from goldrank.match.matcher import Marks, Matcher
-from goldrank.match.tokens import has_words, merged, spans, words
+from goldrank.data.texts import Texts
+from goldrank.match.exact import FoldingMatcher, original_span
+from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches, has_words, merged, spans, words
 
 _SPEAKERS = ("user: ", "assistant: ")
 
@@ -28,7 +29,7 @@ def is_part(chunk: str, document: str) -> bool:
     >>> is_part("Date: 2023-01-02\\nuser: hello", "say hello world")
     True
     """
-    text = _said(chunk)
+    text = _bare_text(chunk)
     if not text.strip():
         return False
     return text in document or json.dumps(text)[1:-1] in document
@@ -50,47 +51,45 @@ def _without_date(chunk: str) -> str:
     return chunk.partition("\n")[2] if chunk.startswith("Date: ") else chunk
 
 
-def _said(chunk: str) -> str:
+def _bare_text(chunk: str) -> str:
     text = _without_date(chunk)
     for speaker in _SPEAKERS:
         text = text.removeprefix(speaker)
     return text
 
 
-def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> Marks:
+def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> Stretches:
     return [(0, len(retrieved))] if has_words(retrieved) and fold(retrieved) in fold(reference) else []
 
 
-class Contains(Folded):
+class Contains(FoldingMatcher):
     """Retrieved texts that hold the reference."""
 
     name: ClassVar[str] = "contains"
     says: ClassVar[str] = "holds the reference"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
-        ours, we_speak = self._folded(retrieved, left)
-        theirs, they_speak = self._folded(references, right)
-        chosen = np.flatnonzero(we_speak[left] & they_speak[right])
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        ours, has_text = self._folded(retrieved, left)
+        theirs, has_reference = self._folded(references, right)
+        chosen = np.flatnonzero(has_text[left] & has_reference[right])
         pairs = (map(ours.__getitem__, left[chosen].tolist()), map(theirs.__getitem__, right[chosen].tolist()))
-        found = np.zeros(len(left))
-        found[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
-        return found
+        degrees = np.zeros(len(left))
+        degrees[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
+        return degrees
 
-    def _folded(self, texts: Sequence[str], needed: np.ndarray) -> tuple[dict[int, str], np.ndarray]:
+    def _folded(self, texts: Texts, needed: np.ndarray) -> tuple[dict[int, str], np.ndarray]:
         """The texts that are compared, and which of all have letters or digits."""
-        speaks = np.zeros(len(texts), bool)
+        worded = np.zeros(len(texts), bool)
         folded = {}
         for i in np.unique(needed).tolist():
-            speaks[i] = has_words(texts[i])
+            worded[i] = has_words(texts[i])
             folded[i] = self.fold(texts[i])
-        return folded, speaks
+        return folded, worded
 
     def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
         return map(operator.contains, ours, theirs)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         needle = self.fold(reference)
         at = self.fold(retrieved).find(needle) if has_words(reference) else -1
         return [] if at < 0 else original_span(retrieved, at, at + len(needle), **self.folds)
@@ -118,7 +117,7 @@ class ContainsWords(Contains):
     def fold(self, text: str) -> str:
         return f" {' '.join(words(text))} "
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         text = self.fold(retrieved)
         at = text.find(self.fold(reference)) if has_words(reference) else -1
         if at < 0:
@@ -136,7 +135,7 @@ class Contained(Contains):
     def _holds(self, ours: Iterable[str], theirs: Iterable[str]) -> Iterable[bool]:
         return map(operator.contains, theirs, ours)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         return _all_if_in(self.fold, retrieved, reference)
 
 
@@ -159,7 +158,7 @@ class Either(Contains):
             for mine, other in zip(ours, theirs, strict=True)
         )
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         return super().marks(retrieved, reference) or _all_if_in(self.fold, retrieved, reference)
 
 
@@ -176,21 +175,16 @@ class PartOfOriginal(Matcher):
     name = "remem"
     says = "is part of the reference"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
-        said: dict[int, tuple[str, str | None]] = {}
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        forms: dict[int, set[str]] = {}
         for i in np.unique(left).tolist():
-            text = _said(retrieved[i])
-            escaped = json.dumps(text)[1:-1]
-            said[i] = text, escaped if escaped != text else None
+            text = _bare_text(retrieved[i])
+            forms[i] = {text, json.dumps(text)[1:-1]} if text.strip() else set()
 
-        def found(i: int, j: int) -> bool:
-            text, escaped = said[i]
-            document = references[j]
-            return bool(text.strip()) and (text in document or (escaped is not None and escaped in document))
+        def is_in(i: int, j: int) -> bool:
+            return any(form in references[j] for form in forms[i])
 
-        return np.fromiter(map(found, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
+        return np.fromiter(map(is_in, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
-        return [(len(retrieved) - len(_said(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []
+    def marks(self, retrieved: str, reference: str) -> Stretches:
+        return [(len(retrieved) - len(_bare_text(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from goldrank.match.matcher import Marks, Matcher
+from goldrank.data.texts import Texts
+from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches
 
 SHOWN = 1_000_000
 """Characters of a text in which stretches are still looked for."""
@@ -37,7 +38,7 @@ def normalise(text: str, *, whitespace: bool = True, case: bool = True, unicode:
     return " ".join(text.split()) if whitespace else text
 
 
-def original_span(text: str, begin: int, end: int, **folds: bool) -> Marks:
+def original_span(text: str, begin: int, end: int, **folds: bool) -> Stretches:
     """Where a stretch of `normalise(text, **folds)` stands in the text itself.
 
     Everything, where letters grow together that are no marks (the parts of Korean syllables), and where the
@@ -52,8 +53,8 @@ def original_span(text: str, begin: int, end: int, **folds: bool) -> Marks:
     if len(text) > SHOWN:
         return [(0, len(text))]
     pieces: list[tuple[int, str]] = []
-    for found in re.finditer(r"\s+|.", text, re.DOTALL):
-        at, piece = found.start(), found[0]
+    for match in re.finditer(r"\s+|.", text, re.DOTALL):
+        at, piece = match.start(), match[0]
         if pieces and unicodedata.combining(piece[0]):
             at, base = pieces.pop()
             piece = base + piece
@@ -74,7 +75,7 @@ def original_span(text: str, begin: int, end: int, **folds: bool) -> Marks:
     return [(home[begin], after)]
 
 
-class Folded(Matcher):
+class FoldingMatcher(Matcher):
     """A matcher that knows only yes and no; by choice white space, case or the Unicode form of letters do
     not count."""
 
@@ -102,24 +103,22 @@ class Folded(Matcher):
         return normalise(text, **self.folds) if any(self.folds.values()) else text
 
 
-class Exact(Folded):
+class Exact(FoldingMatcher):
     """Texts that are equal; by choice white space, case or the Unicode form of letters do not count."""
 
     name: ClassVar[str] = "exact"
     says: ClassVar[str] = "equal"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         number: dict[str, int] = {}
 
-        def numbers(texts: Sequence[str]) -> np.ndarray:
+        def numbers(texts: Texts) -> np.ndarray:
             return np.array([number.setdefault(self.fold(text), len(number)) for text in texts], np.int64)
 
         ours, theirs = numbers(retrieved), numbers(references)
         return np.asarray(ours[left] == theirs[right], np.float64)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         return [(0, len(retrieved))] if self.fold(retrieved) == self.fold(reference) else []
 
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from goldrank.data.explanation import Explanation
 from goldrank.data.texts import TextItem
-from goldrank.match.matcher import Marks, Matcher
+from goldrank.match.matcher import Matcher
 from goldrank.match.pairs import Splitter, TextCounts, usable_references
+from goldrank.match.tokens import Stretches
 
 
 def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None) -> Explanation:
@@ -15,7 +16,7 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
     retrieved, references = usable_references(item, split, TextCounts())
     degrees = np.zeros((len(retrieved), len(references)))
     matched = np.zeros(degrees.shape, bool)
-    marks: dict[tuple[int, int], Marks] = {}
+    marks: dict[tuple[int, int], Stretches] = {}
     rows = [row for row, text in enumerate(retrieved) if text.strip()]
     texts = [retrieved[row] for row in rows]
     for column, reference in enumerate(references):
@@ -23,10 +24,10 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
             break
         left = np.repeat(np.arange(len(rows)), len(reference.texts))
         right = np.tile(np.arange(len(reference.texts)), len(rows))
-        found = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
-        best = found.argmax(axis=1)
-        degrees[rows, column] = found.max(axis=1)
-        matched[rows, column] = matcher.enough(found).any(axis=1)
+        by_text = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
+        best = by_text.argmax(axis=1)
+        degrees[rows, column] = by_text.max(axis=1)
+        matched[rows, column] = matcher.enough(by_text).any(axis=1)
         for i in np.flatnonzero(matched[rows, column]).tolist():
             marks[rows[i], column] = matcher.marks(texts[i], reference.texts[int(best[i])])
     return Explanation(

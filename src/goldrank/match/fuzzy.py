@@ -6,17 +6,18 @@ without any letter or digit matches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.process import cpdist
 
-from goldrank.match.common import SLACK, THREADS_FROM, common_positions
+from goldrank.data.texts import Texts
+from goldrank.match.common_tokens import SLACK, THREADS_FROM, common_positions
 from goldrank.match.exact import normalise, original_span
-from goldrank.match.matcher import Marks, Matcher
-from goldrank.match.tokens import has_words, merged, spans, words
+from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches, has_words, merged, spans, words
 
 
 class Fuzzy(Matcher):
@@ -30,19 +31,15 @@ class Fuzzy(Matcher):
         """The text that is compared."""
         return normalise(text)
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return self._scored(retrieved, references, left, right, lowest=0)
 
-    def decide(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         lowest = (self.threshold or 0) - SLACK
         return self.enough(self._scored(retrieved, references, left, right, lowest=lowest))
 
     def _scored(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray, *, lowest: float
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, lowest: float
     ) -> np.ndarray:
         """Degrees; 0 for pairs whose lengths keep them below the lowest.
 
@@ -50,7 +47,7 @@ class Fuzzy(Matcher):
         """
         ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
         theirs = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
-        found = np.zeros(len(left))
+        degrees = np.zeros(len(left))
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         chosen = [
             at
@@ -65,14 +62,14 @@ class Fuzzy(Matcher):
                 dtype=np.float64,
                 workers=-1 if len(chosen) >= THREADS_FROM else 1,
             )
-            found[chosen] = percent / 100
-        return found
+            degrees[chosen] = percent / 100
+        return degrees
 
     def most(self, ours: int, theirs: int) -> float:
         """The highest degree that texts of these lengths can have."""
         return 1.0
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         where = spans(retrieved)
         return merged(retrieved, (where[i] for i in common_positions(words(retrieved), words(reference), ordered=True)))
 
@@ -95,7 +92,7 @@ class PartialRatio(Fuzzy):
     says = "ratio of common letters in the best stretch"
     scorer = fuzz.partial_ratio
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         if not has_words(retrieved) or not has_words(reference):
             return []
         best = fuzz.partial_ratio_alignment(self.fold(retrieved), self.fold(reference))
@@ -112,7 +109,7 @@ class TokenSet(Fuzzy):
     def fold(self, text: str) -> str:
         return " ".join(words(text))
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         wanted = set(words(reference))
         pairs = zip(words(retrieved), spans(retrieved), strict=True)
         return merged(retrieved, (span for word, span in pairs if word in wanted))

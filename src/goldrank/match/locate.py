@@ -20,6 +20,9 @@ import numpy as np
 SIMILARITY = 0.9
 """How similar a stretch must be to be taken for an approximate quotation, unless said otherwise."""
 
+WAYS = ("exact", "folded", "joined", "approximate")
+"""How a text can be found, from strict to lenient; "joined" is without white space."""
+
 _PUNCTUATION = {
     **dict.fromkeys("‘’‚‛′‵´`ʼ＇", "'"),
     **dict.fromkeys("“”„‟«»〝〞＂", '"'),
@@ -30,13 +33,13 @@ _FIRST_UNSPACED = 0x0E00
 """Thai is the first of the scripts that do not put blanks between words."""
 
 
-class Found(NamedTuple):
+class Location(NamedTuple):
     """Where a text was found."""
 
     places: tuple[tuple[int, int], ...]
     """First character and one past the last, ascending, not overlapping."""
     how: str
-    """'exact', 'folded', 'joined' (without white space) or 'approximate'."""
+    """One of `WAYS`."""
     similarity: float = 1.0
     """The share of characters that need no change."""
 
@@ -52,7 +55,7 @@ def _fold(character: str) -> str:
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedText:
     """A text in the form in which it is compared, and where each character of that form came from."""
 
     text: str
@@ -62,7 +65,7 @@ class Folded:
     """Where that letter ends, with the accents that follow it."""
 
     @classmethod
-    def of(cls, text: str) -> Folded:
+    def of(cls, text: str) -> FoldedText:
         """Runs of white space are one blank; compatible forms, case, quotation marks and dashes are alike."""
         codes = _codes(text)
         known, number = np.unique(codes, return_inverse=True)
@@ -81,18 +84,18 @@ class Folded:
         within = np.arange(len(origin)) - np.repeat(np.cumsum(each) - each, each)
         flat = np.concatenate(forms) if forms else np.zeros(0, np.uint32)
         begin = np.cumsum(width) - width
-        made = flat[begin[number[origin]] + within]
-        blank = made == 32
-        keep = np.ones(len(made), bool)
+        folded = flat[begin[number[origin]] + within]
+        blank = folded == 32
+        keep = np.ones(len(folded), bool)
         keep[1:] = ~(blank[1:] & blank[:-1])
-        made, letter = made[keep], letter[origin[keep]]
-        return cls(_in_order(made), first[letter], last[letter])
+        letter = letter[origin[keep]]
+        return cls(_in_order(folded[keep]), first[letter], last[letter])
 
     @cached_property
-    def joined(self) -> Folded:
+    def joined(self) -> FoldedText:
         """The same without blanks."""
         keep = _codes(self.text) != 32
-        return Folded(self.text.replace(" ", ""), self.start[keep], self.end[keep])
+        return FoldedText(self.text.replace(" ", ""), self.start[keep], self.end[keep])
 
     def places(self, needle: str) -> Iterator[tuple[int, int]]:
         """Where a folded text stands, as places of the source; it does not begin or end within a letter."""
@@ -125,23 +128,23 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.lower().replace("`", "'").split())
-    return Folded.of(text).text.strip()
+    return FoldedText.of(text).text.strip()
 
 
-class Source:
+class SourceText:
     """A text in which others are looked for; it is folded once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
-    def folded(self) -> Folded:
+    def folded(self) -> FoldedText:
         """The text as it is compared."""
-        return Folded.of(self.text)
+        return FoldedText.of(self.text)
 
     def find(
         self, quotation: str, *, fold: bool = True, similarity: float | None = SIMILARITY, words: bool = False
-    ) -> Found | None:
+    ) -> Location | None:
         """Where a quotation stands, by the first way that finds it; None if none does.
 
         Without `fold` it must stand there as it is, with `similarity=None` without any letter changed. With
@@ -150,12 +153,12 @@ class Source:
         """
         if not quotation.strip():
             return None
-        for how, places in self._ways(quotation, fold):
-            found = tuple(places)
+        for how, occurrences in self._ways(quotation, fold):
+            places = tuple(occurrences)
             if words:
-                found = tuple(place for place in found if not self._cuts_a_word(*place)) or found
-            if found:
-                return Found(found, how)
+                places = tuple(place for place in places if not self._cuts_a_word(*place)) or places
+            if places:
+                return Location(places, how)
         return self._approximate(quotation, similarity) if fold and similarity is not None else None
 
     def _ways(self, quotation: str, folding: bool) -> Iterator[tuple[str, Iterable[tuple[int, int]]]]:
@@ -175,7 +178,7 @@ class Source:
             return False
         return all(c.isalnum() and ord(c) < _FIRST_UNSPACED for c in self.text[at - 1 : at + 1])
 
-    def _approximate(self, quotation: str, similarity: float) -> Found | None:
+    def _approximate(self, quotation: str, similarity: float) -> Location | None:
         from rapidfuzz import fuzz
 
         needle, text = fold(quotation), self.folded.text
@@ -197,7 +200,7 @@ class Source:
         first, past = np.searchsorted(self.folded.start, place)
         changes += int(past - first) - (end - start)
         degree = 1 - changes / max(len(needle), int(past - first))
-        return Found((place,), "approximate", degree) if degree >= similarity else None
+        return Location((place,), "approximate", degree) if degree >= similarity else None
 
 
 def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
@@ -233,20 +236,17 @@ def nearest(needle: str, text: str) -> tuple[int, int, int]:
     return int(begin[end]), end, int(cost[end])
 
 
-class Library:
+class SourceIndex:
     """The sources by their ids, each prepared when it is first looked into."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self.texts = sources
-        self._made: dict[str, Source] = {}
+        self._prepared: dict[str, SourceText] = {}
 
-    def __contains__(self, source: str) -> bool:
-        return source in self.texts
-
-    def __getitem__(self, source: str) -> Source:
-        if source not in self._made:
-            self._made[source] = Source(self.texts[source])
-        return self._made[source]
+    def __getitem__(self, source: str) -> SourceText:
+        if source not in self._prepared:
+            self._prepared[source] = SourceText(self.texts[source])
+        return self._prepared[source]
 
     def likely(self, text: str, limit: int = 3) -> list[str]:
         """The sources that hold most of a text's rarest words, at least half, most first; all if it has few words."""
@@ -257,22 +257,22 @@ class Library:
         held = [self._holders[word] for word in words if word in self._holders]
         if 2 * len(held) < len(words):
             return []
-        rarest = sorted(held, key=len)[:_TELLING]
+        rarest = sorted(held, key=len)[:_RARE_WORDS]
         votes = Counter(source for holders in rarest for source in holders)
-        best = sorted((source for source in votes if 2 * votes[source] >= len(rarest)), key=lambda one: -votes[one])
+        best = [source for source, count in votes.most_common() if 2 * count >= len(rarest)]
         top = [source for source in best if votes[source] == votes[best[0]]]
         return best[: max(limit, len(top))]
 
     @cached_property
     def _holders(self) -> dict[str, list[str]]:
         """Which sources hold a word."""
-        found: dict[str, list[str]] = {}
+        holders: dict[str, list[str]] = {}
         for source in self.texts:
             for word in dict.fromkeys(_WORD.findall(self[source].folded.text)):
-                found.setdefault(word, []).append(source)
-        return found
+                holders.setdefault(word, []).append(source)
+        return holders
 
 
 _WORD = re.compile(r"\w+")
-_TELLING = 12
-"""How many words tell which source a text is from."""
+_RARE_WORDS = 12
+"""How many words decide which source a text is from."""

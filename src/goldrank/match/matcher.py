@@ -1,19 +1,21 @@
-"""What a matcher is, and how one is named: `exact`, `rouge-l:0.7`, `token-recall>0.5`."""
+"""What a matcher is, and how one is named: `exact`, `rouge-l:0.7`, `token-recall>0.5`.
+
+A new matcher is a class in a file of this folder and a line in `_HOME`. Spellings are read here and nowhere else.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from goldrank.data.texts import Texts
 from goldrank.errors import OptionError, did_you_mean
-
-Marks = list[tuple[int, int]]
-"""Stretches of a text (first character, one past the last), ascending, not overlapping."""
+from goldrank.match.tokens import Stretches
 
 
 class Matcher(ABC):
@@ -23,6 +25,10 @@ class Matcher(ABC):
     once and each pair is tested once. No text is empty or white space alone.
     """
 
+    name: ClassVar[str]
+    """As it is spelled: `rouge-l`."""
+    says: ClassVar[str]
+    """What the degree is, in words: `ROUGE-L recall`."""
     default_threshold: ClassVar[float | None] = None
     """None: a matcher that knows only yes and no."""
 
@@ -39,11 +45,6 @@ class Matcher(ABC):
             raise OptionError(f"the threshold of {self.name} is {threshold!r}; it must be a number from 0 to 1")
         return threshold
 
-    name: ClassVar[str]
-    """As it is spelled: `rouge-l`."""
-    says: ClassVar[str]
-    """What the degree is, in words: `ROUGE-L recall`."""
-
     def __str__(self) -> str:
         """The spelling that `matcher()` takes."""
         if self.threshold is None:
@@ -53,14 +54,10 @@ class Matcher(ABC):
         return f"{self.name}{':' if self.inclusive else '>'}{written}"
 
     @abstractmethod
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """How much retrieved[left[i]] matches references[right[i]], from 0 to 1, for every i."""
 
-    def decide(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Whether they match. A matcher may leave pairs unmeasured that cannot reach the threshold."""
         return self.enough(self.degrees(retrieved, references, left, right))
 
@@ -70,10 +67,13 @@ class Matcher(ABC):
             return degrees > 0
         return (degrees > 0) & (degrees >= self.threshold if self.inclusive else degrees > self.threshold)
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
-        """Which stretches of the retrieved text speak for the match."""
+    def marks(self, retrieved: str, reference: str) -> Stretches:
+        """Which parts of the retrieved text speak for the match."""
         return []
 
+
+MatcherLike: TypeAlias = str | Matcher | type[Matcher] | Callable[[str, str], object]
+"""A spelling, a matcher, or a function of a retrieved text and a reference; what that returns is checked."""
 
 _HOME = {
     "exact": "goldrank.match.exact:Exact",
@@ -107,7 +107,7 @@ NAMES = tuple(_HOME)
 _SPELLING = re.compile(r"\s*(?P<name>[a-z][a-z0-9-]*)\s*(?:(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?\s*")
 
 
-def matcher(given: str | Matcher | Callable[..., Any]) -> Matcher:
+def matcher(given: MatcherLike) -> Matcher:
     """A matcher from its spelling, a function of one's own, or a matcher.
 
     >>> str(matcher("exact"))
@@ -121,18 +121,18 @@ def matcher(given: str | Matcher | Callable[..., Any]) -> Matcher:
         from goldrank.match.own import Own
 
         return Own(given)
-    found = _SPELLING.fullmatch(given) if isinstance(given, str) else None
-    if not found or found["name"] not in _HOME:
-        hint = did_you_mean(found["name"], _HOME) if found else "For example 'rouge-l:0.7'."
+    spelling = _SPELLING.fullmatch(given) if isinstance(given, str) else None
+    if not spelling or spelling["name"] not in _HOME:
+        hint = did_you_mean(spelling["name"], _HOME) if spelling else "For example 'rouge-l:0.7'."
         raise OptionError(f"there is no matcher {given!r}; there are: {', '.join(_HOME)}", hint=hint)
-    module, _, kind = _HOME[found["name"]].partition(":")
-    made: type[Matcher] = getattr(import_module(module), kind)
-    if found["threshold"] is None:
-        return made()
-    if made.default_threshold is None:
-        raise OptionError(f"{made.name} takes no threshold; it knows only yes and no")
+    module, _, class_name = _HOME[spelling["name"]].partition(":")
+    matcher_class: type[Matcher] = getattr(import_module(module), class_name)
+    if spelling["threshold"] is None:
+        return matcher_class()
+    if matcher_class.default_threshold is None:
+        raise OptionError(f"{matcher_class.name} takes no threshold; it knows only yes and no")
     try:
-        threshold = float(found["threshold"])
+        threshold = float(spelling["threshold"])
     except ValueError:
         raise OptionError(f"{given!r}: the threshold is a number from 0 to 1", hint="For example 0.7.") from None
-    return made(threshold, inclusive=found["sign"] != ">")
+    return matcher_class(threshold, inclusive=spelling["sign"] != ">")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match.matcher import Matcher
 
@@ -40,13 +42,15 @@ class Own(Matcher):
     name: ClassVar[str] = "own"
     says: ClassVar[str] = "own function"
 
-    def __init__(self, function: Callable[..., Any], threshold: float | None = None, *, inclusive: bool = True) -> None:
+    def __init__(
+        self, function: Callable[[str, str], object], threshold: float | None = None, *, inclusive: bool = True
+    ) -> None:
         super().__init__(inclusive=inclusive)
         if not callable(function):
             raise OptionError(
                 f"{function!r} is no function", hint="Give a function of a retrieved text and a reference."
             )
-        self.function = function
+        self.function: Callable[..., Any] = function  # of two texts, or of two lists of them
         self.at_once = 1
         if threshold is not None:
             self.threshold = self._checked(threshold)
@@ -54,7 +58,7 @@ class Own(Matcher):
     @classmethod
     def batched(
         cls,
-        function: Callable[..., Any],
+        function: Callable[[list[str], list[str]], Iterable[object]],
         threshold: float | None = None,
         *,
         inclusive: bool = True,
@@ -62,10 +66,11 @@ class Own(Matcher):
     ) -> Own:
         """A function of two lists of the same length, retrieved texts and references, which returns one bool or
         number for each pair. It is given `at_once` pairs, or the rest, at a time."""
-        made = cls(function, threshold, inclusive=inclusive)
-        made.at_once = _size(at_once)
-        made.many = True
-        return made
+        many: Callable[..., Any] = function
+        matcher = cls(many, threshold, inclusive=inclusive)
+        matcher.at_once = _size(at_once)
+        matcher.many = True
+        return matcher
 
     many = False
     """Whether the function takes lists."""
@@ -74,15 +79,13 @@ class Own(Matcher):
         called = f"own function {getattr(self.function, '__name__', type(self.function).__name__)}"
         return called if self.threshold is None else f"{called}{super().__str__().removeprefix(self.name)}"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
-        found = np.empty(len(left))
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        degrees = np.empty(len(left))
         for here in _slices(len(left), self.at_once):
             ours = [retrieved[i] for i in left[here].tolist()]
             theirs = [references[j] for j in right[here].tolist()]
-            found[here] = self._asked(ours, theirs)
-        return found
+            degrees[here] = self._asked(ours, theirs)
+        return degrees
 
     def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
         try:
@@ -98,7 +101,7 @@ class Own(Matcher):
             raise InputError(
                 f"{self} gave {len(answers):,} values for {len(ours):,} pairs", where=_pair(ours[0], theirs[0])
             )
-        return [self._value(*found) for found in zip(answers, ours, theirs, strict=True)]
+        return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
 
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
         if isinstance(answer, bool | np.bool_):
@@ -134,7 +137,12 @@ class Embedding(Matcher):
     says: ClassVar[str] = "cosine of embeddings"
 
     def __init__(
-        self, embed: Callable[[list[str]], Any], threshold: float, *, inclusive: bool = True, at_once: int = AT_ONCE
+        self,
+        embed: Callable[[list[str]], ArrayLike],
+        threshold: float,
+        *,
+        inclusive: bool = True,
+        at_once: int = AT_ONCE,
     ) -> None:
         super().__init__(inclusive=inclusive)
         if not callable(embed):
@@ -143,26 +151,24 @@ class Embedding(Matcher):
         self.threshold = self._checked(threshold)
         self.at_once = _size(at_once)
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         place: dict[str, int] = {}
         ours = np.zeros(len(retrieved), np.int64)
         theirs = np.zeros(len(references), np.int64)
         for texts, places, needed in ((retrieved, ours, left), (references, theirs, right)):
             for i in np.unique(needed).tolist():
                 places[i] = place.setdefault(texts[i], len(place))
-        found = np.ones(len(left))
+        degrees = np.ones(len(left))
         # The same text is the same, whatever rounding makes of its cosine with itself.
         differ = np.flatnonzero(ours[left] != theirs[right])
         if not len(differ):
-            return found
+            return degrees
         vectors = self._vectors(list(place))
         for here in _slices(len(differ), 10_000):
             chosen = differ[here]
             a, b = vectors[ours[left[chosen]]], vectors[theirs[right[chosen]]]
-            found[chosen] = np.einsum("ij,ij->i", a, b, dtype=np.float64)
-        return np.clip(found, 0, 1)
+            degrees[chosen] = np.einsum("ij,ij->i", a, b, dtype=np.float64)
+        return np.clip(degrees, 0, 1)
 
     def _vectors(self, texts: list[str]) -> np.ndarray:
         """Vectors of length 1."""

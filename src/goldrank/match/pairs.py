@@ -10,14 +10,14 @@ import numpy as np
 
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Lengths, Placements
-from goldrank.data.texts import Reference, TextItem
+from goldrank.data.texts import Reference, TextItem, Texts
 from goldrank.errors import InputError
 from goldrank.match.exact import same
 from goldrank.match.matcher import Matcher
 
-Rule = Callable[[str, str], bool]
+TextRule = Callable[[str, str], bool]
 """Whether a retrieved text holds a reference text."""
-Splitter = Callable[[str], Sequence[str]]
+Splitter = Callable[[str], Texts]
 """Cuts a text into the units that are compared."""
 
 BATCH = 2_000
@@ -26,7 +26,7 @@ BATCH = 2_000
 
 @dataclass
 class TextCounts:
-    """What was met on the way and should be known."""
+    """How many texts and references there were, and how many of them were special."""
 
     retrieved: int = 0
     references: int = 0
@@ -81,14 +81,14 @@ def _place_batch(
     references = [side[1] for side in sides]
     ours: dict[str, int] = {}
     theirs: dict[str, int] = {}
-    text = [ours.setdefault(one, len(ours)) for row in texts for one in row]
-    blank = np.array([not one.strip() for one in ours], bool)
-    wanted = [theirs.setdefault(one, len(theirs)) for row in references for each in row for one in each.texts]
+    text_codes = [ours.setdefault(text, len(ours)) for row in texts for text in row]
+    blank = np.array([not text.strip() for text in ours], bool)
+    wanted = [theirs.setdefault(text, len(theirs)) for row in references for each in row for text in each.texts]
     retrieved = np.fromiter(map(len, texts), np.int64, len(batch))
     start = np.concatenate(([0], np.cumsum(retrieved)))
     query = np.repeat(np.arange(len(batch)), retrieved)
-    rank = np.arange(1, len(text) + 1) - start[query]
-    codes = np.array(text, np.int64)
+    rank = np.arange(1, len(query) + 1) - start[query]
+    codes = np.array(text_codes, np.int64)
     known = ~blank[codes] if len(codes) else np.zeros(0, bool)
 
     # Every text against every reference of its question, in order of question, rank and reference.
@@ -111,7 +111,7 @@ def _place_batch(
     judged = [sorted((each.grade for each in row), reverse=True) for row in references]
     lengths = None
     if count_tokens is not None:
-        tokens = np.array([count_tokens(one) for one in ours], np.int64)
+        tokens = np.array([count_tokens(text) for text in ours], np.int64)
         lengths = Lengths(start, tokens[codes] if len(codes) else np.zeros(0, np.int64))
     judged_start = np.concatenate(([0], np.cumsum([len(row) for row in judged]))).astype(np.int64)
     pairs = Placements(
@@ -130,7 +130,7 @@ def _place_batch(
         lengths=lengths,
     )
     placed = Passages(pairs, query, rank, _repeats(query, codes))
-    counts.retrieved += len(text)
+    counts.retrieved += len(codes)
     counts.references += len(pairs.judged)
     counts.empty_retrieved += int((~known).sum())
     counts.repeated += int(placed.repeated.sum())
@@ -139,38 +139,34 @@ def _place_batch(
     return placed
 
 
-def _decided(
-    matcher: Matcher, ours: Sequence[str], theirs: Sequence[str], left: np.ndarray, right: np.ndarray
-) -> np.ndarray:
+def _decided(matcher: Matcher, ours: Texts, theirs: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The matcher's decisions, each distinct pair being asked for once."""
     if not len(left):
         return np.zeros(0, bool)
     key, back = np.unique(left * len(theirs) + right, return_inverse=True)
-    found: np.ndarray = matcher.decide(ours, theirs, key // len(theirs), key % len(theirs))[back]
-    return found
+    decided: np.ndarray = matcher.decide(ours, theirs, key // len(theirs), key % len(theirs))[back]
+    return decided
 
 
-def usable_references(
-    item: TextItem, split: Splitter | None, counts: TextCounts
-) -> tuple[Sequence[str], list[Reference]]:
+def usable_references(item: TextItem, split: Splitter | None, counts: TextCounts) -> tuple[Texts, list[Reference]]:
     """The texts and references of a question as they are compared, cut into units if `split` is given.
 
     References without text are left out, and the same one listed twice is one.
     """
     if split is not None:
         item = _in_units(item, split)
-    found: dict[Reference, None] = {}
+    usable: dict[Reference, None] = {}
     for reference in item.references:
         texts = tuple(text for text in reference.texts if text.strip())
         if texts:
-            found.setdefault(reference if texts == reference.texts else reference._replace(texts=texts))
+            usable.setdefault(reference if texts == reference.texts else reference._replace(texts=texts))
         else:
             counts.empty_references += 1
-    if not found:
+    if not usable:
         counts.no_references += 1
         if len(counts.without_references) < 5:
             counts.without_references.append(item.query)
-    return item.retrieved, list(found)
+    return item.retrieved, list(usable)
 
 
 def _in_units(item: TextItem, split: Splitter) -> TextItem:
@@ -216,7 +212,7 @@ def _joined(parts: Sequence[Passages]) -> Passages:
         queries=tuple(query for table in tables for query in table.queries),
         judged_start=starts([table.judged_start for table in tables]),
         query=np.concatenate([table.query + offset for table, offset in zip(tables, offsets, strict=True)]),
-        lengths=Lengths(starts([one.start for one in lengths]), np.concatenate([one.tokens for one in lengths]))
+        lengths=Lengths(starts([part.start for part in lengths]), np.concatenate([part.tokens for part in lengths]))
         if lengths
         else None,
         label=np.concatenate([table.label + offset for table, offset in zip(tables, label_offsets, strict=True)]),
@@ -231,9 +227,9 @@ def _joined(parts: Sequence[Passages]) -> Passages:
 
 
 def place(
-    retrieved: Sequence[Sequence[str]],
-    references: Sequence[Sequence[str]],
-    rule: Rule,
+    retrieved: Sequence[Texts],
+    references: Sequence[Texts],
+    rule: TextRule,
     *,
     repeated_references: str = "once",
 ) -> Placements:
@@ -258,10 +254,9 @@ def place(
                 else:
                     covered = {reference for reference in number if rule(text, reference)}
                     known[text] = [number[reference] for reference in listed if reference in covered]
-            found = known[text]
-            query += [q] * len(found)
-            rank += [at] * len(found)
-            aspect += found
+            query += [q] * len(known[text])
+            rank += [at] * len(known[text])
+            aspect += known[text]
     ranks = np.array(rank, np.int64)
     queries = np.array(query, np.int64)
     judged_start = np.concatenate(([0], np.cumsum(judged_size))).astype(np.int64)

@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
+from goldrank.data.texts import Texts
 from goldrank.errors import InputError
-from goldrank.match.matcher import Marks, Matcher
-from goldrank.match.tokens import merged
+from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches, merged
 
 Sentence = tuple[str, ...]
 _WORD = re.compile(r"\S+")
@@ -87,9 +88,9 @@ def _recall(retrieved: str, reference: str, enough: Callable[[float], bool] | No
                 break
             if here.isdisjoint(other):
                 continue  # whatever is in common is covered already
-            found = common_words(sentence, other)
-            here -= found
-            open_words -= found
+            covered = common_words(sentence, other)
+            here -= covered
+            open_words -= covered
             if enough is not None and enough((most - len(open_words)) / whole):
                 return (most - len(open_words)) / whole
     return (most - len(open_words)) / whole
@@ -145,7 +146,7 @@ def _rows(row: int, masks: Iterable[int], every: int) -> Iterator[int]:
         yield row
 
 
-def _masks(retrieved: Sequence[str]) -> Callable[[str], int]:
+def _masks(retrieved: Texts) -> Callable[[str], int]:
     """From a word to the bits of its places."""
     if len(retrieved) <= KEPT_ROWS:
         masks: dict[str, int] = {}
@@ -173,14 +174,10 @@ class Rouge(Matcher):
     says: ClassVar[str] = "ROUGE-L recall (rouge)"
     default_threshold: ClassVar[float | None] = 0.7
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return self._recalls(retrieved, references, left, right, None)
 
-    def decide(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         threshold = self.threshold or 0
 
         def enough(recall: float) -> bool:
@@ -190,8 +187,8 @@ class Rouge(Matcher):
 
     def _recalls(
         self,
-        retrieved: Sequence[str],
-        references: Sequence[str],
+        retrieved: Texts,
+        references: Texts,
         left: np.ndarray,
         right: np.ndarray,
         enough: Callable[[float], bool] | None,
@@ -201,10 +198,10 @@ class Rouge(Matcher):
 
         return np.fromiter(map(recall, left.tolist(), right.tolist()), np.float64, len(left))
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         chosen: set[tuple[int, int]] = set()
         for stretch in re.finditer(r"[^.]+", retrieved):
-            where = [found.span() for found in _WORD.finditer(retrieved, *stretch.span())]
+            where = [word.span() for word in _WORD.finditer(retrieved, *stretch.span())]
             other = tuple(stretch[0].split())
             for sentence in _sentences(reference):
                 chosen.update(where[j] for _, j in _walk(sentence, other))

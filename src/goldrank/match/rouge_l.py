@@ -13,20 +13,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from goldrank.match.common import Counting, Counts, share
-from goldrank.match.tokens import Spans, rouge_score_spans, rouge_score_words
+from goldrank.match.common_tokens import CountingMatcher, TokenCounts, f1, precision, recall, share
+from goldrank.match.tokens import Stretches, rouge_score_spans, rouge_score_words
 
 
-class RougeL(Counting):
+class RougeL(CountingMatcher):
     """The share of the reference's words that the retrieved text has in the same order."""
 
     name: ClassVar[str] = "rouge-l"
     says: ClassVar[str] = "ROUGE-L recall"
     default_threshold: ClassVar[float | None] = 0.7
     ordered: ClassVar[bool] = True
-
-    def degree(self, counts: Counts) -> np.ndarray:
-        return share(counts.common, counts.reference)
+    degree = staticmethod(recall)
 
 
 class RougeLPrecision(RougeL):
@@ -34,9 +32,7 @@ class RougeLPrecision(RougeL):
 
     name = "rouge-l-precision"
     says = "ROUGE-L precision"
-
-    def degree(self, counts: Counts) -> np.ndarray:
-        return share(counts.common, counts.retrieved)
+    degree = staticmethod(precision)
 
 
 class RougeLF(RougeL):
@@ -44,9 +40,7 @@ class RougeLF(RougeL):
 
     name = "rouge-l-f"
     says = "ROUGE-L F"
-
-    def degree(self, counts: Counts) -> np.ndarray:
-        return share(2 * counts.common, counts.retrieved + counts.reference)
+    degree = staticmethod(f1)
 
 
 class RougeScore(RougeL):
@@ -61,7 +55,7 @@ class RougeScore(RougeL):
     def tokens(self, text: str) -> Sequence[Hashable]:
         return rouge_score_words(text)
 
-    def spans(self, text: str) -> Spans:
+    def spans(self, text: str) -> Stretches:
         return rouge_score_spans(text)
 
 
@@ -70,9 +64,7 @@ class RougeScorePrecision(RougeScore):
 
     name = "rouge-score-precision"
     says = "ROUGE-L precision (rouge-score)"
-
-    def degree(self, counts: Counts) -> np.ndarray:
-        return share(counts.common, counts.retrieved)
+    degree = staticmethod(precision)
 
 
 class RougeScoreF(RougeScore):
@@ -81,6 +73,8 @@ class RougeScoreF(RougeScore):
     name = "rouge-score-f"
     says = "ROUGE-L F (rouge-score)"
 
-    def degree(self, counts: Counts) -> np.ndarray:
-        precision, recall = share(counts.common, counts.retrieved), share(counts.common, counts.reference)
-        return share(2 * precision * recall, precision + recall)
+    @staticmethod
+    def degree(counts: TokenCounts) -> np.ndarray:
+        # The package takes the mean of two quotients, which may differ from `f1` in the last bit.
+        p, r = precision(counts), recall(counts)
+        return share(2 * p * r, p + r)

@@ -7,27 +7,26 @@ resemblance and containment of documents, 1997).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from goldrank.data.texts import Texts
 from goldrank.errors import OptionError
-from goldrank.match.common import Counting, Counts, Cut, share
-from goldrank.match.matcher import Marks, Matcher
-from goldrank.match.tokens import merged, spans, words
+from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser, f1, recall, share
+from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches, merged, spans, words
 
 
-class TokenRecall(Counting):
+class TokenRecall(CountingMatcher):
     """The share of the reference's words that the retrieved text has."""
 
     name: ClassVar[str] = "token-recall"
     says: ClassVar[str] = "token recall"
     default_threshold: ClassVar[float | None] = 0.7
     ordered: ClassVar[bool] = False
-
-    def degree(self, counts: Counts) -> np.ndarray:
-        return share(counts.common, counts.reference)
+    degree = staticmethod(recall)
 
 
 class TokenIoU(TokenRecall):
@@ -37,7 +36,8 @@ class TokenIoU(TokenRecall):
     says = "token intersection over union"
     default_threshold = 0.5
 
-    def degree(self, counts: Counts) -> np.ndarray:
+    @staticmethod
+    def degree(counts: TokenCounts) -> np.ndarray:
         return share(counts.common, counts.retrieved + counts.reference - counts.common)
 
 
@@ -46,9 +46,7 @@ class TokenF1(TokenRecall):
 
     name = "token-f1"
     says = "token F1"
-
-    def degree(self, counts: Counts) -> np.ndarray:
-        return share(2 * counts.common, counts.retrieved + counts.reference)
+    degree = staticmethod(f1)
 
 
 class Shingles(Matcher):
@@ -71,58 +69,47 @@ class Shingles(Matcher):
         spelled = super().__str__()
         return spelled if self.n == 3 else f"{spelled} of {self.n} words"
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
-        return self._by_size("degrees", retrieved, references, left, right, np.float64)
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        degrees = np.zeros(len(left))
+        for chosen, by_runs in self._by_size(references, right):
+            degrees[chosen] = by_runs.degrees(retrieved, references, left[chosen], right[chosen])
+        return degrees
 
-    def decide(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
-        return self._by_size("decide", retrieved, references, left, right, np.bool_)
+    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        decided = np.zeros(len(left), bool)
+        for chosen, by_runs in self._by_size(references, right):
+            decided[chosen] = by_runs.decide(retrieved, references, left[chosen], right[chosen])
+        return decided
 
-    def _by_size(
-        self,
-        question: str,
-        retrieved: Sequence[str],
-        references: Sequence[str],
-        left: np.ndarray,
-        right: np.ndarray,
-        kind: type,
-    ) -> np.ndarray:
-        """Short references have shorter shingles: the references of each size are a question of their own."""
+    def _by_size(self, references: Texts, right: np.ndarray) -> Iterator[tuple[np.ndarray, TokenRecall]]:
+        """Short references have shorter shingles: the pairs of each size, and the matcher for them."""
         size = np.zeros(len(references), np.int64)
         for i in np.unique(right).tolist():
             size[i] = min(self.n, len(words(references[i])))
-        found: np.ndarray = np.zeros(len(left), kind)
         for n in np.unique(size[right]).tolist():
-            chosen = np.flatnonzero(size[right] == n)
             if n:
-                by_runs = _OfRuns(self.threshold, inclusive=self.inclusive, words=_runs_of(n))
-                found[chosen] = getattr(by_runs, question)(retrieved, references, left[chosen], right[chosen])
-        return found
+                by_runs = TokenRecall(self.threshold, inclusive=self.inclusive, words=_distinct_runs(n))
+                yield np.flatnonzero(size[right] == n), by_runs
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         where, wanted = spans(retrieved), words(reference)
         n = min(self.n, len(wanted))
         if not n:
             return []
         runs = set(_runs(wanted, n))
-        found = (i for i, run in enumerate(_runs(words(retrieved), n)) if run in runs)
-        return merged(retrieved, (where[at] for i in found for at in range(i, i + n)))
+        first_words = (i for i, run in enumerate(_runs(words(retrieved), n)) if run in runs)
+        return merged(retrieved, (where[at] for i in first_words for at in range(i, i + n)))
 
 
-class _OfRuns(TokenRecall):
-    """The recall of runs, each counted once."""
+def _runs(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return list(zip(*(tokens[i:] for i in range(n)), strict=False))
 
 
-def _runs(found: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    return list(zip(*(found[i:] for i in range(n)), strict=False))
+def _distinct_runs(n: int) -> Tokeniser:
+    """From a text to its runs of n words, each once."""
 
-
-def _runs_of(n: int) -> Cut:
     def cut(text: str) -> Sequence[Hashable]:
-        found = words(text)
-        return list(dict.fromkeys(found if n == 1 else _runs(found, n)))
+        tokens = words(text)
+        return list(dict.fromkeys(tokens if n == 1 else _runs(tokens, n)))
 
     return cut

@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 
-Spans = list[tuple[int, int]]
-"""Stretches of a text: first character, one past the last."""
+Stretches = list[tuple[int, int]]
+"""Parts of a text: first character and one past the last of each, ascending, not overlapping."""
 
 _ASCII = re.compile(r"\w+", re.ASCII)
 _PLAIN = re.compile(r"\w+")
@@ -92,22 +92,13 @@ def words(text: str) -> list[str]:
     return folded.split(" ") if folded else []
 
 
-def spans(text: str) -> Spans:
+def spans(text: str) -> Stretches:
     """Where the words of a text stand, one stretch for each of `words`.
 
     >>> spans("a cat")
     [(0, 1), (2, 5)]
     """
-    return [found.span() for found in _pattern(text).finditer(text)]
-
-
-def count(text: str) -> int:
-    """How many words a text has.
-
-    >>> count("To be, or not to be")
-    6
-    """
-    return len(spans(text))
+    return [word.span() for word in _pattern(text).finditer(text)]
 
 
 def has_words(text: str) -> bool:
@@ -130,27 +121,27 @@ def rouge_score_words(text: str) -> list[str]:
     return _ROUGE_SCORE.findall(text.lower())
 
 
-def rouge_score_spans(text: str) -> Spans:
+def rouge_score_spans(text: str) -> Stretches:
     """Where the tokens of `rouge_score_words` stand."""
     lowered = text.lower()
-    found = [match.span() for match in _ROUGE_SCORE.finditer(lowered)]
+    stretches = [match.span() for match in _ROUGE_SCORE.finditer(lowered)]
     if len(lowered) == len(text):
-        return found
+        return stretches
     # Some letters have two characters in lower case: each of them goes back to its letter.
     home = [at for at, character in enumerate(text) for _ in character.lower()]
-    return [(home[begin], home[end - 1] + 1) for begin, end in found]
+    return [(home[begin], home[end - 1] + 1) for begin, end in stretches]
 
 
-def merged(text: str, stretches: Iterable[tuple[int, int]]) -> Spans:
+def merged(text: str, stretches: Iterable[tuple[int, int]]) -> Stretches:
     """Stretches in ascending order, as one where they overlap or only blanks lie between.
 
     >>> merged("the cat, sat", [(4, 7), (0, 3), (9, 12)])
     [(0, 7), (9, 12)]
     """
-    found: Spans = []
+    joined: Stretches = []
     for begin, end in sorted(stretches):
-        if found and not text[found[-1][1] : begin].strip():
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if joined and not text[joined[-1][1] : begin].strip():
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
-            found.append((begin, end))
-    return found
+            joined.append((begin, end))
+    return joined

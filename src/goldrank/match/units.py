@@ -73,15 +73,15 @@ def sentences(text: str) -> list[str]:
     >>> sentences("今天下雨。我在家。")
     ['今天下雨。', '我在家。']
     """
-    found: list[str] = []
+    parts: list[str] = []
     begin = 0
     for end in _END.finditer(text):
         if _is_inside(text, begin, end):
             continue
-        found.append(text[begin : end.end()].strip())
+        parts.append(text[begin : end.end()].strip())
         begin = end.end()
-    found.append(text[begin:].strip())
-    return [sentence for sentence in found if sentence]
+    parts.append(text[begin:].strip())
+    return [sentence for sentence in parts if sentence]
 
 
 def _is_inside(text: str, begin: int, end: re.Match[str]) -> bool:

@@ -9,26 +9,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
-from goldrank.match.matcher import Marks, Matcher
-from goldrank.match.tokens import Spans, merged, spans, words
+from goldrank.data.texts import Texts
+from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches, merged, spans, words
 
-Cut = Callable[[str], Sequence[Hashable]]
+Tokeniser = Callable[[str], Sequence[Hashable]]
 """From a text to its tokens."""
 
 BLOCK_CHARACTERS = 50_000_000
 """Of the texts of all pairs in a block, each text counted in each of its pairs."""
 CODES = 0x110000 - 0x800
 """How many tokens can be told apart as characters: all but surrogates."""
-DEAR = 1 << 26
-"""From this product of lengths on, a pair is looked at more closely before its subsequence is searched."""
+EXPENSIVE = 1 << 26
+"""From this product of lengths on, the words of a pair are counted before its subsequence is searched."""
 GROUP_PAIRS = 2_000
 """Pairs that are coded together at most."""
 THREADS_FROM = 2_000
@@ -39,8 +39,7 @@ SLACK = 1e-9
 """More than rounding can make of a degree, so that what falls short of a threshold by it certainly does."""
 
 
-@dataclass(frozen=True)
-class Counts:
+class TokenCounts(NamedTuple):
     """For each pair: the tokens in common, of the retrieved text and of the reference."""
 
     common: np.ndarray
@@ -48,43 +47,36 @@ class Counts:
     reference: np.ndarray
 
 
-Hopeful = Callable[[Counts], np.ndarray]
-"""Which pairs could still match if they had this much in common."""
+CanReach = Callable[[TokenCounts], np.ndarray]
+"""From the most that pairs can have in common to which of them can still reach the threshold."""
 
 
 def in_common(
-    retrieved: Sequence[str],
-    references: Sequence[str],
+    retrieved: Texts,
+    references: Texts,
     left: np.ndarray,
     right: np.ndarray,
-    cut: Cut,
+    tokenise: Tokeniser,
     *,
     ordered: bool,
-    hopeful: Hopeful | None = None,
-) -> Counts:
-    """The counts of every pair; a pair that is not hopeful has nothing in common.
+    can_reach: CanReach | None = None,
+) -> TokenCounts:
+    """The counts of every pair; a pair that `can_reach` rules out has nothing in common.
 
     In order, this is the length of the longest common subsequence; else each token counts as often as it
     occurs in both.
     """
-    parts = [Counts(*np.empty((3, 0), np.int64))]
+    parts = [TokenCounts(*np.empty((3, 0), np.int64))]
     for begin, end in _blocks(retrieved, references, left, right):
-        coded = _Coded([], [], [], [], [])
+        pairs = _CodedPairs([], [], [], [])
         for first, after in _groups(left[begin:end], right[begin:end]):
             here = slice(begin + first, begin + after)
-            _code(retrieved, references, left[here].tolist(), right[here].tolist(), cut, ordered, coded)
-        parts.append(_counted(coded, ordered, hopeful))
-    return Counts(
-        *(
-            np.concatenate(columns)
-            for columns in zip(*((p.common, p.retrieved, p.reference) for p in parts), strict=True)
-        )
-    )
+            pairs.extend(_code(retrieved, references, left[here].tolist(), right[here].tolist(), tokenise, ordered))
+        parts.append(_counted(pairs, ordered, can_reach))
+    return TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _blocks(
-    retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-) -> list[tuple[int, int]]:
+def _blocks(retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
     """Stretches of pairs whose texts fit together in memory."""
     ours = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
     theirs = np.fromiter(map(len, references), np.int64, len(references))
@@ -112,16 +104,20 @@ def _stretches(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
-@dataclass(frozen=True)
-class _Coded:
-    """Pairs of texts as strings of codes, and the tokens that the texts have with those that were left out."""
+class _CodedPairs(NamedTuple):
+    """Pairs of texts as strings of codes, or as numbers where there are more tokens than codes."""
 
-    ours: list[str]
-    theirs: list[str]
+    ours: list[str | list[int]]
+    theirs: list[str | list[int]]
     our_size: list[int]
+    """How many tokens each text has, with those that were left out."""
     their_size: list[int]
-    uncoded: list[tuple[int, list[int], list[int]]]
-    """Where codes do not suffice: the place of a pair, and its texts as numbers."""
+
+    def extend(self, more: _CodedPairs) -> None:
+        self.ours.extend(more.ours)
+        self.theirs.extend(more.theirs)
+        self.our_size.extend(more.our_size)
+        self.their_size.extend(more.their_size)
 
 
 class _Codes(dict[Hashable, str]):
@@ -136,90 +132,71 @@ class _Codes(dict[Hashable, str]):
 
 
 def _code(
-    retrieved: Sequence[str],
-    references: Sequence[str],
-    left: list[int],
-    right: list[int],
-    cut: Cut,
-    ordered: bool,
-    coded: _Coded,
-) -> None:
+    retrieved: Texts, references: Texts, left: list[int], right: list[int], tokenise: Tokeniser, ordered: bool
+) -> _CodedPairs:
     codes = _Codes()
     theirs: dict[int, tuple[str, int]] = {}
     ours: dict[int, tuple[str, int]] = {}
     try:
-        for j in right:
-            if j not in theirs:
-                tokens = cut(references[j])
-                theirs[j] = _joined(map(codes.__getitem__, tokens), ordered), len(tokens)
+        for j in dict.fromkeys(right):
+            tokens = tokenise(references[j])
+            theirs[j] = _joined(map(codes.__getitem__, tokens), ordered), len(tokens)
     except OverflowError:
-        _number(retrieved, references, left, right, cut, coded)
-        return
-    for i in left:
-        if i not in ours:
-            tokens = cut(retrieved[i])
-            ours[i] = _joined(filter(None, map(codes.get, tokens)), ordered), len(tokens)
-    for i, j in zip(left, right, strict=True):
-        text, size = ours[i]
-        coded.ours.append(text)
-        coded.our_size.append(size)
-        text, size = theirs[j]
-        coded.theirs.append(text)
-        coded.their_size.append(size)
+        pairs = (_numbered(tokenise(retrieved[i]), tokenise(references[j])) for i, j in zip(left, right, strict=True))
+        return _CodedPairs(*map(list, zip(*pairs, strict=True)))
+    for i in dict.fromkeys(left):
+        tokens = tokenise(retrieved[i])
+        ours[i] = _joined(filter(None, map(codes.get, tokens)), ordered), len(tokens)
+    return _CodedPairs(
+        [ours[i][0] for i in left],
+        [theirs[j][0] for j in right],
+        [ours[i][1] for i in left],
+        [theirs[j][1] for j in right],
+    )
 
 
 def _joined(characters: Iterable[str], ordered: bool) -> str:
     return "".join(characters if ordered else sorted(characters))
 
 
-def _number(
-    retrieved: Sequence[str], references: Sequence[str], left: list[int], right: list[int], cut: Cut, coded: _Coded
-) -> None:
-    """As `_code`, for references with more distinct tokens than there are characters: tokens as numbers."""
-    for i, j in zip(left, right, strict=True):
-        number: dict[Hashable, int] = {}
-        wanted, tokens = cut(references[j]), cut(retrieved[i])
-        theirs = [number.setdefault(token, len(number)) for token in wanted]
-        coded.uncoded.append((len(coded.ours), [number[token] for token in tokens if token in number], theirs))
-        coded.ours.append("")
-        coded.theirs.append("")
-        coded.our_size.append(len(tokens))
-        coded.their_size.append(len(wanted))
+def _numbered(tokens: Sequence[Hashable], wanted: Sequence[Hashable]) -> tuple[list[int], list[int], int, int]:
+    number: dict[Hashable, int] = {}
+    theirs = [number.setdefault(token, len(number)) for token in wanted]
+    return [number[token] for token in tokens if token in number], theirs, len(tokens), len(wanted)
 
 
-def _counted(coded: _Coded, ordered: bool, hopeful: Hopeful | None) -> Counts:
-    count = len(coded.ours)
-    our_length = np.fromiter(map(len, coded.ours), np.int64, count)
-    their_length = np.fromiter(map(len, coded.theirs), np.int64, count)
-    sizes = np.array(coded.our_size, np.int64), np.array(coded.their_size, np.int64)
-    common = np.zeros(count, np.int64)
+def _counted(pairs: _CodedPairs, ordered: bool, can_reach: CanReach | None) -> TokenCounts:
+    ours, theirs = pairs.ours, pairs.theirs
+    our_length, their_length = (np.fromiter(map(len, side), np.int64, len(side)) for side in (ours, theirs))
+    our_size, their_size = np.array(pairs.our_size, np.int64), np.array(pairs.their_size, np.int64)
+    common = np.zeros(len(ours), np.int64)
     most = np.minimum(our_length, their_length)
-    tried = most > 0
-    if hopeful is not None:
-        tried &= hopeful(Counts(most, *sizes))
-    dear = tried & (our_length * their_length > DEAR)
-    cheap = np.flatnonzero(tried & ~dear)
+    open_pairs = most > 0
+    if can_reach is not None:
+        open_pairs &= can_reach(TokenCounts(most, our_size, their_size))
+    numbered = np.fromiter((not isinstance(text, str) for text in theirs), bool, len(theirs))
+    expensive = open_pairs & (numbered | (our_length * their_length > EXPENSIVE))
+    cheap = np.flatnonzero(open_pairs & ~expensive)
     if len(cheap):
         common[cheap] = cpdist(
-            list(map(coded.ours.__getitem__, cheap.tolist())),
-            list(map(coded.theirs.__getitem__, cheap.tolist())),
+            list(map(ours.__getitem__, cheap.tolist())),
+            list(map(theirs.__getitem__, cheap.tolist())),
             scorer=LCSseq.similarity,
             dtype=np.int64,
             workers=-1 if len(cheap) >= THREADS_FROM else 1,
         )
-    closely: list[tuple[int, Sequence[Hashable], Sequence[Hashable]]] = [*coded.uncoded]
-    closely += ((i, coded.ours[i], coded.theirs[i]) for i in np.flatnonzero(dear).tolist())
-    for i, ours, theirs in closely:
-        shared = Counter(ours) & Counter(theirs)
+    for i in np.flatnonzero(expensive).tolist():
+        shared = Counter(ours[i]) & Counter(theirs[i])
         bound = np.array([shared.total()])
         if not ordered:
             common[i] = bound[0]
-        elif hopeful is None or hopeful(Counts(bound, sizes[0][i : i + 1], sizes[1][i : i + 1]))[0]:
-            common[i] = LCSseq.similarity(*([token for token in side if token in shared] for side in (ours, theirs)))
-    return Counts(common, *sizes)
+        elif can_reach is None or can_reach(TokenCounts(bound, our_size[i : i + 1], their_size[i : i + 1]))[0]:
+            shared_tokens = ([token for token in side if token in shared] for side in (ours[i], theirs[i]))
+            common[i] = LCSseq.similarity(*shared_tokens)
+    return TokenCounts(common, our_size, their_size)
 
 
-class Counting(Matcher):
+class CountingMatcher(Matcher):
     """A matcher whose degree follows from how many tokens there are and how many are in common.
 
     `words` is one's own function from a text to its tokens.
@@ -228,7 +205,9 @@ class Counting(Matcher):
     ordered: ClassVar[bool]
     """Whether the tokens in common are in the same order, or in any."""
 
-    def __init__(self, threshold: float | None = None, *, inclusive: bool = True, words: Cut | None = None) -> None:
+    def __init__(
+        self, threshold: float | None = None, *, inclusive: bool = True, words: Tokeniser | None = None
+    ) -> None:
         super().__init__(threshold, inclusive=inclusive)
         self.words = words
 
@@ -240,34 +219,31 @@ class Counting(Matcher):
         """What is counted."""
         return (self.words or words)(text)
 
-    def spans(self, text: str) -> Spans:
+    def spans(self, text: str) -> Stretches:
         """Where each of the tokens stands; empty where that is not known."""
         return [] if self.words else spans(text)
 
-    def degree(self, counts: Counts) -> np.ndarray:
+    @staticmethod
+    def degree(counts: TokenCounts) -> np.ndarray:
         """From 0 to 1, and 0 where one side has no tokens. It never falls where more is in common."""
         raise NotImplementedError
 
-    def degrees(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return self.degree(in_common(retrieved, references, left, right, self.tokens, ordered=self.ordered))
 
-    def decide(
-        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         threshold = self.threshold or 0
 
-        def hopeful(most: Counts) -> np.ndarray:
+        def can_reach(most: TokenCounts) -> np.ndarray:
             return np.asarray(self.degree(most) >= threshold - SLACK)
 
         return self.enough(
             self.degree(
-                in_common(retrieved, references, left, right, self.tokens, ordered=self.ordered, hopeful=hopeful)
+                in_common(retrieved, references, left, right, self.tokens, ordered=self.ordered, can_reach=can_reach)
             )
         )
 
-    def marks(self, retrieved: str, reference: str) -> Marks:
+    def marks(self, retrieved: str, reference: str) -> Stretches:
         where = self.spans(retrieved)
         if not where:
             return []
@@ -301,3 +277,18 @@ def common_positions(retrieved: Sequence[Hashable], reference: Sequence[Hashable
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """part / whole, and 0 where there is no whole."""
     return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0))
+
+
+def recall(counts: TokenCounts) -> np.ndarray:
+    """The share of the reference's tokens that are in common."""
+    return share(counts.common, counts.reference)
+
+
+def precision(counts: TokenCounts) -> np.ndarray:
+    """The share of the retrieved text's tokens that are in common."""
+    return share(counts.common, counts.retrieved)
+
+
+def f1(counts: TokenCounts) -> np.ndarray:
+    """The harmonic mean of both."""
+    return share(2 * counts.common, counts.retrieved + counts.reference)

@@ -1,0 +1,48 @@
+"""Axion's retrieval metrics: its classes, items and runner, on goldrank's measures.
+
+    from goldrank.compat.axion import DatasetItem, HitRateAtK, MetricRunner, NDCGAtK
+
+Precision divides by K and a repeated document counts once, as the document's formulas say. `as_released=True`
+gives the numbers of Axion's code: Precision divides by min(K, retrieved), a repeated document counts each
+time (but no value passes 1), recall is 1 where everything is judged 0. Not imitated: exceptions for one bad
+relevance, an nDCG of negative ideals (0 here), a cache that ignores k, results grouped by item id, and the
+language model that its heuristics construct.
+
+`await metric.execute(item)` has a twin for code that is not asynchronous: `metric.score(item)`.
+"""
+
+from goldrank.compat.axion.data import (
+    DatasetItem,
+    ItemTypeError,
+    KDetail,
+    MeanReciprocalRankResult,
+    MetricEvaluationResult,
+    MetricScore,
+    MultiKResult,
+    TestResult,
+)
+from goldrank.compat.axion.judges import ContextualPrecision, ContextualRanking, ContextualRecall, Judge
+from goldrank.compat.axion.metrics import HitRateAtK, MeanReciprocalRank, NDCGAtK, PrecisionAtK, RecallAtK
+from goldrank.compat.axion.runner import MetricRunner, registry
+
+__all__ = [
+    "ContextualPrecision",
+    "ContextualRanking",
+    "ContextualRecall",
+    "DatasetItem",
+    "HitRateAtK",
+    "ItemTypeError",
+    "Judge",
+    "KDetail",
+    "MeanReciprocalRank",
+    "MeanReciprocalRankResult",
+    "MetricEvaluationResult",
+    "MetricRunner",
+    "MetricScore",
+    "MultiKResult",
+    "NDCGAtK",
+    "PrecisionAtK",
+    "RecallAtK",
+    "TestResult",
+    "registry",
+]
