@@ -80,3 +80,11 @@ def test_query_cause_is_that_of_most_documents():
 def test_bad_cut_off():
     with pytest.raises(MeasureError, match="k is 0"):
         diff({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, k=0)
+
+
+def test_other_forms():
+    changes = diff({"q": {"d": 1}, "r": {"d": 1}}, {"q": ["d"], "r": ["d"]}, {"q": ["x", "d"], "r": ["d"]}, "RR")
+    assert changes.to_pandas()["delta"].tolist() == [-0.5, 0.0]
+    assert changes.to_polars()["cause"].to_list() == ["intruder", ""]
+    assert repr(changes) == "<Diff of 2 queries: B minus A is -0.2500 RR; 1 queries changed>"
+    assert "<td>intruder</td>" in changes._repr_html_()

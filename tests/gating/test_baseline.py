@@ -71,12 +71,12 @@ def test_edited_files_are_refused(scores, tmp_path, edit):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "is no baseline"),
-        ("[]", "is no baseline of goldrank"),
-        ('{"format": "goldrank-scores"}', "is no baseline of goldrank"),
+        ("", "is not a baseline"),
+        ("[]", "is not a baseline of goldrank"),
+        ('{"format": "goldrank-scores"}', "is not a baseline of goldrank"),
         ('{"format": "goldrank-baseline", "version": 9}', "version 9"),
-        ('{"format": 1, "format": 2}', "a key is there twice"),
-        ("[" * 100_000, "is no baseline"),
+        ('{"format": 1, "format": 2}', "a key is duplicated"),
+        ("[" * 100_000, "is not a baseline"),
     ],
 )
 def test_other_files_are_refused(tmp_path, text, told):
@@ -154,7 +154,7 @@ def test_history(capsys):
         (["set", "b.json", "qrels", "bm25.run", "--record", "1"], "--record needs --db"),
         (["set", "b.json", "qrels", "nowhere"], "cannot be opened"),
         (["show", "nowhere.json"], "cannot be opened"),
-        (["set", "qrels", "qrels", "bm25.run"], "is no baseline"),
+        (["set", "qrels", "qrels", "bm25.run"], "is not a baseline"),
     ],
 )
 def test_mistakes(capsys, arguments, told):

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from goldrank.conventions import Convention
 from goldrank.data.run import Run
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.evaluation import documents as evaluation
+from goldrank.measures import Measure
+from goldrank.types import Policies, QrelsLike, RunsLike
 
 METHODS = {
     "rrf": "reciprocal rank fusion: the sum of weight / (k + rank) (Cormack, Clarke and Buettcher 2009)",
@@ -33,7 +35,7 @@ Weights = tuple[float, ...]
 
 
 def fuse(
-    runs: Any,
+    runs: RunsLike,
     method: str = "rrf",
     *,
     weights: Sequence[float] | None = None,
@@ -71,10 +73,10 @@ class Tuned:
     """The measure with the weights that all queries chose, on the same queries: too good to expect."""
 
 
-def tune(
-    qrels: Any,
-    runs: Any,
-    measure: str = "nDCG@10",
+def tune_fusion(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measure: str | Measure = "nDCG@10",
     method: str = "wsum",
     *,
     normalise: str = "min-max",
@@ -84,7 +86,7 @@ def tune(
     seed: int = 0,
     name: str | None = None,
     convention: str | Convention = conventions.DEFAULT,
-    **policies: Any,
+    **policies: Unpack[Policies],
 ) -> Tuned:
     """Weights for 'rrf' or 'wsum' by cross-validation over queries.
 
@@ -123,7 +125,7 @@ def tune(
     )
 
 
-def _runs(runs: Any) -> list[Run]:
+def _runs(runs: RunsLike) -> list[Run]:
     given = io.as_runs(runs)
     if given is None or len(given) < 2:
         raise InputError("fusion needs two or more runs", hint='Give {"name": run, "other": run} or a list of paths.')

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.result import Settings
@@ -48,7 +48,7 @@ _ALSO = {
     "overlap": (),
     "latency": ("quantile", "file", "field"),
 }
-_SETTINGS = ("alpha", "test", "correct", "power", "samples", "seed")
+_SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed")
 _TOP = ("rules", "rule", "metadata", "worst", *_SETTINGS)
 
 
@@ -86,7 +86,7 @@ class Rule:
         found = _SPELLED.match(text)
         if not found:
             raise RuleError(
-                f"{ids.show(text)!r} is no rule",
+                f"{ids.show(text)!r} is not a rule",
                 where=where,
                 hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
             )
@@ -219,7 +219,7 @@ class Rules:
         return list(dict.fromkeys(rule.measure for rule in self.rules if rule.measure is not None))
 
     @classmethod
-    def of(cls, given: Any) -> Rules:
+    def of(cls, given: RulesLike) -> Rules:
         """Rules from a TOML file, a table, a line, or a list of lines, tables and `Rule`s."""
         if isinstance(given, Rules):
             return given
@@ -234,8 +234,8 @@ class Rules:
         if not isinstance(given, Iterable):
             raise RuleError(f"rules are given as {_type(given)}", hint="Give a TOML file or a list of rules.")
         listed = tuple(
-            one if isinstance(one, Rule) else Rule.parse(one) if isinstance(one, str) else Rule.from_table(one)
-            for one in given
+            rule if isinstance(rule, Rule) else Rule.parse(rule) if isinstance(rule, str) else Rule.from_table(rule)
+            for rule in given
         )
         return cls.from_dict({"rules": []}, more=listed)
 
@@ -264,16 +264,16 @@ class Rules:
                 raise RuleError(f"rules have no key {ids.show(key)!r}", where=_place(name, lines, key), hint=hint)
         found = []
         spelled, tables = data.get("rules", []), data.get("rule", [])
-        if not isinstance(spelled, list) or not all(isinstance(one, str) for one in spelled):
+        if not isinstance(spelled, list) or not all(isinstance(line, str) for line in spelled):
             hint = 'For example rules = ["nDCG@10 >= 0.40", "AP: -1%"].'
             raise RuleError("rules is not a list of lines", where=_place(name, lines, "rules"), hint=hint)
         if not isinstance(tables, list):
             raise RuleError(
                 "rule is not a list of tables", where=_place(name, lines, "rule"), hint="Each begins with [[rule]]."
             )
-        for one in spelled:
-            at = next((i for i, line in enumerate(lines, 1) if one in line), None)
-            found.append(Rule.parse(one, Place(name, at)))
+        for rule_line in spelled:
+            at = next((i for i, line in enumerate(lines, 1) if rule_line in line), None)
+            found.append(Rule.parse(rule_line, Place(name, at)))
         heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
         for number, table in enumerate(tables):
             first = heads[number] if len(heads) == len(tables) else None
@@ -287,10 +287,10 @@ class Rules:
             raise RuleError("there are no rules", where=name, hint='For example rules = ["nDCG@10: -1%"].')
         for i, rule in enumerate(found):
             if rule in found[:i]:
-                raise RuleError(f"the rule '{ids.show(str(rule))}' is there twice", where=name)
+                raise RuleError(f"the rule '{ids.show(str(rule))}' is duplicated", where=name)
         metadata = data.get("metadata")
         if metadata is not None and not isinstance(metadata, str):
-            raise RuleError("metadata is no file name", where=_place(name, lines, "metadata"))
+            raise RuleError("metadata is not a file name", where=_place(name, lines, "metadata"))
         worst = data.get("worst", 10)
         if isinstance(worst, bool) or not isinstance(worst, int) or worst < 0:
             raise RuleError(f"worst is {worst!r}; it must be a whole number", where=_place(name, lines, "worst"))
@@ -301,6 +301,9 @@ class Rules:
         return Path(path) if self.name == "rules" else Path(self.name).parent / path
 
 
+RulesLike: TypeAlias = Rules | Rule | str | Path | Mapping[str, Any] | Iterable[Rule | str | Mapping[str, Any]]
+"""A TOML file, what one holds (whose values are checked), a line such as 'AP: -1%', or a list of these."""
+
 _SPELLED = re.compile(
     r"""\s*(\S.*?)\s*(?:\[([^\]]*)\])?\s*(>=|<=|:)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*(untested)?\s*$"""
 )
@@ -308,7 +311,7 @@ _SPELLED = re.compile(
 
 def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:
     given = {key: data[key] for key in _SETTINGS if key in data}
-    for key, allowed in (("test", TESTS), ("correct", CORRECTIONS)):
+    for key, allowed in (("test", TESTS), ("correction", CORRECTIONS)):
         if key in given and given[key] not in allowed:
             raise RuleError(
                 f"{key} is {given[key]!r:.60}; it must be one of: {', '.join(allowed)}",

@@ -28,7 +28,7 @@ LEAST_DIFFERING = 6
 
 
 @dataclass(frozen=True)
-class Change:
+class TrendChange:
     """A record from which on a line is at another height."""
 
     record: Record
@@ -52,13 +52,13 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Line:
+class TrendLine:
     """Records of one label and basis, oldest first."""
 
     name: str
     measure: str
     records: tuple[Record, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[TrendChange, ...]
     new_because: str
     """How its basis differs from that of the line of the same name before it; empty for the first."""
 
@@ -74,14 +74,14 @@ class Line:
         return format_value(last.summaries[self.measure], last.averages[self.measure])
 
 
-def lines(
+def trend_lines(
     history: History,
     measure: object = None,
     *,
     label: str | None = None,
     limit: int | None = None,
     alpha: float = ALPHA,
-) -> list[Line]:
+) -> list[TrendLine]:
     """The lines of a measure (the newest record's first one, if none is named), in the order in which they began.
 
     `limit` takes the newest records only.
@@ -104,12 +104,12 @@ def lines(
     groups: dict[tuple[object, ...], list[Record]] = {}
     for record in found if limit is None else found[-limit:]:
         groups.setdefault((record.label or record.run, record.basis), []).append(record)
-    made: list[Line] = []
+    made: list[TrendLine] = []
     for group in groups.values():
         named = group[0].label or group[0].run
         before = [line for line in made if line.name == named]
         why = _other_basis(before[-1].records[0], group[0]) if before else ""
-        made.append(Line(named, name, tuple(group), tuple(_changes(history, name, group, alpha)), why))
+        made.append(TrendLine(named, name, tuple(group), tuple(_changes(history, name, group, alpha)), why))
     return made
 
 
@@ -135,7 +135,7 @@ def paired_p(differences: np.ndarray, limit: float = 1.0) -> float:
     return float(2 * stdtr(count - 1, -t))
 
 
-def _changes(history: History, measure: str, records: Sequence[Record], alpha: float) -> list[Change]:
+def _changes(history: History, measure: str, records: Sequence[Record], alpha: float) -> list[TrendChange]:
     """The changes of one line."""
     moved = [b for a, b in pairwise(records) if a.values_sha256[measure] != b.values_sha256[measure]]
     if not moved:
@@ -149,7 +149,7 @@ def _changes(history: History, measure: str, records: Sequence[Record], alpha: f
         if p <= limit:
             mean = float(delta.mean())
             better = (mean > 0) == record.higher_is_better[measure]
-            found.append(Change(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
+            found.append(TrendChange(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
             since, queries, before = record, ids, values
     return found
 
