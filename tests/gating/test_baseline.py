@@ -160,3 +160,11 @@ def test_history(capsys):
 def test_mistakes(capsys, arguments, told):
     assert command(["baseline", *arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_baseline_of_the_first_version_is_read():
+    """tests/files/old/baseline-1.json was written by goldrank 0.2.0, whose notes were text."""
+    found = Baseline.load(Path(__file__).parents[1] / "files" / "old" / "baseline-1.json")
+    assert found.label == "old"
+    assert found.scores["RR"] == 0.375
+    assert str(found.scores.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"

@@ -8,7 +8,7 @@ from typing import Any
 
 from goldrank.data.scores import utf8, without_nan
 from goldrank.errors import GoldrankError, HistoryError, OptionError
-from goldrank.history.store import History, Record
+from goldrank.history import History, Record
 
 _ONCE = (
     "label", "commit", "branch", "note", "criteria", "run", "qrels_name", "qrels_sha256", "run_sha256", "convention",

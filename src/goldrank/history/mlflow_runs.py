@@ -10,7 +10,7 @@ from typing import Any
 
 from goldrank.data.scores import Scores
 from goldrank.errors import HistoryError
-from goldrank.history.store import Record
+from goldrank.history import Record
 
 
 def names(measures: Iterable[str]) -> dict[str, str]:

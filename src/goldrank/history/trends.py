@@ -20,7 +20,8 @@ import numpy as np
 
 from goldrank.data.scores import format_value
 from goldrank.errors import HistoryError, OptionError, did_you_mean
-from goldrank.history.store import History, Record, spelled
+from goldrank.history import History, Record
+from goldrank.history.record import full_name
 
 ALPHA = 0.05
 LEAST_DIFFERING = 6
@@ -95,22 +96,22 @@ def trend_lines(
         if label is not None:
             history.get(label)  # says which labels there are
         raise HistoryError("nothing has been recorded yet", where=history.path, hint="`goldrank record` does that.")
-    name = next(iter(records[-1].summaries)) if measure is None else spelled(measure)
-    found = [record for record in records if name in record.summaries]
-    if not found:
-        known = dict.fromkeys(one for record in records for one in record.summaries)
+    name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
+    measured = [record for record in records if name in record.summaries]
+    if not measured:
+        known = dict.fromkeys(known_name for record in records for known_name in record.summaries)
         hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
         raise HistoryError(f"{name} was never recorded", where=history.path, hint=hint)
     groups: dict[tuple[object, ...], list[Record]] = {}
-    for record in found if limit is None else found[-limit:]:
+    for record in measured if limit is None else measured[-limit:]:
         groups.setdefault((record.label or record.run, record.basis), []).append(record)
-    made: list[TrendLine] = []
+    lines: list[TrendLine] = []
     for group in groups.values():
         named = group[0].label or group[0].run
-        before = [line for line in made if line.name == named]
+        before = [line for line in lines if line.name == named]
         why = _other_basis(before[-1].records[0], group[0]) if before else ""
-        made.append(TrendLine(named, name, tuple(group), tuple(_changes(history, name, group, alpha)), why))
-    return made
+        lines.append(TrendLine(named, name, tuple(group), tuple(_changes(history, name, group, alpha)), why))
+    return lines
 
 
 def paired_p(differences: np.ndarray, limit: float = 1.0) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldrank import __version__, ids
 from goldrank.data.scores import format_value
-from goldrank.history.store import Record
+from goldrank.history import Record
 from goldrank.history.trends import TrendLine
 from goldrank.report.sparkline import sparkline
 
