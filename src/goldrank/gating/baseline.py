@@ -74,7 +74,7 @@ class Basis:
             found.append("the same queries, judged otherwise")
         return [*found, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
 
-    def _judged(self) -> Mapping[str, Any]:
+    def _judged(self) -> Mapping[str, object]:
         return self.judgements if self.judgements is not None else dict.fromkeys(self.queries)
 
     def other_rules(self, now: Basis) -> list[str]:
@@ -87,7 +87,7 @@ class Basis:
         return found
 
 
-def judgement_hashes(qrels: Any) -> dict[str, str] | None:
+def judgement_hashes(qrels: object) -> dict[str, str] | None:
     """By query, a short hash of its judgements; None for judgements that are more than a grade per document."""
     if not isinstance(qrels, Qrels):
         return None
@@ -126,7 +126,7 @@ class Baseline:
         return f"{ids.show(self.name, 200)}{label}" + (f", sha256 {self.digest[:12]}" if self.digest else "")
 
     @classmethod
-    def freeze(cls, scores: Scores, path: str | Path, *, label: str = "", qrels: Any = None) -> Baseline:
+    def freeze(cls, scores: Scores, path: str | Path, *, label: str = "", qrels: object = None) -> Baseline:
         """Write scores to a baseline file, whole or not at all, and read it back."""
         content: dict[str, Any] = {
             "format": FORMAT,

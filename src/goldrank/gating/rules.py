@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
@@ -50,6 +50,10 @@ _ALSO = {
 }
 _SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed")
 _TOP = ("rules", "rule", "metadata", "worst", *_SETTINGS)
+
+
+Placer: TypeAlias = Callable[[str | None], Place | str | None]
+"""Where a key of a rule stands; for None, where the rule does."""
 
 
 class RuleError(InputError):
@@ -117,7 +121,7 @@ class Rule:
         return cls.from_table(table, lambda key: where)
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any], place: Any = lambda key: None) -> Rule:
+    def from_table(cls, table: Mapping[str, Any], place: Placer = lambda key: None) -> Rule:
         """The rule of a TOML table; `place(key)` says where a key stands."""
         if not isinstance(table, Mapping):
             raise RuleError(f"a rule is a table, not {_type(table)}", where=place(None))
@@ -255,7 +259,9 @@ class Rules:
         return cls.from_dict(data, name=str(path), text=text)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Any = ()) -> Rules:
+    def from_dict(
+        cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Iterable[Rule] = ()
+    ) -> Rules:
         """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
         lines = text.splitlines()
         for key in data:
@@ -327,7 +333,7 @@ def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:
         raise RuleError(error.what, where=name, hint=error.hint) from None
 
 
-def _number(value: Any, what: str, where: Any) -> tuple[float, bool]:
+def _number(value: object, what: str, where: Place | str | None) -> tuple[float, bool]:
     """A number or a percentage, and which of them it was."""
     percent = isinstance(value, str) and value.strip().endswith("%")
     try:
@@ -345,7 +351,7 @@ def _number(value: Any, what: str, where: Any) -> tuple[float, bool]:
     return number, percent
 
 
-def _measure(value: Any, kind: str, place: Any) -> str:
+def _measure(value: Any, kind: str, place: Placer) -> str:
     if value is None:
         raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
     try:
@@ -358,7 +364,7 @@ def _is_higher_better(measure: str) -> bool:
     return parse_measure(measure).declaration.higher_is_better
 
 
-def _check_direction(measure: str, sign: str, where: Any) -> None:
+def _check_direction(measure: str, sign: str, where: Place | str | None) -> None:
     try:
         higher = _is_higher_better(measure)
     except GoldrankError as error:
@@ -387,5 +393,5 @@ def _place(name: str, lines: list[str], key: str | None, first: int | None = Non
     return Place(name, None if first is None else first + 1)
 
 
-def _type(value: Any) -> str:
+def _type(value: object) -> str:
     return f"a value of type {type(value).__name__}"

@@ -169,9 +169,9 @@ class HistoryReader(HistoryFile):
     def check(self) -> None:
         """Read everything and compare it with its hashes; a `HistoryError` says what is damaged."""
         with translated_errors(self.path):
-            said = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
-            if said != ["ok"]:
-                raise self._damaged("; ".join(map(str, said)))
+            problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
+            if problems != ["ok"]:
+                raise self._damaged("; ".join(map(str, problems)))
         for record in self.records():
             self.scores(record)
         self.baselines()

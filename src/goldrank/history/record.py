@@ -72,8 +72,8 @@ def record_digest(
         [position, kind, measure, None if summary is None else struct.pack("<d", summary).hex(), *rest]
         for position, kind, measure, summary, *rest in columns
     ]
-    said = json.dumps([when, label, bytes(query_set).hex(), queries, details, rows], ensure_ascii=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    content = json.dumps([when, label, bytes(query_set).hex(), queries, details, rows], ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def baseline_digest(name: object, recorded: object) -> str:
