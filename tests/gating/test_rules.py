@@ -66,7 +66,7 @@ def test_file_in_full(tmp_path):
         ('[[rule]]\nmeasure = "AP"\ndrop = 1\nvalue = "x"\n', 4, "value needs slice"),
         ("[[rule]]\nunjudged = 40\n", 2, "it is a share"),
         ('test = "wilcoxon"\nrules = ["AP: -1%"]\n', 1, "one of: randomization, t"),
-        ("alpha = 0.9\nrules = ['AP: -1%']\n", None, "between 0 and 0.5"),
+        ("alpha = 0.9\nrules = ['AP: -1%']\n", 1, "between 0 and 0.5"),
         ('alpha = "x"\nrules = ["AP: -1%"]\n', 1, "must be a number"),
         ("rules = 3\n", 1, "is not a list of lines"),
         ("rule = 3\n", 1, "is not a list of tables"),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple, TypeAlias, TypedDict, Unpack, cast, overload
+from typing import TypeAlias, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
 from goldrank import conventions, ids, io
-from goldrank.comparison import slices
 from goldrank.comparison.result import Comparison, ComparisonInputs, Settings
-from goldrank.comparison.slices import Attribute, QueryValues
+from goldrank.comparison.slices import Attribute, QueryValues, with_slices
 from goldrank.comparison.statistics import all_pairs, samples_too_few
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
@@ -109,10 +108,18 @@ def compare(
     0.5
     """
     settings = Settings(test, correction, interval, alpha, power, margin, samples, seed)
+    one_of(align, ALIGN, "align")
     _check_keywords(policies)
-    chosen = _Choices(baseline, align, slice_by, queries)
-    scores = _scores_of(qrels)
-    if scores is not None:
+    systems, asked, curve_scores, inputs = _scores_of(qrels), None, None, None
+    if systems is None:
+        if runs is None:
+            raise InputError(
+                "there is nothing to compare: neither runs nor the scores of several systems",
+                hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
+            )
+        rules = conventions.get(convention).having(**policies)
+        systems, curve_scores, inputs = _evaluated(qrels, runs, _wanted(measures), rules, format, curves, max_memory)
+    else:
         of_runs = {"runs": runs, "format": format, "max_memory": max_memory, **policies}
         given = [name for name, value in of_runs.items() if value is not None]
         if given or convention is not conventions.DEFAULT:
@@ -121,13 +128,44 @@ def compare(
                 hint="Either compare(qrels, runs, measures), or compare(scores, measures=...).",
             )
         asked = None if measures is None else {str(measure) for measure in _wanted(measures)}
-        return _compare(scores, asked, settings, chosen)
-    if runs is None:
-        raise InputError(
-            "there is nothing to compare: neither runs nor the scores of several systems",
-            hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
-        )
-    rules = conventions.get(convention).having(**policies)
+    names = [system.run for system in systems]
+    _check_names(names, baseline)
+    notes: list[Note] = []
+    common, rows = _align(systems, align, notes)
+    shared = _measures(systems, asked, notes)
+    values = {name: _values(name, [system.columns[name] for system in systems], rows, notes) for name in shared}
+    pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
+    summaries, tested = all_pairs(names, shared, values, systems, pairs, settings)
+    if samples_too_few(len(tested), settings):
+        notes.append(Note.of("coarse-samples", count=len(tested)))
+    notes += [*_unequal_weights(systems, shared, values, names), *_scored_notes(systems)]
+    comparison = Comparison(
+        runs=tuple(names),
+        measures=tuple(shared),
+        queries=common,
+        values=values,
+        summaries=summaries,
+        pairs=tuple(tested),
+        baseline=baseline,
+        settings=settings,
+        notes=tuple(dict.fromkeys(notes)),
+        scores=tuple(systems),
+        curves=_curves(curve_scores or systems),
+        inputs=inputs,
+    )
+    return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by, queries)
+
+
+def _evaluated(
+    qrels: QrelsLike | ScoresLike,
+    runs: RunsLike,
+    wanted: list[Measure],
+    rules: Convention,
+    format: str | None,
+    curves: bool,
+    max_memory: str | int | None,
+) -> tuple[list[Scores], list[Scores], ComparisonInputs]:
+    """The scores of each run, those that the curves need, and what they came from."""
     if max_memory is not None:
         evaluation.check_files(max_memory, qrels, runs)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
@@ -136,7 +174,6 @@ def compare(
         raise InputError(
             "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
         )
-    wanted = _wanted(measures)
     named = {run.name: run for run in listed}
     scored = evaluation.evaluate(judgements, named, wanted, convention=rules, max_memory=max_memory)
     drawn: list[Scores] = []
@@ -145,17 +182,7 @@ def compare(
         plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
         found = evaluation.evaluate(judgements, named, _curve_measures(wanted), convention=plain, max_memory=max_memory)
         drawn = [found[run.name] for run in listed]
-    inputs = ComparisonInputs(judgements, named, rules)
-    return _compare([scored[run.name] for run in listed], None, settings, chosen, inputs, drawn)
-
-
-class _Choices(NamedTuple):
-    """What was asked for besides statistics."""
-
-    baseline: str | None
-    align: str
-    slice_by: Mapping[str, Attribute] | None
-    texts: QueryValues | None
+    return [scored[run.name] for run in listed], drawn, ComparisonInputs(judgements, named, rules)
 
 
 def _check_keywords(policies: Policies) -> None:
@@ -197,50 +224,6 @@ def _curve_measures(wanted: Sequence[Measure]) -> list[Measure]:
     first = next((measure for measure in wanted if isinstance(measure.k, int)), None) or parse("nDCG@10")
     at_cutoffs = [make(first.name, k, dict(first.options)) for k in CURVE_CUTOFFS]
     return at_cutoffs + [make("IPrec", level) for level in RECALL_LEVELS]
-
-
-def _compare(
-    scores: list[Scores],
-    asked: set[str] | None,
-    settings: Settings,
-    chosen: _Choices,
-    inputs: ComparisonInputs | None = None,
-    drawn: Sequence[Scores] = (),
-) -> Comparison:
-    one_of(chosen.align, ALIGN, "align")
-    names = [system.run for system in scores]
-    baseline = chosen.baseline
-    _check_names(names, baseline)
-    notes: list[Note] = []
-    queries, rows = _align(scores, chosen.align, notes)
-    measures = _measures(scores, asked, notes)
-    values = {}
-    for measure in measures:
-        columns = [system.columns[measure] for system in scores]
-        values[measure] = _values(measure, columns, rows, notes)
-    pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
-    summaries, tested = all_pairs(names, measures, values, scores, pairs, settings)
-    if samples_too_few(len(tested), settings):
-        notes.append(Note.of("coarse-samples", count=len(tested)))
-    notes += _unequal_weights(scores, measures, values, names)
-    notes += _scored_notes(scores)
-    comparison = Comparison(
-        runs=tuple(names),
-        measures=tuple(measures),
-        queries=queries,
-        values=values,
-        summaries=summaries,
-        pairs=tuple(tested),
-        baseline=baseline,
-        settings=settings,
-        notes=tuple(dict.fromkeys(notes)),
-        scores=tuple(scores),
-        curves=_curves(drawn or scores),
-        inputs=inputs,
-    )
-    if chosen.slice_by is None and chosen.texts is None:
-        return comparison
-    return slices.with_slices(comparison, chosen.slice_by, chosen.texts)
 
 
 def _check_names(names: Sequence[str], baseline: str | None) -> None:

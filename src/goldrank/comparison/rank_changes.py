@@ -203,7 +203,7 @@ class Diff(Tabular):
     def __repr__(self) -> str:
         n, changed = len(self.changes), len(self.read_first(len(self.changes)))
         names = f"{ids.show(self.b)} minus {ids.show(self.a)}"
-        return f"<Diff of {n:,} queries: {names} is {self.delta:+.4f} {self.measure}; {changed:,} queries changed>"
+        return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
 
 
 def diff(

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.result import Settings
-from goldrank.errors import GoldrankError, InputError, Place, did_you_mean
+from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, one_of
 from goldrank.measures import parse as parse_measure
 
 KINDS = {
@@ -317,20 +317,16 @@ _SPELLED = re.compile(
 
 def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:
     given = {key: data[key] for key in _SETTINGS if key in data}
-    for key, allowed in (("test", TESTS), ("correction", CORRECTIONS)):
-        if key in given and given[key] not in allowed:
-            raise RuleError(
-                f"{key} is {given[key]!r:.60}; it must be one of: {', '.join(allowed)}",
-                where=_place(name, lines, key),
-                hint=did_you_mean(str(given[key]), allowed),
-            )
-    for key in ("alpha", "power"):
-        if key in given and (isinstance(given[key], bool) or not isinstance(given[key], int | float)):
-            raise RuleError(f"{key} is {given[key]!r:.60}; it must be a number", where=_place(name, lines, key))
-    try:
-        return Settings(**given)
-    except GoldrankError as error:
-        raise RuleError(error.what, where=name, hint=error.hint) from None
+    for key, value in given.items():
+        try:
+            if key in ("test", "correction"):
+                one_of(value, TESTS if key == "test" else CORRECTIONS, key)
+            elif key in ("alpha", "power") and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise OptionError(f"{key} is {value!r:.60}; it must be a number")
+            Settings(**{key: value})
+        except OptionError as error:
+            raise RuleError(error.what, where=_place(name, lines, key), hint=error.hint) from None
+    return Settings(**given)
 
 
 def _number(value: object, what: str, where: Place | str | None) -> tuple[float, bool]:
