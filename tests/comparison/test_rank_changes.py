@@ -7,7 +7,7 @@ from goldrank import diff
 from goldrank.comparison.rank_changes import CAUSES, locate
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import MeasureError
+from goldrank.errors import OptionError
 
 
 def one(before, after, judged, k=2):
@@ -79,7 +79,7 @@ def test_query_cause_is_that_of_most_documents():
 
 
 def test_bad_cut_off():
-    with pytest.raises(MeasureError, match="k is 0"):
+    with pytest.raises(OptionError, match="k is 0"):
         diff({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, k=0)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from goldrank import conventions, ids, io
 from goldrank.conventions import Convention
 from goldrank.data.run import Run
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.errors import InputError, OptionError, one_of, whole_number
 from goldrank.evaluation import documents as evaluation
 from goldrank.measures import Measure
 from goldrank.types import Policies, QrelsLike, RunsLike
@@ -96,8 +96,8 @@ def tune_fusion(
     rules = conventions.get(convention).having(**policies)
     given = _runs(runs)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(judgements):
-        raise OptionError(f"folds is {folds!r}; it must be from 2 to the number of queries, {len(judgements):,}")
+    if len(judgements) < whole_number(folds, "folds", 2):
+        raise OptionError(f"folds is {folds}; it must be at most the number of judged queries, {len(judgements):,}")
     rng = np.random.default_rng(seed)
     candidates = _candidates(len(given), steps, rng)
     prepared = _prepare(given, method, normalise, set(judgements))
@@ -145,8 +145,7 @@ def _weights(weights: Sequence[float] | None, count: int, method: str) -> Weight
 
 
 def _candidates(count: int, steps: int, rng: np.random.Generator) -> list[Weights]:
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 100:
-        raise OptionError(f"steps is {steps!r}; it must be a whole number from 1 to 100")
+    whole_number(steps, "steps", 1, 100)
     even = (1 / count,) * count
     if math.comb(steps + count - 1, count - 1) > 200:
         drawn = rng.dirichlet(np.ones(count), 200 - count)

@@ -15,7 +15,7 @@ from goldrank.comparison.paired import Interval
 from goldrank.comparison.tabular import Tabular
 from goldrank.data.explanation import clip
 from goldrank.data.layout import aligned
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.io.labels import LabelledPair, read_labels
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
@@ -224,9 +224,8 @@ def matcher_agreement(
     """
     if not 0 < level < 1:
         raise OptionError(f"level is {level!r}; it must be between 0 and 1", hint="0.95 is usual.")
-    for name, value, least in (("folds", folds, 2), ("samples", samples, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise OptionError(f"{name} is {value!r}; it must be a whole number from {least}")
+    whole_number(folds, "folds", 2)
+    whole_number(samples, "samples", 1)
     alone = isinstance(matchers, str | Matcher) or callable(matchers)
     given: list[Any] = [matchers] if alone else list(matchers)  # type: ignore[arg-type]
     rules = [as_matcher(matcher) for matcher in given]

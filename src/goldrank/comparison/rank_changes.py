@@ -14,7 +14,7 @@ from goldrank.comparison.tabular import Tabular
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import InputError, MeasureError
+from goldrank.errors import InputError, whole_number
 from goldrank.evaluation import documents as evaluation
 from goldrank.measures import Measure, parse
 from goldrank.types import Policies, QrelsLike, RunLike
@@ -233,8 +233,7 @@ def diff(
     ]
     spelled = parse(measure)
     cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
-    if isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1:
-        raise MeasureError(f"k is {k!r}; it must be a whole number, 1 or more")
+    whole_number(cutoff, "k", 1)
     scores = [evaluation.evaluate(judgements, run, spelled, convention=rules) for run in runs]
     column = scores[0].measures[0]
     values = [system.per_query[column] for system in scores]

@@ -18,7 +18,7 @@ from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
+from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of, whole_number
 from goldrank.measures import parse
 from goldrank.notes import Note
 
@@ -55,10 +55,8 @@ class Settings:
             raise OptionError(f"power is {self.power!r}; it must be between 0 and 1", hint="0.8 is usual.")
         if self.margin is not None and not self.margin > 0:
             raise OptionError(f"margin is {self.margin!r}; it must be greater than 0")
-        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or not 100 <= self.samples <= 10_000_000:
-            raise OptionError(f"samples is {self.samples!r}; it must be a whole number from 100 to 10,000,000")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise OptionError(f"seed is {self.seed!r}; it must be a whole number, 0 or more")
+        whole_number(self.samples, "samples", 100, 10_000_000)
+        whole_number(self.seed, "seed")
 
     @property
     def level(self) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
@@ -126,10 +126,7 @@ class Rule:
         if not isinstance(table, Mapping):
             raise RuleError(f"a rule is a table, not {_type(table)}", where=place(None))
         known = list(dict.fromkeys([*KINDS, *(word for words in _ALSO.values() for word in words)]))
-        for key in table:
-            if key not in known:
-                hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
-                raise RuleError(f"a rule has no key {ids.show(key)!r}", where=place(key), hint=hint)
+        _check_keys(table, known, "a rule has", place)
         kinds = [kind for kind in KINDS if kind in table]
         if len(kinds) != 1:
             named = f"has {' and '.join(kinds)}" if kinds else "asks for nothing"
@@ -173,11 +170,6 @@ class Rule:
     def needs_baseline(self) -> bool:
         """Whether there must be something to compare with."""
         return self.kind == "drop"
-
-    @property
-    def is_tested(self) -> bool:
-        """Whether the rule asks a test whether chance could do it."""
-        return self.kind == "drop" and self.tested
 
     @property
     def limit_words(self) -> str:
@@ -264,10 +256,7 @@ class Rules:
     ) -> Rules:
         """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
         lines = text.splitlines()
-        for key in data:
-            if key not in _TOP:
-                hint = did_you_mean(key, _TOP) or f"Known are: {', '.join(_TOP)}."
-                raise RuleError(f"rules have no key {ids.show(key)!r}", where=_place(name, lines, key), hint=hint)
+        _check_keys(data, _TOP, "rules have", lambda key: _place(name, lines, key))
         found = []
         spelled, tables = data.get("rules", []), data.get("rule", [])
         if not isinstance(spelled, list) or not all(isinstance(line, str) for line in spelled):
@@ -313,6 +302,13 @@ RulesLike: TypeAlias = Rules | Rule | str | Path | Mapping[str, Any] | Iterable[
 _SPELLED = re.compile(
     r"""\s*(\S.*?)\s*(?:\[([^\]]*)\])?\s*(>=|<=|:)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*(untested)?\s*$"""
 )
+
+
+def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Placer) -> None:
+    for key in table:
+        if key not in known:
+            hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
+            raise RuleError(f"{what} no key {ids.show(key)!r}", where=place(key), hint=hint)
 
 
 def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:

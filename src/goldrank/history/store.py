@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import OptionError
+from goldrank.errors import OptionError, whole_number
 from goldrank.history import packing
 from goldrank.history.file import translated_errors
 from goldrank.history.reading import HistoryReader, is_text
@@ -126,8 +126,8 @@ class History(HistoryReader):
         """
         if keep is None and before is None:
             raise OptionError("say what to keep", hint="For example keep=100, or before='2026-01-01', or both.")
-        if keep is not None and (isinstance(keep, bool) or keep < 0):
-            raise OptionError(f"keep is {keep!r}; it must be a whole number from 0")
+        if keep is not None:
+            whole_number(keep, "keep")
         limit = None if before is None else _moment(before)
         frozen = set(self.baselines().values())
         seen: dict[str, int] = {}

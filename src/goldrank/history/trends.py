@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from goldrank.data.scores import format_value
-from goldrank.errors import HistoryError, OptionError, did_you_mean
+from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import History, Record
 from goldrank.history.record import full_name
 
@@ -89,8 +89,8 @@ def trend_lines(
     """
     if not 0 < alpha < 1:
         raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1")
-    if limit is not None and limit < 1:
-        raise OptionError(f"limit is {limit!r}; it must be a whole number from 1")
+    if limit is not None:
+        whole_number(limit, "limit", 1)
     records = history.records(label=label)
     if not records:
         if label is not None:
