@@ -133,9 +133,9 @@ def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
     """Kendall's tau-b between the orders in which each two measures put the systems."""
     from scipy.stats import kendalltau
 
-    found = {}
+    taus = {}
     for both in combinations(comparison.measures, 2):
         means = [[comparison.summaries[measure, run].mean for run in comparison.runs] for measure in both]
         constant = any(len(set(row)) == 1 for row in means)
-        found[both] = math.nan if constant else float(kendalltau(*means).statistic)
-    return found
+        taus[both] = math.nan if constant else float(kendalltau(*means).statistic)
+    return taus

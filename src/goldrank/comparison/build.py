@@ -180,8 +180,10 @@ def _evaluated(
     if curves:
         # Curves show values, no bounds or expectations, which not every measure has.
         plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-        found = evaluation.evaluate(judgements, named, _curve_measures(wanted), convention=plain, max_memory=max_memory)
-        drawn = [found[run.name] for run in listed]
+        at_cutoffs = evaluation.evaluate(
+            judgements, named, _curve_measures(wanted), convention=plain, max_memory=max_memory
+        )
+        drawn = [at_cutoffs[run.name] for run in listed]
     return [scored[run.name] for run in listed], drawn, ComparisonInputs(judgements, named, rules)
 
 

@@ -89,16 +89,16 @@ def explain_difference(
 
     start, problem = value(old)
     end, _ = value(new)
-    found: list[RuleDifference] = []
+    differences: list[RuleDifference] = []
     for name, mine, theirs in _differing(old, new, wanted):
         alone, why = value(_with(old, name, theirs, wanted))
-        found.append(RuleDifference(name, mine, theirs, alone, math.nan, why or problem))
-    found.sort(key=lambda rule: -abs(rule.alone - start) if not math.isnan(rule.alone - start) else -math.inf)
+        differences.append(RuleDifference(name, mine, theirs, alone, math.nan, why or problem))
+    differences.sort(key=lambda rule: -abs(rule.alone - start) if not math.isnan(rule.alone - start) else -math.inf)
     changed = old
-    for i, rule in enumerate(found):
+    for i, rule in enumerate(differences):
         changed = _with(changed, rule.name, rule.second, wanted)
-        found[i] = replace(rule, so_far=value(changed)[0])
-    return Difference(str(wanted), (old.name, new.name), (start, end), tuple(found))
+        differences[i] = replace(rule, so_far=value(changed)[0])
+    return Difference(str(wanted), (old.name, new.name), (start, end), tuple(differences))
 
 
 def _own(rules: Convention, measure: Measure) -> Mapping[str, Any]:

@@ -138,10 +138,10 @@ def _weights(weights: Sequence[float] | None, count: int, method: str) -> Weight
         return (1.0,) * count
     if method in ("combsum", "combmnz"):
         raise OptionError(f"{method} takes no weights", hint="Use method='wsum' for weighted sums.")
-    found = tuple(float(weight) for weight in weights)
-    if len(found) != count or not all(math.isfinite(w) and w >= 0 for w in found) or not any(found):
+    numbers = tuple(float(weight) for weight in weights)
+    if len(numbers) != count or not all(math.isfinite(w) and w >= 0 for w in numbers) or not any(numbers):
         raise OptionError(f"weights are {list(weights)!r}; give {count} numbers, 0 or more and not all 0")
-    return found
+    return numbers
 
 
 def _candidates(count: int, steps: int, rng: np.random.Generator) -> list[Weights]:
@@ -167,18 +167,18 @@ def _prepare(runs: Sequence[Run], method: str, normalise: str, only: set[str] | 
     one_of(method, METHODS, "method")
     one_of(normalise, NORMALISATIONS, "normalise")
     queries = dict.fromkeys(query for run in runs for query in run if only is None or query in only)
-    found: _Prepared = {}
+    prepared: _Prepared = {}
     for query in queries:
-        found[query] = []
+        prepared[query] = []
         for run in runs:
             row = run.results.get(query)
             if not row:
-                found[query].append(({}, 0.0))
+                prepared[query].append(({}, 0.0))
             elif method == "rrf":
-                found[query].append(({doc: float(i) for i, doc in enumerate(run.ranking(query), 1)}, math.inf))
+                prepared[query].append(({doc: float(i) for i, doc in enumerate(run.ranking(query), 1)}, math.inf))
             else:
-                found[query].append(_NORMALISE[normalise](run, query, row))
-    return found
+                prepared[query].append(_NORMALISE[normalise](run, query, row))
+    return prepared
 
 
 def _min_max(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:

@@ -285,8 +285,8 @@ def _kappas(tables: np.ndarray) -> np.ndarray:
     chance = matcher * label + (1 - matcher) * (1 - label)
     observed = (tables[:, 0] + tables[:, 3]) / n
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: np.ndarray = np.where(chance < 1, (observed - chance) / (1 - chance), np.nan)
-    return found
+        kappas: np.ndarray = np.where(chance < 1, (observed - chance) / (1 - chance), np.nan)
+    return kappas
 
 
 def _percentiles(values: np.ndarray, level: float) -> Interval:
@@ -327,8 +327,8 @@ def _tables(degrees: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _quality(tables: np.ndarray, by: str) -> np.ndarray:
     if by == "kappa":
         return np.asarray(np.nan_to_num(_kappas(tables)))
-    found: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
-    return found
+    f1: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
+    return f1
 
 
 def _choose(degrees: np.ndarray, truth: np.ndarray, by: str) -> tuple[float, float]:
@@ -358,7 +358,7 @@ def _round_between(low: float, high: float) -> float:
 def _best_thresholds(judged: _Decisions, truth: np.ndarray, parts: np.ndarray | None) -> dict[str, BestThreshold]:
     if judged.rule.threshold is None:
         return {}
-    found = {}
+    best = {}
     for by in ("f1", "kappa"):
         threshold, value = _choose(judged.degrees, truth, by)
         held_out = None
@@ -370,8 +370,8 @@ def _best_thresholds(judged: _Decisions, truth: np.ndarray, parts: np.ndarray | 
                 decided[out] = (judged.degrees[out] > 0) & (judged.degrees[out] >= chosen)
             confusion = _confusion(decided, truth)
             held_out = confusion.kappa if by == "kappa" else confusion.f1
-        found[by] = BestThreshold(by, threshold, value, held_out)
-    return found
+        best[by] = BestThreshold(by, threshold, value, held_out)
+    return best
 
 
 def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray | None:
@@ -405,10 +405,10 @@ def _disagreements(judged: _Decisions, pairs: Sequence[LabelledPair]) -> list[Di
 
 def describe_disagreements(result: MatcherAgreement, count: int) -> str:
     """The first few disagreements of a matcher, as text that any terminal can show."""
-    found = result.disagreements
-    head = f"{ids.show(result.matcher)}: {len(found):,} disagreement{'' if len(found) == 1 else 's'}"
-    lines = [head + (f", the first {count}" if len(found) > count else "")]
-    for pair in found[:count]:
+    wrong = result.disagreements
+    head = f"{ids.show(result.matcher)}: {len(wrong):,} disagreement{'' if len(wrong) == 1 else 's'}"
+    lines = [head + (f", the first {count}" if len(wrong) > count else "")]
+    for pair in wrong[:count]:
         says = "no match, the label says match" if pair.label else "match, the label says no match"
         lines += [
             f"  {ids.show(pair.where, 100)}  degree {pair.degree:.2f}: {says}",

@@ -106,21 +106,21 @@ def loss_tests(differences: np.ndarray, samples: int = 10_000, seed: int = 0) ->
     One row of `differences` per test, the same queries in all of them; a query that a test is not about has 0.
     Tests share their samples, and with few queries that differ every flip of signs is looked at.
     """
-    found = np.ones(len(differences))
+    p_values = np.ones(len(differences))
     sampled = []
     for i, row in enumerate(differences):
         changed = row[row != 0]
         if len(changed) > EXACT_UP_TO:
             sampled.append(i)
         elif len(changed):
-            found[i] = (_all_flips(changed) <= changed.sum() + slack(changed)).mean()
+            p_values[i] = (_all_flips(changed) <= changed.sum() + slack(changed)).mean()
     if sampled:
         rows = differences[sampled]
         rows = rows[:, (rows != 0).any(axis=0)]
         flips = sign_flips(rows, samples, np.random.default_rng(seed))
         for i, row, sums in zip(sampled, rows, flips, strict=True):
-            found[i] = (int((sums <= row.sum() + slack(row)).sum()) + 1) / (samples + 1)
-    return found
+            p_values[i] = (int((sums <= row.sum() + slack(row)).sum()) + 1) / (samples + 1)
+    return p_values
 
 
 def t_loss_test(differences: np.ndarray) -> float:

@@ -177,15 +177,15 @@ class Pair:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        found = self.row()
+        record = self.row()
         for key in ("low", "high", *(f"p_{test}" for test in TESTS)):
-            del found[key]
+            del record[key]
         intervals = {
             "level": self.settings.level,
             "percentile": [self.percentile.low, self.percentile.high],
             "bca": [self.bca.low, self.bca.high],
         }
-        return {**found, "interval": intervals, "p": dict(self.p), "exact": self.exact, "words": self.words}
+        return {**record, "interval": intervals, "p": dict(self.p), "exact": self.exact, "words": self.words}
 
 
 @dataclass(frozen=True)

@@ -293,9 +293,9 @@ def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Not
             intervals = {run: paired.t_interval(row, level) for run, row in rows.items()}
             slices.append(Slice(attribute, value, measure, int(which.sum()), means, intervals))
         for pair in comparison.of(measure):
-            found = _differences(comparison, pair, parts)
-            differences += found
-            notes += _turned(pair, found)
+            of_pair = _differences(comparison, pair, parts)
+            differences += of_pair
+            notes += _turned(pair, of_pair)
     return SliceTable(tuple(slices), tuple(differences), tuple(notes))
 
 
@@ -306,19 +306,21 @@ def _differences(
     settings = comparison.settings
     rows = dict(zip(comparison.runs, comparison.values[pair.measure], strict=True))
     delta = rows[pair.b] - rows[pair.a]
-    found = []
+    differences = []
     for attribute, value, which in parts:
         part = delta[which]
         p = paired.randomization_test(part, 2_000, settings.seed)[0]
         interval = paired.t_interval(part, settings.level)
         mean = float(part.mean())
-        found.append(SliceDifference(attribute, value, pair.measure, len(part), pair.a, pair.b, mean, interval, p))
-    large = [i for i, difference in enumerate(found) if not difference.small]
-    adjusted = adjust(np.array([found[i].p for i in large]), "holm").tolist()
+        differences.append(
+            SliceDifference(attribute, value, pair.measure, len(part), pair.a, pair.b, mean, interval, p)
+        )
+    large = [i for i, difference in enumerate(differences) if not difference.small]
+    adjusted = adjust(np.array([differences[i].p for i in large]), "holm").tolist()
     for i, p in zip(large, adjusted, strict=True):
-        turned = p <= settings.alpha and found[i].difference * pair.difference < 0
-        found[i] = replace(found[i], adjusted=p, reversed=turned)
-    return found
+        turned = p <= settings.alpha and differences[i].difference * pair.difference < 0
+        differences[i] = replace(differences[i], adjusted=p, reversed=turned)
+    return differences
 
 
 def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:

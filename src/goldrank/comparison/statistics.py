@@ -59,14 +59,14 @@ def all_pairs(
         adjusted = np.array([tukey[measure][at[a], at[b]] for measure, a, b in order])
     else:
         adjusted = adjust(p_values, settings.correction)
-    found = []
+    tested = []
     for (measure, a, b), p in zip(order, adjusted.tolist(), strict=True):
         higher = scores[0].columns[measure].higher_is_better
         parts = raw[measure, a, b]
         if not higher:
             parts["wins"], parts["losses"] = parts["losses"], parts["wins"]
-        found.append(Pair(measure=measure, a=a, b=b, adjusted=p, higher_is_better=higher, settings=settings, **parts))
-    return summaries, found
+        tested.append(Pair(measure=measure, a=a, b=b, adjusted=p, higher_is_better=higher, settings=settings, **parts))
+    return summaries, tested
 
 
 def flips_for(comparisons: int, settings: Settings) -> int:

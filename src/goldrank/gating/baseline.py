@@ -56,35 +56,37 @@ class Basis:
 
     def other_judgements(self, now: Basis) -> list[str]:
         """How the judgements of `now` differ from these, in words; nothing if they do not."""
-        found = []
+        differences = []
         if self.criteria != now.criteria:
-            found.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(now.criteria)}")
+            differences.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(now.criteria)}")
         if self.qrels == now.qrels:
-            return found
+            return differences
         before, after = self._judged(), now._judged()
         for text, these, others in (("added", after, before), ("removed", before, after)):
             names = [query for query in these if query not in others]
             if names:
-                found.append(f"{_count(names)} {text}: {ids.samples(names)}")
+                differences.append(f"{_count(names)} {text}: {ids.samples(names)}")
         if self.judgements is not None and now.judgements is not None:
             changed = [q for q, judged in self.judgements.items() if now.judgements.get(q, judged) != judged]
             if changed:
-                found.append(f"other judgements for {_count(changed)}: {ids.samples(changed)}")
-        elif not found:
-            found.append("the same queries, judged otherwise")
-        return [*found, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
+                differences.append(f"other judgements for {_count(changed)}: {ids.samples(changed)}")
+        elif not differences:
+            differences.append("the same queries, judged otherwise")
+        return [*differences, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
 
     def _judged(self) -> Mapping[str, object]:
         return self.judgements if self.judgements is not None else dict.fromkeys(self.queries)
 
     def other_rules(self, now: Basis) -> list[str]:
         """How the way of measuring differs, in words."""
-        found = []
+        differences = []
         if self.convention != now.convention:
-            found.append(f"the convention was {self.convention or 'unknown'} and is {now.convention or 'unknown'}")
+            differences.append(
+                f"the convention was {self.convention or 'unknown'} and is {now.convention or 'unknown'}"
+            )
         if self.depth != now.depth:
-            found.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
-        return found
+            differences.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
+        return differences
 
 
 def judgement_hashes(qrels: object) -> dict[str, str] | None:
@@ -93,11 +95,11 @@ def judgement_hashes(qrels: object) -> dict[str, str] | None:
         return None
     import hashlib
 
-    found = {}
+    hashes = {}
     for query, docs in qrels.raw.items():
         lines = b"".join(b"%b\x00%r\n" % (doc, grade) for doc, grade in sorted(docs.items()))
-        found[ids.decode(query)] = hashlib.sha256(lines).hexdigest()[:8]
-    return found
+        hashes[ids.decode(query)] = hashlib.sha256(lines).hexdigest()[:8]
+    return hashes
 
 
 @dataclass(frozen=True)
@@ -224,13 +226,13 @@ def changes(old: Baseline | None, new: Scores, judgements: Mapping[str, str] | N
     if old is None:
         shown = [f"{name} {format_value(column.summary, column.average)}" for name, column in new.columns.items()]
         return [f"new, {len(new.queries):,} queries", *shown]
-    found = []
+    lines = []
     before, after = old.scores.columns, new.columns
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
-            found.append(f"{name}: not measured any more")
+            lines.append(f"{name}: not measured any more")
         elif name not in before:
-            found.append(f"{name}: new, {format_value(after[name].summary, after[name].average)}")
+            lines.append(f"{name}: new, {format_value(after[name].summary, after[name].average)}")
         else:
             kind = after[name].average
             ends = [format_value(column.summary, kind) for column in (before[name], after[name])]
@@ -238,20 +240,20 @@ def changes(old: Baseline | None, new: Scores, judgements: Mapping[str, str] | N
             moved = (
                 f"{ends[0]} -> {ends[1]} ({change:+,.0f})" if kind == "sum" else f"{' -> '.join(ends)} ({change:+.4f})"
             )
-            found.append(f"{name}: {moved if change else f'{ends[1]}, as before'}")
+            lines.append(f"{name}: {moved if change else f'{ends[1]}, as before'}")
     now = Basis.of(new, judgements)
     then, these = set(old.scores.queries), set(new.queries)
     if then != these:
-        found += [f"queries added: {len(these - then):,}", f"queries removed: {len(then - these):,}"]
-    found += [f"judgements: {text}" for text in old.basis.other_judgements(now)]
-    return found + old.basis.other_rules(now)
+        lines += [f"queries added: {len(these - then):,}", f"queries removed: {len(then - these):,}"]
+    lines += [f"judgements: {text}" for text in old.basis.other_judgements(now)]
+    return lines + old.basis.other_rules(now)
 
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    table = dict(pairs)
+    if len(table) != len(pairs):
         raise ValueError("a key is duplicated")
-    return found
+    return table
 
 
 def _count(names: Sequence[str]) -> str:

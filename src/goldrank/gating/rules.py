@@ -87,14 +87,14 @@ class Rule:
     @classmethod
     def parse(cls, text: str, where: Place | str | None = None) -> Rule:
         """The rule spelled by a line such as 'nDCG@10 >= 0.40' or 'AP: -1%'."""
-        found = _SPELLED.match(text)
-        if not found:
+        match = _SPELLED.match(text)
+        if not match:
             raise RuleError(
                 f"{ids.show(text)!r} is not a rule",
                 where=where,
                 hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
             )
-        subject, group, sign, number, percent, untested = found.groups()
+        subject, group, sign, number, percent, untested = match.groups()
         table: dict[str, Any] = {}
         limit = number + percent
         if group is not None:
@@ -191,10 +191,10 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as its table, with its spelling."""
-        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("quantile", "file", "field")}
+        table = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("quantile", "file", "field")}
         if self.kind == "latency":
-            found |= {"quantile": self.quantile, "file": self.file, "field": self.field}
-        return {"rule": str(self), **found}
+            table |= {"quantile": self.quantile, "file": self.file, "field": self.field}
+        return {"rule": str(self), **table}
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class Rules:
         """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
         lines = text.splitlines()
         _check_keys(data, _TOP, "rules have", lambda key: _place(name, lines, key))
-        found = []
+        rules = []
         spelled, tables = data.get("rules", []), data.get("rule", [])
         if not isinstance(spelled, list) or not all(isinstance(line, str) for line in spelled):
             hint = 'For example rules = ["nDCG@10 >= 0.40", "AP: -1%"].'
@@ -268,7 +268,7 @@ class Rules:
             )
         for rule_line in spelled:
             at = next((i for i, line in enumerate(lines, 1) if rule_line in line), None)
-            found.append(Rule.parse(rule_line, Place(name, at)))
+            rules.append(Rule.parse(rule_line, Place(name, at)))
         heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
         for number, table in enumerate(tables):
             first = heads[number] if len(heads) == len(tables) else None
@@ -276,12 +276,12 @@ class Rules:
             def place(key: str | None, first: int | None = first) -> Place:
                 return _place(name, lines, key, first)
 
-            found.append(Rule.from_table(table, place))
-        found += more
-        if not found:
+            rules.append(Rule.from_table(table, place))
+        rules += more
+        if not rules:
             raise RuleError("there are no rules", where=name, hint='For example rules = ["nDCG@10: -1%"].')
-        for i, rule in enumerate(found):
-            if rule in found[:i]:
+        for i, rule in enumerate(rules):
+            if rule in rules[:i]:
                 raise RuleError(f"the rule '{ids.show(str(rule))}' is duplicated", where=name)
         metadata = data.get("metadata")
         if metadata is not None and not isinstance(metadata, str):
@@ -289,7 +289,7 @@ class Rules:
         worst = data.get("worst", 10)
         if isinstance(worst, bool) or not isinstance(worst, int) or worst < 0:
             raise RuleError(f"worst is {worst!r}; it must be a whole number", where=_place(name, lines, "worst"))
-        return cls(tuple(found), _settings(data, name, lines), metadata, worst, name)
+        return cls(tuple(rules), _settings(data, name, lines), metadata, worst, name)
 
     def beside(self, path: str) -> Path:
         """A file that the rules name, which is looked for beside the file with the rules."""

@@ -79,22 +79,22 @@ def _own_gains(draft: Draft) -> np.ndarray:
 
 def _p_values(family: Sequence[Draft], settings: Settings) -> list[float]:
     """One-sided p-values; a rule that is not worse off at all is not worth a sample."""
-    found = [1.0] * len(family)
+    p_values = [1.0] * len(family)
     worse = [i for i, draft in enumerate(family) if draft.gains is not None and draft.gains.sum() < 0]
     if not worse:
-        return found
+        return p_values
     gains = np.array([family[i].gains for i in worse])
     if settings.test == "randomization":
         sampled = paired.loss_tests(gains, flips_for(len(family), settings), settings.seed)
         for i, p in zip(worse, sampled.tolist(), strict=True):
-            found[i] = p
-        return found
+            p_values[i] = p
+        return p_values
     for row, i in enumerate(worse):
         p = paired.t_loss_test(_own_gains(family[i]))
         if math.isnan(p):  # all queries lost the same, which t has no answer to
             p = float(paired.loss_tests(gains[row : row + 1], settings.samples, settings.seed)[0])
-        found[i] = p
-    return found
+        p_values[i] = p
+    return p_values
 
 
 def _interval(draft: Draft, gains: np.ndarray, level: float) -> Interval:

@@ -93,10 +93,10 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        found = self.row()
-        found["interval"] = [found.pop("low"), found.pop("high")]
+        record = self.row()
+        record["interval"] = [record.pop("low"), record.pop("high")]
         worst = [{"query": moved.query, "before": moved.before, "after": moved.after} for moved in self.worst]
-        return {**self.rule.to_dict(), **found, "worst": worst}
+        return {**self.rule.to_dict(), **record, "worst": worst}
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,11 @@ def _about(record: Record) -> dict[str, Any]:
 
 
 def _write_json(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
-    found = []
+    rows = []
     for record, scores in records:
         row = {**_about(record), "summaries": dict(record.summaries)}
-        found.append(row if scores is None else {**row, "scores": scores.to_dict()})
-    text = json.dumps(without_nan({"format": "goldrank-history", "version": 1, "records": found}), ensure_ascii=True)
+        rows.append(row if scores is None else {**row, "scores": scores.to_dict()})
+    text = json.dumps(without_nan({"format": "goldrank-history", "version": 1, "records": rows}), ensure_ascii=True)
     path.write_text(text + "\n")
 
 

@@ -191,15 +191,15 @@ class HistoryReader(HistoryFile):
 
     def _columns_of(self, records: Sequence[int] | None) -> dict[int, list[tuple[Any, ...]]]:
         """By record, the rows of its values without the values; of all records for None."""
-        found: dict[int, list[tuple[Any, ...]]] = {}
+        by_record: dict[int, list[tuple[Any, ...]]] = {}
         if records is None:
             rows = self._db.execute(_VALUES + " ORDER BY record, position").fetchall()
         else:
             each = _VALUES + " WHERE record = ? ORDER BY position"
             rows = [row for number in records for row in self._db.execute(each, (number,))]
         for number, *row in rows:
-            found.setdefault(number, []).append(tuple(row))
-        return found
+            by_record.setdefault(number, []).append(tuple(row))
+        return by_record
 
     def _record(self, row: tuple[Any, ...], columns: list[tuple[Any, ...]]) -> Record:
         number, when, label, digest, query_set, queries, details = row

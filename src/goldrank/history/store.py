@@ -151,8 +151,8 @@ class History(HistoryReader):
 
 
 def _part(provenance: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = provenance.get(name)
-    return found if isinstance(found, Mapping) else {}
+    part = provenance.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _columns(scores: Scores) -> Iterator[tuple[str, Column]]:
@@ -188,7 +188,7 @@ def _check_label(label: str) -> None:
 
 def _moment(given: datetime.datetime | str) -> datetime.datetime:
     try:
-        found = datetime.datetime.fromisoformat(given) if isinstance(given, str) else given
+        moment = datetime.datetime.fromisoformat(given) if isinstance(given, str) else given
     except ValueError:
         raise OptionError(f"{given!r} is not a time", hint="For example 2026-01-31 or 2026-01-31T12:00.") from None
-    return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found
+    return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment

@@ -143,16 +143,16 @@ def _changes(history: History, measure: str, records: Sequence[Record], alpha: f
         return []
     since, limit = records[0], alpha / len(moved)
     (queries, before), *columns = history.values([since, *moved], measure)
-    found = []
+    changes = []
     for record, (ids, values) in zip(moved, columns, strict=True):
         delta = _differences(queries, before, ids, values)
         p = paired_p(delta, limit)
         if p <= limit:
             mean = float(delta.mean())
             better = (mean > 0) == record.higher_is_better[measure]
-            found.append(TrendChange(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
+            changes.append(TrendChange(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
             since, queries, before = record, ids, values
-    return found
+    return changes
 
 
 def _differences(old_ids: tuple[str, ...], old: np.ndarray, new_ids: tuple[str, ...], new: np.ndarray) -> np.ndarray:
