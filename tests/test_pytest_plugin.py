@@ -141,3 +141,17 @@ def test_loads_nothing_heavy(tmp_path):
 def test_entry_point_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pytest11"] == {"goldrank": "goldrank.pytest_plugin"}
+
+
+@pytest.mark.slow
+def test_scores_are_held_to_rules_too(folder):
+    (folder / "test_it.py").write_text(
+        "from goldrank import demo, evaluate\n"
+        "def test_scores(goldrank_gate):\n"
+        "    scores = evaluate(demo.load()['qrels'], demo.runs()['bm25'], ['nDCG@10', 'NumRet'])\n"
+        "    assert goldrank_gate(scores, baseline='b.json').scores is scores\n"
+    )
+    for arguments in (["--goldrank-update"], []):
+        done = session(folder, *arguments)
+        assert done.returncode == 0, done.stdout
+    assert (folder / "b.json").exists()

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goldrank.comparison import Comparison, compare, compare_scores
-    from goldrank.comparison.agreement import agreement
+    from goldrank.comparison import Comparison, compare
+    from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
-    from goldrank.comparison.fusion import fuse, tune
+    from goldrank.comparison.fusion import fuse, tune_fusion
     from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.rank_changes import diff
     from goldrank.conventions import Convention
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goldrank.evaluation.texts import evaluate_texts
     from goldrank.evaluation.unjudged import worth_judging
     from goldrank.gating.baseline import Baseline
-    from goldrank.gating.decide import gate, gate_scores
+    from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
     from goldrank.gating.verdict import Verdict
     from goldrank.guide.advice import choose
@@ -61,9 +61,7 @@ _HOME = {
     "Scores": "goldrank.data.scores",
     "Verdict": "goldrank.gating.verdict",
     "choose": "goldrank.guide.advice",
-    "agreement": "goldrank.comparison.agreement",
     "compare": "goldrank.comparison",
-    "compare_scores": "goldrank.comparison",
     "coverage_curves": "goldrank.report.coverage",
     "diff": "goldrank.comparison.rank_changes",
     "evaluate": "goldrank.evaluation.documents",
@@ -72,18 +70,18 @@ _HOME = {
     "explain_difference": "goldrank.comparison.convention_difference",
     "fuse": "goldrank.comparison.fusion",
     "gate": "goldrank.gating.decide",
-    "gate_scores": "goldrank.gating.decide",
     "matcher_agreement": "goldrank.comparison.matching",
     "measure": "goldrank.measures",
     "parse": "goldrank.measures",
     "pitfalls": "goldrank.guide.pitfalls",
+    "rank_agreement": "goldrank.comparison.agreement",
     "read_aspects": "goldrank.io",
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
     "retrieve": "goldrank.retrieval",
     "read_runs": "goldrank.io",
-    "tune": "goldrank.comparison.fusion",
+    "tune_fusion": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
     "worth_judging": "goldrank.evaluation.unjudged",
     "write_run": "goldrank.io",
@@ -99,14 +97,12 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "choose",
     "pitfalls",
     "compare",
-    "compare_scores",
     "diff",
     "fuse",
-    "tune",
-    "agreement",
+    "tune_fusion",
+    "rank_agreement",
     "explain_difference",
     "gate",
-    "gate_scores",
     "worth_judging",
     "read_qrels",
     "read_run",

@@ -94,6 +94,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return f"Did you mean {by_folded[near[0]]}?" if near else None
 
 
+def whole_number(value: object, what: str, least: int = 0, most: int | None = None) -> int:
+    """`value` if it is a whole number within its limits, else an `OptionError` that says them."""
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
+        return value
+    limits = f"from {least:,}" + (f" to {most:,}" if most is not None else "")
+    raise OptionError(f"{what} is {value!r}; it must be a whole number {limits}")
+
+
 def one_of(value: object, allowed: Iterable[str], what: str) -> str:
     """`value` if it is one of the `allowed` words, else an `OptionError` that lists them."""
     words = list(allowed)

@@ -38,12 +38,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
     """A function that holds a run to rules: `goldrank_gate(qrels, run, rules=None, baseline=None, ...)`.
 
-    Rules and baseline are those of the call, else of the command line, else of pytest's settings; other arguments
-    are those of `goldrank.gate`. The test fails if the run does, and the report shows the queries that lost most.
+    With scores in place of a run: `goldrank_gate(scores, ...)`. Rules and baseline are those of the call, else of the
+    command line, else of pytest's settings; other arguments are those of `goldrank.gate`. The test fails if the run
+    does, and the report shows the queries that lost most.
     """
     config = request.config
 
-    def gate(qrels: Any, run: Any, rules: Any = None, baseline: Any = None, **options: Any) -> Verdict:
+    # What tests see is `Callable[..., Verdict]`; `goldrank.gate` says what each argument may be, and checks it.
+    def gate(qrels: Any, run: Any = None, rules: Any = None, baseline: Any = None, **options: Any) -> Verdict:
         __tracebackhide__ = True
         from goldrank.errors import GoldrankError
         from goldrank.gating.decide import gate as decide
@@ -97,6 +99,7 @@ def _update(
 ) -> Baseline:
     """Set a baseline file anew and leave a note for the end of the session, which xdist carries to the main process."""
     from goldrank import conventions, io
+    from goldrank.data.scores import Scores
     from goldrank.errors import OptionError
     from goldrank.evaluation.documents import evaluate
     from goldrank.gating.baseline import Baseline, changes, judgement_hashes
@@ -104,15 +107,17 @@ def _update(
 
     if not isinstance(baseline, Path):
         raise OptionError("--goldrank-update sets baseline files only", hint="For a history: goldrank baseline set.")
-    policies = {key: value for key, value in options.items() if key in conventions.POLICIES}
-    policy = conventions.get(options.get("convention", conventions.DEFAULT)).having(**policies)
-    judged = io.as_qrels(qrels, judgements=policy.judgements)
-    more = {key: options[key] for key in ("format", "depth") if key in options}
-    scores = evaluate(judged, run, measures_for(rules, policy), convention=policy, **more)
+    scores, judged = qrels, None
+    if not isinstance(qrels, Scores):
+        policies = {key: value for key, value in options.items() if key in conventions.POLICIES}
+        policy = conventions.get(options.get("convention", conventions.DEFAULT)).having(**policies)
+        judged = io.as_qrels(qrels, judgements=policy.judgements)
+        more = {key: options[key] for key in ("format", "depth") if key in options}
+        scores = evaluate(judged, run, measures_for(rules, policy), convention=policy, **more)
     old = Baseline.load(baseline) if baseline.exists() else None
-    told = changes(old, scores, judgement_hashes(judged))
+    changed = changes(old, scores, judgement_hashes(judged))
     new = Baseline.freeze(scores, baseline, label=request.node.nodeid, qrels=judged)
-    request.node.user_properties.append((_PROPERTY, [str(baseline), new.digest, request.node.nodeid, told]))
+    request.node.user_properties.append((_PROPERTY, [str(baseline), new.digest, request.node.nodeid, changed]))
     return new
 
 
@@ -129,9 +134,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         return
     terminalreporter.section("goldrank baselines")
     for path, values in by_file.items():
-        for _, digest, test, told in values:
+        for _, digest, test, changed in values:
             terminalreporter.write_line(f"{path} is set by {test} (sha256 {digest[:12]})")
-            for line in told:
+            for line in changed:
                 terminalreporter.write_line(f"  {line}")
         if len(values) > 1:
             terminalreporter.write_line(f"  {len(values)} tests set this baseline; give each its own", red=True)

@@ -63,11 +63,11 @@ def test_names_are_given_with_an_equals_sign(files, capsys):
 
 
 def test_agreement(files, capsys, data):
-    from goldrank import agreement
+    from goldrank import rank_agreement
 
     runs = [files / f"{n}.run" for n in ("bm25", "dense", "hybrid")]
     out = call(capsys, "compare", files / "qrels.txt", *runs, "-m", "AP", "-m", "RR", "--agreement").out
-    expected = agreement(data[1]["bm25"], data[1]["dense"]).mean["rbo"]
+    expected = rank_agreement(data[1]["bm25"], data[1]["dense"]).mean["rbo"]
     assert re.search(rf"^bm25.run, dense.run +{expected:.4f} ", out, re.M)
     assert "AP, RR" in out
 

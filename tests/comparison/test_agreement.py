@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from scipy import stats
 
-from goldrank import agreement, compare
+from goldrank import compare, rank_agreement
 from goldrank.comparison.agreement import jaccard, kendall_tau, measures_agree, rbo, tau_ap
 from goldrank.errors import MismatchError, OptionError
 
@@ -56,12 +56,12 @@ def test_jaccard_by_hand():
 
 
 def test_agreement_of_runs():
-    found = agreement({"q": ["a", "b"], "only": ["x"]}, {"q": ["a", "c"]}, k=2)
+    found = rank_agreement({"q": ["a", "b"], "only": ["x"]}, {"q": ["a", "c"]}, k=2)
     assert found.queries == ("q",)
     assert found.mean["jaccard"] == 1 / 3
     assert math.isnan(found.mean["tau"])
     with pytest.raises(MismatchError, match="no query in common"):
-        agreement({"q": ["a"]}, {"z": ["a"]})
+        rank_agreement({"q": ["a"]}, {"z": ["a"]})
 
 
 def test_measures_order_systems_alike(data):

@@ -8,9 +8,12 @@ import pytest
 from scipy import stats
 
 import goldrank
-from goldrank import compare, compare_scores, evaluate
+from goldrank import compare, evaluate
+from goldrank.comparison import Settings
+from goldrank.comparison.statistics import samples_too_few
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import GoldrankError, InputError, MeasureError, MismatchError, OptionError
+from goldrank.notes import Note
 
 
 def scores(run, values, queries=None, measure="AP", average="mean"):
@@ -20,7 +23,7 @@ def scores(run, values, queries=None, measure="AP", average="mean"):
 
 
 def test_differences_and_counts_by_hand():
-    pair = compare_scores([scores("a", [0.1, 0.5, 0.5, 0.2]), scores("b", [0.3, 0.5, 0.4, 0.6])])["AP", "a", "b"]
+    pair = compare([scores("a", [0.1, 0.5, 0.5, 0.2]), scores("b", [0.3, 0.5, 0.4, 0.6])])["AP", "a", "b"]
     # Differences 0.2, 0, -0.1, 0.4: mean 0.125.
     assert pair.difference == pytest.approx(0.125)
     assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
@@ -42,7 +45,7 @@ def test_p_values_are_those_of_scipy(data):
 def test_aligned_by_query_id_whatever_the_order():
     first = scores("a", [0.1, 0.2, 0.9], ["x", "y", "z"])
     second = scores("b", [0.9, 0.1, 0.2], ["z", "x", "y"])
-    pair = compare_scores([first, second])["AP", "a", "b"]
+    pair = compare([first, second])["AP", "a", "b"]
     assert pair.verdict == "same"
     assert pair.ties == 3
 
@@ -50,19 +53,19 @@ def test_aligned_by_query_id_whatever_the_order():
 def test_different_query_sets_are_compared_on_what_they_share_and_counted():
     first = scores("a", [0.1, 0.2, 0.9, 0.9], ["x", "y", "z", "only a"])
     second = scores("b", [0.3, 0.1], ["z", "x"])
-    result = compare_scores([first, second])
+    result = compare([first, second])
     assert set(result.queries) == {"x", "z"}
-    assert "compared on the 2 queries that all systems have (a 4, b 2)" in result.notes
+    assert result.notes == (Note.of("common-queries", count=2, all="all systems", sizes="a 4, b 2"),)
     with pytest.raises(MismatchError, match="a 4, b 2; 2 in common"):
-        compare_scores([first, second], align="error")
+        compare([first, second], align="error")
     with pytest.raises(MismatchError, match="no query in common"):
-        compare_scores([first, scores("b", [0.3], ["other"])])
+        compare([first, scores("b", [0.3], ["other"])])
 
 
 def test_simpson_reversal_of_unequal_query_sets_is_told():
     # On shared queries b wins (0.2 > 0.1), over their own queries a does: (0.1 + 0.9) / 2 > 0.2.
-    result = compare_scores([scores("a", [0.1, 0.9], ["x", "y"]), scores("b", [0.2], ["x"])])
-    assert any("Simpson" in note and "a is ahead of b" in note for note in result.notes)
+    result = compare([scores("a", [0.1, 0.9], ["x", "y"]), scores("b", [0.2], ["x"])])
+    assert Note.of("simpson", measure="AP", ahead="a", behind="b") in result.notes
 
 
 def test_same_seed_same_numbers_other_seed_others(data):
@@ -76,7 +79,7 @@ def test_saved_scores_give_the_same_comparison(data, tmp_path):
     qrels, runs = data
     result = compare(qrels, runs, ["nDCG@10", "AP"], baseline="bm25")
     paths = result.save_scores(tmp_path)
-    again = compare_scores([Scores.load(path) for path in paths], baseline="bm25")
+    again = compare([Scores.load(path) for path in paths], baseline="bm25")
     assert again.to_json() == result.to_json()
 
 
@@ -100,17 +103,17 @@ def test_baseline_compares_only_with_it(data):
     assert len(compare(qrels, runs, "AP")) == 3
 
 
-@pytest.mark.parametrize("correct", ["holm", "bonferroni", "bh", "tukey", "none"])
-def test_corrections_never_lower_a_p_value_much(data, correct):
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "tukey", "none"])
+def test_corrections_never_lower_a_p_value_much(data, correction):
     qrels, runs = data
-    for pair in compare(qrels, runs, ["nDCG@10", "AP"], correct=correct, samples=500):
+    for pair in compare(qrels, runs, ["nDCG@10", "AP"], correction=correction, samples=500):
         assert pair.adjusted >= pair.p["randomization"] - 0.03
 
 
 def test_verdict_needs_size_and_chance():
     rng = np.random.default_rng(0)
     base = rng.random(100) / 2
-    result = compare_scores(
+    result = compare(
         [
             scores("base", base),
             scores("good", base + 0.1 + rng.normal(0, 0.05, 100)),
@@ -137,24 +140,24 @@ def test_lower_is_better_turns_the_verdict():
         Scores(name, tuple(map(str, range(20))), {"M": Column("M", values, 0.0, "mean", higher_is_better=False)})
         for name, values in (("low", np.linspace(0, 0.1, 20)), ("high", np.linspace(0.5, 0.7, 20)))
     )
-    pair = compare_scores([high, low])["M", "high", "low"]
+    pair = compare([high, low])["M", "high", "low"]
     assert (pair.verdict, pair.wins, pair.losses) == ("better", 20, 0)
 
 
 def test_one_query_only():
-    pair = compare_scores([scores("a", [0.1]), scores("b", [0.9])])["AP", "a", "b"]
+    pair = compare([scores("a", [0.1]), scores("b", [0.9])])["AP", "a", "b"]
     assert pair.verdict == "unclear"
     assert math.isnan(pair.interval.low)
     assert "One query cannot show a difference" in pair.words
 
 
 def test_constant_differences_and_all_zero_measures():
-    pair = compare_scores([scores("a", [0.1] * 10), scores("b", [0.2] * 10)])["AP", "a", "b"]
+    pair = compare([scores("a", [0.1] * 10), scores("b", [0.2] * 10)])["AP", "a", "b"]
     assert pair.verdict == "better"
     assert pair.p["randomization"] == 2 / 2**10
     assert math.isnan(pair.effect)
     assert "effect" not in pair.words
-    zero = compare_scores([scores("a", [0.0] * 10), scores("b", [0.0] * 10)])
+    zero = compare([scores("a", [0.0] * 10), scores("b", [0.0] * 10)])
     assert zero.pairs[0].verdict == "same"
     assert zero.best("AP") == set()
     assert "null" in zero.to_json()
@@ -163,7 +166,7 @@ def test_constant_differences_and_all_zero_measures():
 
 def test_more_than_26_systems():
     rng = np.random.default_rng(0)
-    result = compare_scores([scores(f"s{i}", rng.random(20)) for i in range(30)], samples=200)
+    result = compare([scores(f"s{i}", rng.random(20)) for i in range(30)], samples=200)
     assert len(result) == 30 * 29 // 2
     letters = list(result.letters.values())
     assert letters[25:28] == ["z", "aa", "ab"]
@@ -173,18 +176,26 @@ def test_more_than_26_systems():
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
-        (lambda: compare_scores([scores("a", [1])]), InputError, "at least two systems, 1 given"),
-        (lambda: compare_scores(scores("a", [1])), InputError, "list or mapping of Scores"),
-        (lambda: compare_scores({"a": {"q": 1}}), InputError, "list or mapping of Scores"),
-        (lambda: compare_scores([scores("a", [1]), scores("a", [0])]), InputError, "two systems are both named 'a'"),
-        (lambda: compare_scores([scores("a", [1]), scores("b", [0])], baseline="c"), InputError, "no system is named"),
-        (lambda: compare_scores([scores("a", [1]), scores("b", [0])], "RR"), InputError, "RR was not measured for a"),
+        (lambda: compare([scores("a", [1])]), InputError, "at least two systems, 1 given"),
+        (lambda: compare(scores("a", [1])), InputError, "at least two systems, 1 given"),
+        (lambda: compare({"a": {"q": 1}}), InputError, "list or mapping of Scores"),
+        (lambda: compare([scores("a", [1]), {"q": 1}]), InputError, "others are not"),
+        (lambda: compare([scores("a", [1]), scores("b", [0])], {"r": {"q": ["d"]}}), InputError, "runs has no meaning"),
+        (lambda: compare([scores("a", [1]), scores("b", [0])], ties="input"), InputError, "ties has no meaning"),
         (
-            lambda: compare_scores([scores("a", [1]), scores("b", [0], measure="RR")]),
+            lambda: compare([scores("a", [1]), scores("b", [0])], convention="ranx"),
+            InputError,
+            "convention has no meaning",
+        ),
+        (lambda: compare([scores("a", [1]), scores("a", [0])]), InputError, "two systems are both named 'a'"),
+        (lambda: compare([scores("a", [1]), scores("b", [0])], baseline="c"), InputError, "no system is named"),
+        (lambda: compare([scores("a", [1]), scores("b", [0])], measures="RR"), InputError, "RR was not measured for a"),
+        (
+            lambda: compare([scores("a", [1]), scores("b", [0], measure="RR")]),
             InputError,
             "no measure in common",
         ),
-        (lambda: compare_scores([scores("a", [1]), scores("b", [np.nan])]), InputError, "no value that counts"),
+        (lambda: compare([scores("a", [1]), scores("b", [np.nan])]), InputError, "no value that counts"),
         (lambda: compare({"q": {"d": 1}}, {"q": {"d": 1.0}}), InputError, "needs several runs"),
         (lambda: compare({"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"q": ["d"]}}, []), InputError, "no measures"),
         (lambda: compare({"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"z": ["d"]}}), MismatchError, "no query id"),
@@ -199,7 +210,7 @@ def test_bad_input_is_a_clear_error(call, error, match):
     "option",
     [
         {"test": "anova"},
-        {"correct": "hom"},
+        {"correction": "hom"},
         {"interval": "normal"},
         {"alpha": 0},
         {"alpha": float("nan")},
@@ -214,7 +225,37 @@ def test_bad_input_is_a_clear_error(call, error, match):
 )
 def test_bad_options_name_themselves(option):
     with pytest.raises(OptionError, match=next(iter(option))):
-        compare_scores([scores("a", [0.1, 0.2]), scores("b", [0.3, 0.1])], **option)
+        compare([scores("a", [0.1, 0.2]), scores("b", [0.3, 0.1])], **option)
+
+
+def test_a_renamed_argument_is_suggested():
+    with pytest.raises(OptionError, match=r"no argument 'correct'\n  Did you mean correction\?"):
+        compare([scores("a", [0.1]), scores("b", [0.3])], correct="holm")
+
+
+def test_scores_by_run_and_names_of_a_mapping(data):
+    qrels, runs = data
+    direct = compare(qrels, runs, ["AP", "RR"], samples=200, curves=False)
+    assert compare(evaluate(qrels, runs, ["AP", "RR"]), samples=200).pairs == direct.pairs
+    same_name = [scores("run", [0.1, 0.5]), scores("run", [0.3, 0.2])]
+    assert compare({"old": same_name[0], "new": same_name[1]}).runs == ("old", "new")
+    assert compare(evaluate(qrels, runs, ["AP", "RR"]), measures=["map"], samples=200).measures == ("AP",)
+
+
+def test_other_forms(data, tmp_path):
+    qrels, runs = data
+    result = compare(qrels, runs, ["AP", "RR"], samples=200)
+    frame = result.to_pandas()
+    assert frame["difference"].tolist() == [pair.difference for pair in result]
+    assert result.to_polars().columns == list(frame.columns)
+    result.save(tmp_path / "comparison.json")
+    assert (
+        json.loads((tmp_path / "comparison.json").read_text())["pairs"][0]["difference"] == result.pairs[0].difference
+    )
+    html = compare([scores("<b>", [0.1, 0.5]), scores("b", [0.3, 0.2])])._repr_html_()
+    assert "<th>p_adjusted</th>" in html
+    assert "&lt;b&gt;" in html
+    assert "<b>" not in html
 
 
 def test_unknown_pairs_and_measures(data):
@@ -235,7 +276,7 @@ def test_queries_that_do_not_count_are_left_out_of_their_measure(data):
     result = compare(qrels, runs, ["AP", "Judged@10"], empty="skip", samples=200)
     assert result["AP", "bm25", "dense"].n == 39
     assert result["Judged@10", "bm25", "dense"].n == 40
-    assert "AP is compared on 39 of 40 queries" in result.notes
+    assert Note.of("partly-compared", measure="AP", count=39, queries=40) in result.notes
 
 
 def test_geometric_and_summed_measures(data):
@@ -244,15 +285,15 @@ def test_geometric_and_summed_measures(data):
     pair = result["GMAP", "bm25", "dense"]
     shown = {run: result.summaries["GMAP", run].shown for run in ("bm25", "dense")}
     assert math.exp(pair.difference) == pytest.approx(shown["dense"] / shown["bm25"], rel=1e-9)
-    assert any("logarithm" in note for note in result.notes)
-    assert any("is a sum" in note for note in result.notes)
+    assert Note.of("on-logarithm", measure="GMAP") in result.notes
+    assert Note.of("mean-of-sum", measure="NumRet") in result.notes
 
 
 def test_missing_queries_are_told(data):
     qrels, runs = data
     runs["dense"].pop("q0003")
     result = compare(qrels, runs, "AP", samples=200)
-    assert any(note.startswith("dense: 1 of 40 judged queries are not in the run") for note in result.notes)
+    assert any(str(note).startswith("dense: 1 of 40 judged queries are not in the run") for note in result.notes)
 
 
 def test_all_errors_are_goldrank_errors():
@@ -276,22 +317,23 @@ def test_many_comparisons_can_still_find_a_difference():
     base = rng.random(40) / 2
     systems = [scores(f"s{i}", base + rng.normal(0, 0.01, 40)) for i in range(24)]
     systems.append(scores("good", base + 0.3 + rng.normal(0, 0.01, 40)))
-    result = compare_scores(systems, correct="bonferroni", samples=1_000)
+    result = compare(systems, correction="bonferroni", samples=1_000)
     assert len(result) == 300
     assert result["AP", "s0", "good"].verdict == "better"
 
 
-def test_too_many_comparisons_are_told():
-    from goldrank.comparison.build import _too_coarse
-    from goldrank.comparison.result import Settings
-
-    assert "no sampled p-value" in _too_coarse(6_000, Settings())[0]
-    assert _too_coarse(4_000, Settings()) == []
-    assert _too_coarse(6_000, Settings(test="t")) == []
+def test_too_many_comparisons_are_told(monkeypatch):
+    assert samples_too_few(6_000, Settings())
+    assert not samples_too_few(4_000, Settings())
+    assert not samples_too_few(6_000, Settings(test="t"))
+    systems = [scores(f"s{i}", [0.1 * i, 0.2, 0.3]) for i in range(4)]
+    assert compare(systems, samples=100).notes == ()
+    monkeypatch.setattr("goldrank.comparison.statistics.MOST_FLIPS", 100)
+    assert compare(systems, samples=100).notes == (Note.of("coarse-samples", count=6),)
 
 
 def test_prints_its_verdicts():
-    result = compare_scores([scores(f"s{i}\x1b[1m", [0.1 * i] * 8) for i in range(6)], samples=200)
+    result = compare([scores(f"s{i}\x1b[1m", [0.1 * i] * 8) for i in range(6)], samples=200)
     text = repr(result)
     assert text.startswith("<Comparison of 6 systems on 8 queries: AP>")
     assert "and 5 more pairs" in text

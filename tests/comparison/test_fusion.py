@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from goldrank import evaluate, fuse, tune
+from goldrank import evaluate, fuse, tune_fusion
 from goldrank.errors import InputError, OptionError
 
 RUNS = {"a": {"q": {"x": 3.0, "y": 2.0, "z": 1.0}}, "b": {"q": {"y": 10.0, "w": 0.0}}}
@@ -62,8 +62,8 @@ def test_equal_scores_and_missing_queries():
         (lambda: fuse(RUNS, "combsum", weights=[1, 2]), OptionError, "takes no weights"),
         (lambda: fuse(RUNS, k=-1), OptionError, "k is -1"),
         (lambda: fuse({"a": {"q": {"x": math.inf}}, "b": {"q": {"x": 1.0}}}, "wsum"), InputError, "not finite"),
-        (lambda: tune({"q": {"d": 1}}, RUNS), OptionError, "folds"),
-        (lambda: tune({q: {"d": 1} for q in "abcde"}, RUNS, method="combsum"), OptionError, "method"),
+        (lambda: tune_fusion({"q": {"d": 1}}, RUNS), OptionError, "folds"),
+        (lambda: tune_fusion({q: {"d": 1} for q in "abcde"}, RUNS, method="combsum"), OptionError, "method"),
     ],
 )
 def test_bad_input_is_a_clear_error(call, error, match):
@@ -87,10 +87,10 @@ def two_halves(seed, queries=60):
 
 def test_tuning_is_honest_and_repeatable():
     qrels, runs = two_halves(1)
-    tuned = tune(qrels, runs, "RR", seed=4)
+    tuned = tune_fusion(qrels, runs, "RR", seed=4)
     assert tuned.value <= tuned.optimistic
     assert tuned.value == pytest.approx(evaluate(qrels, tuned.run, "RR")["RR"])
-    assert tune(qrels, runs, "RR", seed=4).by_fold == tuned.by_fold
+    assert tune_fusion(qrels, runs, "RR", seed=4).by_fold == tuned.by_fold
     assert sum(tuned.weights) == pytest.approx(1.0)
     alone = max(evaluate(qrels, run, "RR")["RR"] for run in runs.values())
     assert tuned.optimistic >= alone
@@ -100,14 +100,14 @@ def test_tuning_never_looks_at_the_held_out_fold():
     # Left out of its own fold, a query's judgement does not choose its weights: swap its judgement and its
     # fused ranking stays.
     qrels, runs = two_halves(2, 20)
-    before = tune(qrels, runs, "RR", folds=20, seed=0)
+    before = tune_fusion(qrels, runs, "RR", folds=20, seed=0)
     changed = dict(qrels) | {"q3": {"n1": 1}}
-    after = tune(changed, runs, "RR", folds=20, seed=0)
+    after = tune_fusion(changed, runs, "RR", folds=20, seed=0)
     assert before.run["q3"] == after.run["q3"]
 
 
 def test_many_runs_are_tuned_by_random_weights():
     qrels, runs = two_halves(3, 10)
     six = {f"{name}{i}": run for i in range(3) for name, run in runs.items()}
-    tuned = tune(qrels, six, "RR", folds=2, steps=10)
+    tuned = tune_fusion(qrels, six, "RR", folds=2, steps=10)
     assert len(tuned.weights) == 6

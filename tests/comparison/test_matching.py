@@ -134,7 +134,7 @@ def test_parts_keep_equal_pairs_together_and_labels_apart() -> None:
         assert len({int(parts[j]) for j in range(45) if j % 15 == i}) == 1
     for part in range(5):
         assert sum(pairs[j].label for j in range(15) if parts[j] == part) == 1
-    assert notes == ["30 pairs have been listed before; each counts"]
+    assert [str(note) for note in notes] == ["30 pairs have been listed before; each counts"]
 
 
 def test_ranking_and_distance_from_the_first() -> None:
@@ -300,7 +300,7 @@ def test_names_of_fields(tmp_path) -> None:
 
 def test_what_was_noticed() -> None:
     labels = [("", "a", False), ("a", "a", True), ("a", "a", False), ("b", "b", True)]
-    notes = matcher_agreement(labels, "contains").notes
+    notes = [str(note) for note in matcher_agreement(labels, "contains").notes]
     assert "1 pair has an empty text; that is no match for any matcher" in notes
     assert "1 pair has both labels; no matcher can agree with that" in notes
 

@@ -7,7 +7,7 @@ from goldrank import diff
 from goldrank.comparison.rank_changes import CAUSES, locate
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import MeasureError
+from goldrank.errors import OptionError
 
 
 def one(before, after, judged, k=2):
@@ -56,9 +56,10 @@ def test_ranks_are_those_of_the_run(data, tmp_path):
         for row in range(ranks.start[i], ranks.start[i + 1]):
             doc = ranks.docs[row]
             place = order.index(doc) + 1 if doc in order else 0
+            above = order[: place - 1] if place else []
             assert ranks.rank[0, row] == place
-            if place:
-                assert ranks.unjudged[0, row] == sum(other not in qrels[query] for other in order[: place - 1])
+            assert ranks.unjudged[0, row] == sum(other not in qrels[query] for other in above)
+    assert 0 < (ranks.rank[0] > 0).sum() < len(ranks.docs)
 
 
 def test_read_first_is_by_size_of_the_change():
@@ -78,5 +79,13 @@ def test_query_cause_is_that_of_most_documents():
 
 
 def test_bad_cut_off():
-    with pytest.raises(MeasureError, match="k is 0"):
+    with pytest.raises(OptionError, match="k is 0"):
         diff({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, k=0)
+
+
+def test_other_forms():
+    changes = diff({"q": {"d": 1}, "r": {"d": 1}}, {"q": ["d"], "r": ["d"]}, {"q": ["x", "d"], "r": ["d"]}, "RR")
+    assert changes.to_pandas()["delta"].tolist() == [-0.5, 0.0]
+    assert changes.to_polars()["cause"].to_list() == ["intruder", ""]
+    assert repr(changes) == "<Diff of B minus A: -0.2500 RR, 1 of 2 queries changed>"
+    assert "<td>intruder</td>" in changes._repr_html_()

@@ -7,7 +7,7 @@ import numpy as np
 import polars
 import pytest
 
-from goldrank import compare, compare_scores
+from goldrank import compare
 from goldrank.comparison.slices import SMALL
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError
@@ -29,7 +29,7 @@ def two(delta_by_kind, seed=0):
 
 def test_means_by_hand():
     scores, kind = two({"x": (12, 0.1), "y": (15, -0.1)})
-    table = compare_scores(scores, slice_by={"kind": kind}).slices
+    table = compare(scores, slice_by={"kind": kind}).slices
     found = {one.value: one for one in table.slices}
     values = scores[1].columns["AP"].values
     assert found["x"].means["b"] == pytest.approx(values[:12].mean())
@@ -39,24 +39,26 @@ def test_means_by_hand():
 
 def test_worst_slice_and_reversal():
     scores, kind = two({"long": (60, 0.1), "short": (20, -0.1)})
-    table = compare_scores(scores, slice_by={"kind": kind}).slices
+    table = compare(scores, slice_by={"kind": kind}).slices
     worst = table.worst("AP", "a", "b")
     assert worst.value == "short"
     assert worst.reversed
     assert worst.adjusted < 0.05
-    assert any("but not where kind is short" in note for note in table.notes)
+    (note,) = [note for note in table.notes if note.code == "slice-turned"]
+    assert (note["attribute"], note["value"], note["count"]) == ("kind", "short", 20)
+    assert str(note).startswith("AP: over all queries b is ahead of a (+0.0499), but not where kind is short")
 
 
 def test_order_that_turns_round_when_slices_count_the_same():
     # 100 * 0.05 - 20 * 0.15 > 0 over all queries, but (0.05 - 0.15) / 2 < 0.
     scores, kind = two({"many": (100, 0.05), "few": (20, -0.15)})
-    table = compare_scores(scores, slice_by={"kind": kind}).slices
-    assert any("if each kind counts the same" in note for note in table.notes)
+    table = compare(scores, slice_by={"kind": kind}).slices
+    assert [note["attribute"] for note in table.notes if note.code == "slice-decides"] == ["kind"]
 
 
 def test_small_slices_are_marked_and_never_worst():
     scores, kind = two({"big": (30, 0.1), "tiny": (SMALL - 1, -0.4)})
-    table = compare_scores(scores, slice_by={"kind": kind}).slices
+    table = compare(scores, slice_by={"kind": kind}).slices
     assert {one.value: one.small for one in table.slices} == {"big": False, "tiny": True}
     assert table.worst("AP", "a", "b").value == "big"
     assert math.isnan(next(d for d in table.differences if d.value == "tiny").adjusted)
@@ -68,7 +70,7 @@ def test_worst_slice_search_keeps_its_error_rate():
     for i in range(rounds):
         scores, _ = two({"x": (100, 0.0)}, seed=i)
         kind = {q: str(rng.integers(0, 5)) for q in scores[0].queries}
-        table = compare_scores(scores, slice_by={"kind": kind}, samples=100).slices
+        table = compare(scores, slice_by={"kind": kind}, samples=100).slices
         false += any(d.adjusted <= 0.05 for d in table.differences)
     # Expected 10 of 200 at most; more than 20 happens by chance once in a thousand.
     assert false <= 20
@@ -77,7 +79,7 @@ def test_worst_slice_search_keeps_its_error_rate():
 def test_numbers_are_cut_into_thirds():
     scores, _ = two({"x": (30, 0.1)})
     size = {q: i for i, q in enumerate(scores[0].queries)}
-    table = compare_scores(scores, slice_by={"size": size}).slices
+    table = compare(scores, slice_by={"size": size}).slices
     assert [(one.value, one.n) for one in table.slices] == [("0 to 9", 10), ("10 to 19", 10), ("20 to 29", 10)]
 
 
@@ -98,7 +100,7 @@ def test_every_way_to_give_an_attribute(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     frame = polars.DataFrame(rows)
     given = [kind, kind.get, path, frame, frame.to_pandas(), frame.to_arrow()]
-    tables = [compare_scores(scores, slice_by={"kind": one}, samples=200).slices.to_dict() for one in given]
+    tables = [compare(scores, slice_by={"kind": one}, samples=200).slices.to_dict() for one in given]
     assert all(table == tables[0] for table in tables)
 
 
@@ -116,7 +118,7 @@ def test_every_way_to_give_an_attribute(tmp_path):
 def test_bad_attributes(given, match):
     scores, _ = two({"x": (60, 0.1)})
     with pytest.raises(InputError, match=match):
-        compare_scores(scores, slice_by=given)
+        compare(scores, slice_by=given)
 
 
 def test_damaged_metadata_names_the_line(tmp_path):
@@ -124,4 +126,4 @@ def test_damaged_metadata_names_the_line(tmp_path):
     path.write_text('{"query": "q0", "kind": 1}\n{oops\n')
     scores, _ = two({"x": (20, 0.1)})
     with pytest.raises(InputError, match=r"m\.jsonl:2"):
-        compare_scores(scores, slice_by={"kind": path})
+        compare(scores, slice_by={"kind": path})

@@ -137,7 +137,7 @@ def test_comparing() -> None:
     a = evaluate_texts(ITEMS, ["Cover@1"], matcher="contains", name="a")
     b = evaluate_texts([{**item, "retrieved": item["retrieved"][::-1]} for item in ITEMS], ["Cover@1"],
                        matcher="contains", name="b")  # fmt: skip
-    compared = goldrank.compare_scores([a, b])
+    compared = goldrank.compare([a, b])
     assert "Cover@1" in str(compared)
 
 

@@ -71,12 +71,12 @@ def test_edited_files_are_refused(scores, tmp_path, edit):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "is no baseline"),
-        ("[]", "is no baseline of goldrank"),
-        ('{"format": "goldrank-scores"}', "is no baseline of goldrank"),
+        ("", "is not a baseline"),
+        ("[]", "is not a baseline of goldrank"),
+        ('{"format": "goldrank-scores"}', "is not a baseline of goldrank"),
         ('{"format": "goldrank-baseline", "version": 9}', "version 9"),
-        ('{"format": 1, "format": 2}', "a key is there twice"),
-        ("[" * 100_000, "is no baseline"),
+        ('{"format": 1, "format": 2}', "a key is duplicated"),
+        ("[" * 100_000, "is not a baseline"),
     ],
 )
 def test_other_files_are_refused(tmp_path, text, told):
@@ -154,9 +154,17 @@ def test_history(capsys):
         (["set", "b.json", "qrels", "bm25.run", "--record", "1"], "--record needs --db"),
         (["set", "b.json", "qrels", "nowhere"], "cannot be opened"),
         (["show", "nowhere.json"], "cannot be opened"),
-        (["set", "qrels", "qrels", "bm25.run"], "is no baseline"),
+        (["set", "qrels", "qrels", "bm25.run"], "is not a baseline"),
     ],
 )
 def test_mistakes(capsys, arguments, told):
     assert command(["baseline", *arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_baseline_of_the_first_version_is_read():
+    """tests/files/old/baseline-1.json was written by goldrank 0.2.0, whose notes were text."""
+    found = Baseline.load(Path(__file__).parents[1] / "files" / "old" / "baseline-1.json")
+    assert found.label == "old"
+    assert found.scores["RR"] == 0.375
+    assert str(found.scores.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"

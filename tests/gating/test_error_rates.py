@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 from statsmodels.stats.power import TTestPower
 
-from goldrank import Rules, Scores, evaluate, gate_scores
+from goldrank import Rules, Scores, evaluate, gate
 from goldrank.data.scores import Column
 
 RARE = 1e-4
@@ -26,7 +26,9 @@ def scores(columns, run):
 def failures(rules, pairs, **more):
     """How many of the pairs (before, after) the gate fails."""
     held_to = Rules.of(rules)
-    return sum(bool(gate_scores(scores(b, "after"), held_to, scores(a, "before"), **more).failed) for a, b in pairs)
+    return sum(
+        bool(gate(scores(b, "after"), rules=held_to, baseline=scores(a, "before"), **more).failed) for a, b in pairs
+    )
 
 
 def swapped(times, seed):
@@ -53,7 +55,9 @@ def test_family_of_nine_fails_no_more_often_than_stated():
     count = failures(rules, swapped(times, 1), metadata=kinds)
     assert count <= binom.ppf(1 - RARE, times, 0.05)
     # Without the correction the same pairs fail too often: the bound above is one that can be missed.
-    assert failures({**rules, "correct": "none"}, swapped(times, 1), metadata=kinds) > binom.ppf(1 - RARE, times, 0.05)
+    assert failures({**rules, "correction": "none"}, swapped(times, 1), metadata=kinds) > binom.ppf(
+        1 - RARE, times, 0.05
+    )
 
 
 @pytest.mark.parametrize("test", ["randomization", "t"])
@@ -90,7 +94,7 @@ def test_planted_drop_of_five_percent_is_found_with_the_stated_power(test):
     held_to = Rules.of({"test": test, "samples": 1_000, "rules": ["AP: -1%", "RR: -1%", "P@5: -1%"]})
     found = 0
     for before, after in (pair() for _ in range(times)):
-        found += gate_scores(scores(after, "after"), held_to, scores(before, "before")).findings[0].failed
+        found += gate(scores(after, "after"), rules=held_to, baseline=scores(before, "before")).findings[0].failed
     # Holm's later steps find a little more than its first one, which is what the power is stated for.
     assert binom.ppf(RARE, times, stated - 0.01) <= found <= binom.ppf(1 - RARE, times, stated + 0.02)
 
@@ -103,7 +107,7 @@ def test_stated_detectable_drop_is_that_of_statsmodels(rules):
     noise = rng.normal(0, 0.3, n)
     change = noise - noise.mean() - 0.01
     after = {name: values + change for name, values in before.items()}
-    found = gate_scores(scores(after, "after"), rules, scores(before, "before")).findings[0]
+    found = gate(scores(after, "after"), rules=rules, baseline=scores(before, "before")).findings[0]
     assert found.status == "unclear"
     level = 0.05 / len(rules)
     effect = TTestPower().solve_power(nobs=n, alpha=level, power=0.8, alternative="larger")

@@ -14,9 +14,10 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import goldrank
-from goldrank import Baseline, Qrels, Scores, demo, evaluate, gate, gate_scores
+from goldrank import Baseline, Qrels, Scores, demo, evaluate, gate
 from goldrank.comparison import paired
 from goldrank.errors import BaselineError, GoldrankError, InputError, MismatchError
+from goldrank.notes import Note
 
 QRELS = {f"q{i:02d}": {"good": 1, "bad": 0} for i in range(20)}
 TOP = {q: ["good", "bad"] for q in QRELS}  # RR 1 everywhere
@@ -90,7 +91,7 @@ def test_correction_over_rules():
     assert [one.p for one in verdict.findings] == [1 / 32] * 3
     assert [one.adjusted for one in verdict.findings] == [3 / 32] * 3
     assert verdict
-    loose = {"correct": "none", "rules": [f"{one}: -1%" for one in measures]}
+    loose = {"correction": "none", "rules": [f"{one}: -1%" for one in measures]}
     assert len(gate(QRELS, run, loose, base(measures=measures)).failed) == 3
 
 
@@ -130,7 +131,7 @@ def test_alignment_is_by_id_not_position():
     turned["queries"] = ["other", *reversed(turned["queries"])]
     for column in turned["measures"].values():
         column["values"] = [0.0, *reversed(column["values"])]
-    found = only(gate_scores(scores, "RR: -0%", Scores.from_dict(turned)))
+    found = only(gate(scores, rules="RR: -0%", baseline=Scores.from_dict(turned)))
     assert (found.queries, found.worse, found.better) == (20, 0, 0)
 
 
@@ -325,7 +326,7 @@ def test_silence_that_looks_like_gain_fails(measure, policies):
     assert "5 queries ('q00', 'q01', 'q02', ...) that the baseline answered returned nothing" in found.words
     allowed = gate(QRELS, without, [rule, "missing <= 25%"], before, **policies)
     assert allowed
-    assert any("that the baseline answered returned nothing" in note for note in allowed.notes)
+    assert [note["count"] for note in allowed.notes if note.code == "lost-answers"] == [5]
 
 
 # Only like is compared with like.
@@ -350,7 +351,8 @@ def test_other_judgements_are_refused(tmp_path):
         refused("1 query added: 'new'; 1 query removed: 'q00'", more, TOP, "RR: -1%", baseline)
     verdict = gate(more, {**TOP, "new": ["x", "good"]}, "RR: -1%", frozen, allow_changed_qrels=True)
     assert only(verdict).queries == 19
-    assert "compared although the judgements changed: 1 query added: 'new'" in verdict.notes
+    assert Note.of("changed-judgements", what="1 query added: 'new'") in verdict.notes
+    assert Note.of("common-queries", count=19, all="both", sizes="baseline 20, run 20") in verdict.notes
 
 
 def test_other_criteria_convention_depth_and_measures_are_refused():
@@ -383,9 +385,15 @@ def test_several_runs_are_refused():
 
 def test_scores_can_be_gated():
     before, after = base(), base(lowered(8))
-    assert only(gate_scores(after, "RR: -1%", before)).p == 1 / 2**8
+    assert only(gate(after, rules="RR: -1%", baseline=before)).p == 1 / 2**8
     with pytest.raises(InputError, match="need the judgements"):
-        gate_scores(after, "RR [relevant]: -1%", before)
+        gate(after, rules="RR [relevant]: -1%", baseline=before)
+    with pytest.raises(InputError, match="no meaning for them"):
+        gate(after, "RR: -1%", before)
+    with pytest.raises(InputError, match="needs rules"):
+        gate(after)
+    with pytest.raises(InputError, match="needs a run"):
+        gate(QRELS, rules="RR: -1%")
 
 
 def test_same_seed_same_verdict():
@@ -393,6 +401,16 @@ def test_same_seed_same_verdict():
     before = evaluate(qrels, runs["dense"], ["nDCG@10", "NumRet"])
     first, second = (gate(qrels, runs["bm25"], "nDCG@10: -1%", before).to_json() for _ in range(2))
     assert first == second
+
+
+def test_other_forms(tmp_path):
+    verdict = gate(QRELS, lowered(8), ["RR: -1%", "RR >= 0.5"], base())
+    frame = verdict.to_pandas()
+    assert frame["status"].tolist() == ["fail", "pass"]
+    assert verdict.to_polars()["change"][0] == pytest.approx(-0.2)
+    assert "1 of 2 checks failed" in verdict._repr_html_()
+    verdict.save(tmp_path / "verdict.json")
+    assert json.loads((tmp_path / "verdict.json").read_text())["findings"][1]["p"] is None
 
 
 # What it costs.

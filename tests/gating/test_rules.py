@@ -52,7 +52,7 @@ def test_file_in_full(tmp_path):
     [
         ("alhpa = 0.05\n", 1, "Did you mean alpha?"),
         ('rules = ["AP: -1%"]\n\n[[rule]]\nmeasure = "AP"\ndorp = 1\n', 5, "Did you mean drop?"),
-        ('rules = [\n  "AP: -1%",\n  "nDCG@10 = 3",\n]\n', 3, "is no rule"),
+        ('rules = [\n  "AP: -1%",\n  "nDCG@10 = 3",\n]\n', 3, "is not a rule"),
         ('rules = [\n  "nDGC@10: -1%",\n]\n', 2, "Did you mean nDCG@10?"),
         ('[[rule]]\nmeasure = "AP"\n', 1, "asks for nothing"),
         ('[[rule]]\nmeasure = "AP"\nfloor = 1\ndrop = 2\n', 1, "has floor and drop"),
@@ -66,12 +66,12 @@ def test_file_in_full(tmp_path):
         ('[[rule]]\nmeasure = "AP"\ndrop = 1\nvalue = "x"\n', 4, "value needs slice"),
         ("[[rule]]\nunjudged = 40\n", 2, "it is a share"),
         ('test = "wilcoxon"\nrules = ["AP: -1%"]\n', 1, "one of: randomization, t"),
-        ("alpha = 0.9\nrules = ['AP: -1%']\n", None, "between 0 and 0.5"),
+        ("alpha = 0.9\nrules = ['AP: -1%']\n", 1, "between 0 and 0.5"),
         ('alpha = "x"\nrules = ["AP: -1%"]\n', 1, "must be a number"),
         ("rules = 3\n", 1, "is not a list of lines"),
         ("rule = 3\n", 1, "is not a list of tables"),
         ("", None, "there are no rules"),
-        ('rules = ["AP: -1%", "map: -1%"]\n', None, "is there twice"),
+        ('rules = ["AP: -1%", "map: -1%"]\n', None, "is duplicated"),
         ("rules = [", None, "is not TOML"),
     ],
 )

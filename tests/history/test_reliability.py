@@ -205,7 +205,7 @@ def test_a_reader_sees_one_state_while_another_writes(filled):
 
 
 def test_a_writer_does_not_wait_for_ever(filled, monkeypatch):
-    monkeypatch.setattr("goldrank.history.store.PATIENCE", 0.05)
+    monkeypatch.setattr("goldrank.history.file.LOCK_TIMEOUT", 0.05)
     with History.open(filled) as one, History.open(filled) as other:
         with one._writing(), pytest.raises(HistoryError, match="another program has been writing"):
             other.record(make([1.0]))

@@ -5,6 +5,7 @@ import datetime
 import math
 import sqlite3
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ from made_up_scores import make
 
 from goldrank import GoldrankError, History, Record, Scores, evaluate
 from goldrank.errors import HistoryError, OptionError
-from goldrank.history import packing, store
+from goldrank.history import packing, schema
+from goldrank.notes import Note
+
+FILES = Path(__file__).parents[1] / "files" / "old"
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
@@ -243,15 +247,16 @@ def test_the_file_says_what_it_is(history, path):
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version", "journal_mode")
         ]
     db.close()
-    assert told == [int.from_bytes(b"gold"), 1, "wal"]
+    assert told == [int.from_bytes(b"gold"), 2, "wal"]
 
 
 def older(monkeypatch, path, migration):
     """As if this goldrank were the next one, which adds a column, and the file of today's."""
     with History.open(path, create=True) as history:
         history.record(make([0.25, 0.5]), label="main")
-    monkeypatch.setattr(store, "VERSION", 2)
-    monkeypatch.setitem(store.MIGRATIONS, 1, migration)
+    monkeypatch.setattr(schema, "VERSION", 3)
+    monkeypatch.setattr(schema, "OLDEST_READABLE", 3)
+    monkeypatch.setitem(schema.MIGRATIONS, 2, migration)
 
 
 def columns(path):
@@ -264,14 +269,14 @@ def columns(path):
 
 def test_an_older_file_is_brought_up_to_date(monkeypatch, path):
     older(monkeypatch, path, lambda db: db.execute("ALTER TABLE record ADD COLUMN colour TEXT DEFAULT 'gold'"))
-    with pytest.raises(HistoryError, match=r"older version 1 .* read-only"):
+    with pytest.raises(HistoryError, match=r"older version 2 .* read-only"):
         History.open(path, read_only=True)
     with History.open(path) as history:
         history.check()
         assert history.scores(1).mean == {"nDCG@10": 0.375}
         history.record(make([1.0]))
     names, version = columns(path)
-    assert (names[-1], version) == ("colour", 2)
+    assert (names[-1], version) == ("colour", 3)
     with History.open(path, read_only=True) as history:
         assert len(history.records()) == 2
 
@@ -286,9 +291,29 @@ def test_a_failed_migration_changes_nothing(monkeypatch, path):
     with pytest.raises(HistoryError, match="syntax error"):
         History.open(path)
     assert columns(path) == before
-    monkeypatch.setattr(store, "VERSION", 1)
+    monkeypatch.setattr(schema, "VERSION", 2)
     with History.open(path) as history:
         assert len(history.records()) == 1
+
+
+def test_a_file_of_version_1_is_read_as_it_is_and_brought_up_to_date(path):
+    """tests/files/old/history-1.db was written by goldrank 0.2.0, whose notes were text."""
+    path.write_bytes((FILES / "history-1.db").read_bytes())
+    for options, version in (({"read_only": True}, 1), ({}, 2), ({"read_only": True}, 2)):
+        with History.open(path, **options) as history:
+            history.check()
+            found = history.scores(history.baseline("base"))
+            assert str(found.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"
+            assert found.mean == {"nDCG@10": 0.47319731517859315, "RR": 0.375, "NumRet": 6.0}
+            assert history.scores(2).bounds["RR"].summary == (0.375, 0.5)
+        assert columns(path)[1] == version
+
+
+def test_notes_come_back_as_data(history):
+    said = (Note.of("missing-queries", count=1, judged=4, how="counted as 0", samples=["q3"]), "words alone")
+    record = history.record(dataclasses.replace(make([0.25, 0.5]), notes=said))
+    assert [str(note) for note in history.scores(record).notes] == [str(note) for note in said]
+    assert history.scores(record).notes[0] == said[0]
 
 
 def test_a_newer_file_is_refused_and_left_alone(path):

@@ -11,7 +11,7 @@ from made_up_scores import make
 from scipy import stats
 
 from goldrank import GoldrankError, History
-from goldrank.history.trends import ALPHA, LEAST_DIFFERING, _changes, lines, paired_p
+from goldrank.history.trends import ALPHA, LEAST_DIFFERING, _changes, paired_p, trend_lines
 from goldrank.report import trend
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -95,7 +95,7 @@ def test_a_step_is_found_where_it_is(history, better):
     rng = np.random.default_rng(0)
     base = rng.random(100)
     fill(history, [noisy(rng, base, 0.0 if i < 6 else -0.1) for i in range(12)], higher_is_better=better)
-    (line,) = lines(history)
+    (line,) = trend_lines(history)
     (change,) = line.changes
     assert (change.record.id, change.since.id, change.better) == (7, 1, not better)
     values = [history.scores(n).columns["nDCG@10"].values for n in (1, 7)]
@@ -109,7 +109,7 @@ def test_a_slow_decline_is_found_though_no_step_is(history):
     rng = np.random.default_rng(1)
     base = rng.random(100)
     fill(history, [noisy(rng, base, -0.004 * i) for i in range(12)])
-    (line,) = lines(history)
+    (line,) = trend_lines(history)
     assert line.changes
     assert not any(change.better for change in line.changes)
     alone = [history.values(line.records[i : i + 2], "nDCG@10") for i in range(11)]
@@ -120,7 +120,7 @@ def test_there_and_back_are_two_changes(history):
     rng = np.random.default_rng(2)
     base = rng.random(100)
     fill(history, [noisy(rng, base, 0.1 * (4 <= i < 8)) for i in range(12)])
-    (line,) = lines(history)
+    (line,) = trend_lines(history)
     assert [(c.record.id, c.since.id, c.better) for c in line.changes] == [(5, 1, True), (9, 5, False)]
 
 
@@ -128,19 +128,19 @@ def test_noise_is_no_change_and_repetition_costs_nothing(history):
     rng = np.random.default_rng(3)
     base = rng.random(100)
     fill(history, [noisy(rng, base) for _ in range(10)])
-    assert lines(history)[0].changes == ()
+    assert trend_lines(history)[0].changes == ()
     # The same system measured fifty times, then another: one test, so that 0.05 itself is the limit.
     moved = base.copy()
     moved[:8] += [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2]  # mean 0.009, t about 2.6
     fill(history, [base] * 50 + [moved], label="still")
     p = paired_p(moved - base)
     assert ALPHA / 50 < p < ALPHA
-    (line,) = lines(history, label="still")
+    (line,) = trend_lines(history, label="still")
     assert [change.p for change in line.changes] == [p]
     # The same after fifty small changes: each was tested, and the limit is 0.05 / 51.
     restless = [base + 0.01 * (np.arange(100) == i) for i in range(51)]
     fill(history, [*restless, restless[0] + (moved - base)], label="restless")
-    assert lines(history, label="restless")[0].changes == ()
+    assert trend_lines(history, label="restless")[0].changes == ()
 
 
 def test_only_common_queries_that_count_are_compared(history):
@@ -149,7 +149,7 @@ def test_only_common_queries_that_count_are_compared(history):
     old[3] = math.nan
     fill(history, [old], queries=[f"q{i}" for i in range(30)])
     fill(history, [new - 0.8], queries=[f"q{29 - i}" for i in range(29)] + ["other"])
-    (line,) = lines(history)
+    (line,) = trend_lines(history)
     # q1 to q29 are in both; q3 does not count in the first.
     assert [(change.queries, change.better) for change in line.changes] == [(28, False)]
     expected = np.mean([new[29 - i] - 0.8 - old[i] for i in range(1, 30) if i != 3])
@@ -172,7 +172,7 @@ def test_what_is_not_comparable_is_never_joined(history, other, words):
     rng = np.random.default_rng(5)
     fill(history, [rng.random(20) for _ in range(3)])
     fill(history, [rng.random(20) - 2 for _ in range(3)], **other)  # far below, and yet no change
-    first, second = lines(history)
+    first, second = trend_lines(history)
     assert [r.id for r in first.records] == [1, 2, 3]
     assert [r.id for r in second.records] == [4, 5, 6]
     assert (first.new_because, second.new_because) == ("", words)
@@ -191,24 +191,24 @@ def test_labels_make_lines_and_runs_do_without(history):
     fill(history, [[0.3]], label="", run="a.run")
     fill(history, [[0.4]], label="", run="b.run")
     fill(history, [[0.5]], label="main", measure="AP")
-    assert [(line.name, line.values) for line in lines(history, "nDCG@10")] == [
+    assert [(line.name, line.values) for line in trend_lines(history, "nDCG@10")] == [
         ("main", [0.1, 0.2]),
         ("a.run", [0.3]),
         ("b.run", [0.4]),
     ]
-    assert [line.values for line in lines(history, "map")] == [[0.5]]
-    assert [line.values for line in lines(history, "nDCG@10", label="main", limit=1)] == [[0.2]]
+    assert [line.values for line in trend_lines(history, "map")] == [[0.5]]
+    assert [line.values for line in trend_lines(history, "nDCG@10", label="main", limit=1)] == [[0.2]]
 
 
 def test_mistakes_are_explained(history):
     with pytest.raises(GoldrankError, match="nothing has been recorded yet"):
-        lines(history)
+        trend_lines(history)
     fill(history, [[0.1]])
     for call, words in (
-        (lambda: lines(history, "nDCG@11"), r"nDCG@11 was never recorded\n  Did you mean nDCG@10\?"),
-        (lambda: lines(history, label="mian"), r"Did you mean main\?"),
-        (lambda: lines(history, alpha=2), "between 0 and 1"),
-        (lambda: lines(history, limit=0), "from 1"),
+        (lambda: trend_lines(history, "nDCG@11"), r"nDCG@11 was never recorded\n  Did you mean nDCG@10\?"),
+        (lambda: trend_lines(history, label="mian"), r"Did you mean main\?"),
+        (lambda: trend_lines(history, alpha=2), "between 0 and 1"),
+        (lambda: trend_lines(history, limit=0), "from 1"),
     ):
         with pytest.raises(GoldrankError) as caught:
             call()
@@ -231,7 +231,7 @@ def test_records_and_changes_are_listed(history):
     base = rng.random(50) / 2
     fill(history, [base + 0.3 * (i >= 33) for i in range(35)])
     history.set_baseline("release", 34)
-    (line,) = lines(history)
+    (line,) = trend_lines(history)
     text = trend.text([[line]], history.baselines(), ALPHA)
     assert "5 older ones are not listed here" in text
     assert re.search(r"^  \+ +34 +2026-02-03 00:00 .* \+0\.3000 +baseline release$", text, re.M)
@@ -243,7 +243,7 @@ def test_names_run_no_script_and_send_no_escape_codes(history):
     hostile = "<script>alert(1)</script>\x1b[31m & \"'"
     history.record(make(np.zeros(3), run=hostile, criteria=hostile), commit=hostile, note=hostile)
     history.record(make(np.ones(3), run=hostile, criteria="x"), commit=hostile)
-    found = [lines(history)]
+    found = [trend_lines(history)]
     assert "\x1b" not in trend.text(found, {hostile: 1}, ALPHA)
     assert "\x1b" not in trend.about(history.get(1), [hostile])
     for shown in (trend.html(found, {hostile: 1}, ALPHA), trend.chart(found[0]).alone()):
@@ -256,7 +256,7 @@ def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
     import xml.etree.ElementTree as ElementTree
 
     fill(history, [np.linspace(0, 1, 30) + 0.3 * (i >= 2) for i in range(5)])
-    found = lines(history)
+    found = trend_lines(history)
     root = ElementTree.fromstring(trend.chart(found).alone())
     space = "{http://www.w3.org/2000/svg}"
     marks = [g for g in root.iter(f"{space}g") if g.get("class") == "up"]
@@ -271,4 +271,4 @@ def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
 def test_hundreds_of_lines_are_drawn_in_part(history):
     for i in range(30):
         fill(history, [[i / 30]], label=f"line {i}")
-    assert "(the newest 24 of 30 lines)" in trend.chart(lines(history)).title
+    assert "(the newest 24 of 30 lines)" in trend.chart(trend_lines(history)).title

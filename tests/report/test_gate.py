@@ -179,7 +179,7 @@ def test_exit_codes_and_files(folder, capsys):
     [
         ([], "there are no rules"),
         (["--rule", "AP >= 0.1", "-o", "v.pdf"], "the ending says no form"),
-        (["--rule", "AP = 0.1"], "is no rule"),
+        (["--rule", "AP = 0.1"], "is not a rule"),
         (["--rules", "nowhere"], "cannot be opened"),
         (["--rule", "AP: -1%"], "needs a baseline"),
         (["--rule", "AP: -1%", "--baseline", "b.json"], "the baseline has no AP"),

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from goldrank import compare, compare_scores
+from goldrank import compare
 from goldrank.data.scores import Column, Scores
 from goldrank.report import html, render
 
@@ -221,7 +221,7 @@ def test_hostile_names_run_no_script(show):
 def test_saved_scores_make_a_page_too(show, data):
     qrels, runs = data
     result = compare(qrels, runs, ["AP"], samples=200)
-    page = show(render(compare_scores(result.scores, ["AP"], samples=200), "html"))
+    page = show(render(compare(result.scores, ["AP"], samples=200), "html"))
     page.locator("#query-rows .open").first.click()
     assert "saved scores" in page.locator(".detail").inner_text()
 
@@ -245,7 +245,7 @@ def test_size_for_many_systems(systems, measures, queries):
         )
         for s in range(systems)
     ]
-    text = html.render(compare_scores(scores, samples=100))
+    text = html.render(compare(scores, samples=100))
     assert len(text.encode()) < 300_000
     assert all(f"system {s}" in text for s in range(systems))
 
@@ -258,7 +258,7 @@ def test_queries_beyond_a_thousand_are_counted(show):
         for name in ("a", "b")
         for values in [rng.random(1_500)]
     ]
-    page = show(render(compare_scores(systems, samples=200), "html"))
+    page = show(render(compare(systems, samples=200), "html"))
     assert page.inner_text("#query-count") == "1,000 of 1,000 queries listed"
     assert page.locator("text=Listed are the 1,000 of 1,500 queries").count() == 1
     assert page.locator("#query-rows tr").count() == 100
@@ -277,7 +277,7 @@ def test_the_page_of_a_history(show, tmp_path):
     from made_up_scores import make
 
     from goldrank import History
-    from goldrank.history.trends import lines
+    from goldrank.history.trends import trend_lines
     from goldrank.report import trend
 
     with History.open(tmp_path / "history.db", create=True) as history:
@@ -287,7 +287,7 @@ def test_the_page_of_a_history(show, tmp_path):
         for one, other in zip(HOSTILE[:20], HOSTILE[-20:], strict=True):  # few enough lines for the chart to have all
             history.record(make(np.ones(3), run=one, criteria=other), commit=other, branch=one, note=other, tags=[one])
             history.record(make(np.ones(3), run="x"), label="dev", commit=one, note=one)
-        found, baselines = [lines(history, limit=100)], {HOSTILE[0]: 3}
+        found, baselines = [trend_lines(history, limit=100)], {HOSTILE[0]: 3}
     page = show(trend.html(found, baselines, 0.05))
     assert page.evaluate("window.hacked") is None
     assert page.locator("svg > g").first.locator("> circle").count() == 12, "a dot for each record of main"

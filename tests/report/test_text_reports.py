@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from goldrank import compare, compare_scores, diff
+from goldrank import compare, diff
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import OptionError
 from goldrank.report import FORMS, charts, latex, markdown, render
@@ -42,11 +42,11 @@ def scores(run, values, measure="AP"):
 @pytest.fixture
 def hostile():
     rng = np.random.default_rng(0)
-    return compare_scores([scores(name, rng.random(15)) for name in HOSTILE], samples=200)
+    return compare([scores(name, rng.random(15)) for name in HOSTILE], samples=200)
 
 
 def test_the_table_by_hand():
-    result = compare_scores([scores("old", [0.0] * 10), scores("new", [0.5] * 10)], baseline="old")
+    result = compare([scores("old", [0.0] * 10), scores("new", [0.5] * 10)], baseline="old")
     text = render(result, "text")
     # 10 queries that all improve: p = 2 / 2^10 = 0.00195.
     assert re.search(r"^a +old \(baseline\) +0\.0000$", text, re.M)
@@ -107,9 +107,7 @@ def test_rich_markup_in_names_is_text(hostile):
 
 def test_more_than_26_systems_are_all_shown():
     rng = np.random.default_rng(0)
-    result = compare_scores(
-        [scores(f"system-{i:02d}", rng.random(12)) for i in range(30)], baseline="system-00", samples=200
-    )
+    result = compare([scores(f"system-{i:02d}", rng.random(12)) for i in range(30)], baseline="system-00", samples=200)
     for form in FORMS:
         text = render(result, form)
         assert all(f"system{'{-}' if form == 'latex' else '-'}{i:02d}" in text for i in range(30)), form
@@ -118,7 +116,7 @@ def test_more_than_26_systems_are_all_shown():
 @pytest.mark.parametrize("form", list(FORMS))
 def test_degenerate_comparisons_render(form):
     for values in ([0.0] * 5, [0.3], [0.5] * 20):
-        result = compare_scores([scores("a", values), scores("b", [v / 2 for v in values])], samples=200)
+        result = compare([scores("a", values), scores("b", [v / 2 for v in values])], samples=200)
         assert "b" in render(result, form)
 
 
@@ -148,7 +146,7 @@ def test_charts_are_wellformed_alone_and_inline(data, hostile):
     result = compare(qrels, names, ["nDCG@10", "AP"], samples=200)
     pair = result.pairs[0]
     a, b = result.values["nDCG@10"]
-    ranks = locate(result.evidence.qrels, list(result.evidence.runs.values()))
+    ranks = locate(result.inputs.qrels, list(result.inputs.runs.values()))
     drawn = [
         charts.forest(result, "nDCG@10"),
         charts.forest(hostile, "AP"),

@@ -65,7 +65,7 @@ def command(
     _say(RENDER[output](found))
     if output != "table":
         for note in found.notes:
-            _say(note, err=True)
+            _say(str(note), err=True)
     for one in found if count else ():
         _say("\n" + describe_disagreements(one, count), err=output != "table")
 

@@ -28,7 +28,7 @@ def statistics_options(function: Function) -> Function:
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
         click.option("--test", type=click.Choice(list(TESTS)), default="randomization", show_default=True,
                      help="; ".join(TESTS.values())),
-        click.option("--correct", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True,
+        click.option("--correction", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True,
                      help="; ".join(CORRECTIONS.values())),
         click.option("--interval", type=click.Choice(list(INTERVALS)), default="percentile", show_default=True,
                      help="How intervals are made."),
@@ -126,13 +126,13 @@ def show(comparison: Comparison, files: Mapping[str, str | None], svg: str | Non
 def show_agreement(comparison: Comparison, runs: Mapping[str, Run]) -> None:
     """Print how alike each two rankings are, and how alike each two measures order the systems."""
     from goldrank import ids
-    from goldrank.comparison.agreement import STATISTICS, agreement, measures_agree
+    from goldrank.comparison.agreement import STATISTICS, measures_agree, rank_agreement
     from goldrank.data.layout import aligned
     from goldrank.report.cells import number
 
     rows = [["rankings", *STATISTICS]]
     for a, b in combinations(runs, 2):
-        found = agreement(runs[a], runs[b]).mean
+        found = rank_agreement(runs[a], runs[b]).mean
         rows.append([f"{ids.show(a)}, {ids.show(b)}", *(number(found[name]) for name in STATISTICS)])
     text = "\nHow alike the rankings are (jaccard of the first 10)\n" + aligned(rows)
     alike = measures_agree(comparison)
@@ -158,8 +158,8 @@ def _charts(c: Comparison) -> list[tuple[str, str]]:
 
     at = {run: i for i, run in enumerate(c.runs)}
     ranks = None
-    if c.evidence is not None:
-        ranks = locate(c.evidence.qrels, [c.evidence.runs[run] for run in c.runs], c.evidence.rules)
+    if c.inputs is not None:
+        ranks = locate(c.inputs.qrels, [c.inputs.runs[run] for run in c.runs], c.inputs.rules)
     found = [(f"forest-{i}-{_word(m)}", charts.forest(c, m)) for i, m in enumerate(c.measures, 1)]
     found += [(f"curve-{_word(name)}", charts.curves(name, points)) for name, points in c.curves.items()]
     for pair in c.of(c.measures[0]):

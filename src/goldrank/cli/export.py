@@ -20,7 +20,7 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
     from goldrank.errors import HistoryError
     from goldrank.history import History
     from goldrank.history.exporting import export
-    from goldrank.history.store import RECOVER
+    from goldrank.history.file import RECOVER
 
     with History.open(db, read_only=True) as history:
         written, troubles = export(history, output, label=label, by_query=not summaries)

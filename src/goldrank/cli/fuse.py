@@ -62,7 +62,7 @@ def command(
     if tune:
         if weights:
             raise click.UsageError("--tune finds the weights; leave --weights out")
-        tuned = fusion.tune(
+        tuned = fusion.tune_fusion(
             judged, opened, measures[0], method, normalise=normalise, k=k, folds=folds, seed=seed, **policies
         )
         fused = tuned.run

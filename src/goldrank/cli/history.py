@@ -29,11 +29,11 @@ def command(
     Records with other judgements, relevance rules, convention or depth are never joined into one line.
     """
     from goldrank.history import History
-    from goldrank.history.trends import lines
+    from goldrank.history.trends import trend_lines
     from goldrank.report import trend
 
     with History.open(db, read_only=True) as history:
-        found = [lines(history, one, label=label, limit=limit, alpha=alpha) for one in measures or (None,)]
+        found = [trend_lines(history, one, label=label, limit=limit, alpha=alpha) for one in measures or (None,)]
         baselines = history.baselines()
     put(trend.text(found, baselines, alpha))
     if html_file or svg_file:

@@ -24,10 +24,10 @@ def command(
     **options: Any,
 ) -> None:
     """Compare systems from scores that `eval --save` or `compare --save` wrote; no run is needed any more."""
-    from goldrank.comparison import compare_scores
+    from goldrank.comparison import compare
     from goldrank.data.scores import Scores
 
     files = comparing.take_files(options)
     scores = [Scores.load(path) for path in saved]
-    result = compare_scores(scores, measures or None, **options, **comparing.slicing(slices, metadata))
+    result = compare(scores, measures=measures or None, **options, **comparing.slicing(slices, metadata))
     comparing.show(result, files, svg, save)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldrank.comparison.build import compare, compare_scores
+from goldrank.comparison.build import compare
 from goldrank.comparison.result import Comparison, Pair, Settings
 
-__all__ = ["Comparison", "Pair", "Settings", "compare", "compare_scores"]
+__all__ = ["Comparison", "Pair", "Settings", "compare"]

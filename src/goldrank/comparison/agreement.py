@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 
 from goldrank import io
 from goldrank.comparison.result import Comparison
 from goldrank.errors import MismatchError, OptionError
+from goldrank.types import RunLike
 
 STATISTICS = {
     "rbo": "rank-biased overlap, extrapolated (Webber, Moffat and Zobel 2010): 1 for equal rankings, 0 for disjoint",
@@ -22,7 +23,7 @@ STATISTICS = {
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RankAgreement:
     """How alike two runs are: per query and on average over the queries for which each is defined."""
 
     queries: tuple[str, ...]
@@ -37,10 +38,10 @@ class Agreement:
         }
 
 
-def agreement(a: Any, b: Any, *, k: int = 10, p: float = 0.9, depth: int = 1000) -> Agreement:
+def rank_agreement(a: RunLike, b: RunLike, *, k: int = 10, p: float = 0.9, depth: int = 1000) -> RankAgreement:
     """RBO, Kendall's tau, tau-AP and Jaccard@k of two runs, on the queries that both have.
 
-    >>> agreement({"q": ["x", "y"]}, {"q": ["y", "x"]}, k=1).mean["jaccard"]
+    >>> rank_agreement({"q": ["x", "y"]}, {"q": ["y", "x"]}, k=1).mean["jaccard"]
     0.0
     """
     first, second = io.as_run(a, name="a"), io.as_run(b, name="b")
@@ -49,12 +50,12 @@ def agreement(a: Any, b: Any, *, k: int = 10, p: float = 0.9, depth: int = 1000)
         raise MismatchError("the two runs have no query in common", where=f"{first.name}, {second.name}")
     values: dict[str, list[float]] = {name: [] for name in STATISTICS}
     for query in queries:
-        one, other = first.ranking(query)[:depth], second.ranking(query)[:depth]
-        values["rbo"].append(rbo(one, other, p))
-        values["tau"].append(kendall_tau(*_shared(one, other)))
-        values["tau_ap"].append(tau_ap(*_shared(one, other)))
-        values["jaccard"].append(jaccard(one, other, k))
-    return Agreement(queries, {name: np.array(found) for name, found in values.items()})
+        rankings = first.ranking(query)[:depth], second.ranking(query)[:depth]
+        values["rbo"].append(rbo(*rankings, p))
+        values["tau"].append(kendall_tau(*_shared(*rankings)))
+        values["tau_ap"].append(tau_ap(*_shared(*rankings)))
+        values["jaccard"].append(jaccard(*rankings, k))
+    return RankAgreement(queries, {name: np.array(column) for name, column in values.items()})
 
 
 def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
@@ -118,9 +119,9 @@ def _tau_ap(ranked: Sequence[str], truth: Sequence[str]) -> float:
 
 def jaccard(a: Sequence[str], b: Sequence[str], k: int = 10) -> float:
     """Shared documents among the first k, over all documents among them; 1 if both are empty."""
-    one, other = set(a[:k]), set(b[:k])
-    union = one | other
-    return len(one & other) / len(union) if union else 1.0
+    first, second = set(a[:k]), set(b[:k])
+    union = first | second
+    return len(first & second) / len(union) if union else 1.0
 
 
 def _shared(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -132,10 +133,9 @@ def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
     """Kendall's tau-b between the orders in which each two measures put the systems."""
     from scipy.stats import kendalltau
 
-    found = {}
-    for i, one in enumerate(comparison.measures):
-        for other in comparison.measures[i + 1 :]:
-            means = [[comparison.summaries[m, run].mean for run in comparison.runs] for m in (one, other)]
-            constant = any(len(set(row)) == 1 for row in means)
-            found[one, other] = math.nan if constant else float(kendalltau(*means).statistic)
-    return found
+    taus = {}
+    for both in combinations(comparison.measures, 2):
+        means = [[comparison.summaries[measure, run].mean for run in comparison.runs] for measure in both]
+        constant = any(len(set(row)) == 1 for row in means)
+        taus[both] = math.nan if constant else float(kendalltau(*means).statistic)
+    return taus

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import TypeAlias, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
 from goldrank import conventions, ids, io
-from goldrank.comparison import correction, paired, power, slices
-from goldrank.comparison.result import Comparison, Evidence, Pair, Settings, Summary
+from goldrank.comparison.result import Comparison, ComparisonInputs, Settings
+from goldrank.comparison.slices import Attribute, QueryValues, with_slices
+from goldrank.comparison.statistics import all_pairs, samples_too_few
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError, MismatchError, did_you_mean, one_of
+from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
 from goldrank.evaluation import documents as evaluation
-from goldrank.measures import Measure, make, parse, parse_all
+from goldrank.measures import DEFAULT, Measure, make, parse
+from goldrank.notes import Note
+from goldrank.types import MeasureLike, MeasuresLike, Policies, QrelsLike, RunsLike
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
-MOST_FLIPS = 100_000
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
 
 ALIGN = {
@@ -28,156 +30,202 @@ ALIGN = {
 }
 
 
+ScoresLike: TypeAlias = "Mapping[str, Scores] | Sequence[Scores]"
+"""The scores of several systems: by name, or a list. What `evaluate` returns for several runs is one."""
+
+
+class CompareOptions(TypedDict, total=False):
+    """What `compare` takes, whatever it starts from."""
+
+    baseline: str | None
+    seed: int
+    slice_by: Mapping[str, Attribute] | None
+    queries: QueryValues | None
+    align: str
+    test: str
+    correction: str
+    interval: str
+    alpha: float
+    power: float
+    margin: float | None
+    samples: int
+
+
+class CompareRunsOptions(CompareOptions, Policies, total=False):
+    """What `compare` takes if it evaluates the runs itself."""
+
+    convention: str | Convention
+    format: str | None
+    curves: bool
+    max_memory: str | int | None
+
+
+@overload
 def compare(
-    qrels: Any,
-    runs: Any,
-    measures: evaluation.Measures = None,
+    qrels: QrelsLike, runs: RunsLike, measures: MeasuresLike = None, **options: Unpack[CompareRunsOptions]
+) -> Comparison: ...
+@overload
+def compare(
+    scores: ScoresLike, /, *, measures: MeasuresLike = None, **options: Unpack[CompareOptions]
+) -> Comparison: ...
+def compare(
+    qrels: QrelsLike | ScoresLike,
+    runs: RunsLike | None = None,
+    measures: MeasuresLike = None,
     *,
     baseline: str | None = None,
     seed: int = 0,
-    slice_by: Mapping[str, Any] | None = None,
-    queries: Any = None,
+    slice_by: Mapping[str, Attribute] | None = None,
+    queries: QueryValues | None = None,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
     align: str = "common",
     curves: bool = True,
     test: str = "randomization",
-    correct: str = "holm",
+    correction: str = "holm",
     interval: str = "percentile",
     alpha: float = 0.05,
     power: float = 0.8,
     margin: float | None = None,
     samples: int = 10_000,
     max_memory: str | int | None = None,
-    **policies: Any,
+    **policies: Unpack[Policies],
 ) -> Comparison:
-    """Compare systems on the same queries.
+    """Compare systems on the same queries: `compare(qrels, runs)`, or `compare(scores)` with the scores of each.
 
-    `runs` is a mapping from names to runs, or a list of paths. With a `baseline` every other system is
-    compared with it, else every pair. `slice_by` names attributes of queries: for each a dict, a function of
-    the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id.
-    Policies and `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
+    `runs` is a mapping from names to runs, or a list of paths; `scores` a mapping from names to `Scores`, or a list
+    of them, made now or saved earlier. With a `baseline` every other system is compared with it, else every pair.
+    `slice_by` names attributes of queries: for each a dict, a function of the query id, or None for one of the
+    automatic ones; `queries` gives the texts of the queries, by id. Policies, `format` and `max_memory` are those of
+    `evaluate`. The result is the same for the same `seed`.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
     >>> compare(qrels, runs, "RR")["RR", "a", "b"].words
     'No clear difference between b and a: +0.5000 RR (95% interval +0.5000 to +0.5000); better on 4, worse on 0,
     equal on 0 of 4 queries (p = 0.125).'
+    >>> compare(evaluate(qrels, runs, "RR"))["RR", "a", "b"].difference
+    0.5
     """
-    settings = Settings(test, correct, interval, alpha, power, margin, samples, seed)
-    rules = conventions.get(convention).having(**policies)
+    settings = Settings(test, correction, interval, alpha, power, margin, samples, seed)
+    one_of(align, ALIGN, "align")
+    _check_keywords(policies)
+    systems, asked, curve_scores, inputs = _scores_of(qrels), None, None, None
+    if systems is None:
+        if runs is None:
+            raise InputError(
+                "there is nothing to compare: neither runs nor the scores of several systems",
+                hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
+            )
+        rules = conventions.get(convention).having(**policies)
+        systems, curve_scores, inputs = _evaluated(qrels, runs, _wanted(measures), rules, format, curves, max_memory)
+    else:
+        of_runs = {"runs": runs, "format": format, "max_memory": max_memory, **policies}
+        given = [name for name, value in of_runs.items() if value is not None]
+        if given or convention is not conventions.DEFAULT:
+            raise InputError(
+                f"scores are compared as they are; {(given or ['convention'])[0]} has no meaning for them",
+                hint="Either compare(qrels, runs, measures), or compare(scores, measures=...).",
+            )
+        asked = None if measures is None else {str(measure) for measure in _wanted(measures)}
+    names = [system.run for system in systems]
+    _check_names(names, baseline)
+    notes: list[Note] = []
+    common, rows = _align(systems, align, notes)
+    shared = _measures(systems, asked, notes)
+    values = {name: _values(name, [system.columns[name] for system in systems], rows, notes) for name in shared}
+    pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
+    summaries, tested = all_pairs(names, shared, values, systems, pairs, settings)
+    if samples_too_few(len(tested), settings):
+        notes.append(Note.of("coarse-samples", count=len(tested)))
+    notes += [*_unequal_weights(systems, shared, values, names), *_scored_notes(systems)]
+    comparison = Comparison(
+        runs=tuple(names),
+        measures=tuple(shared),
+        queries=common,
+        values=values,
+        summaries=summaries,
+        pairs=tuple(tested),
+        baseline=baseline,
+        settings=settings,
+        notes=tuple(dict.fromkeys(notes)),
+        scores=tuple(systems),
+        curves=_curves(curve_scores or systems),
+        inputs=inputs,
+    )
+    return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by, queries)
+
+
+def _evaluated(
+    qrels: QrelsLike | ScoresLike,
+    runs: RunsLike,
+    wanted: list[Measure],
+    rules: Convention,
+    format: str | None,
+    curves: bool,
+    max_memory: str | int | None,
+) -> tuple[list[Scores], list[Scores], ComparisonInputs]:
+    """The scores of each run, those that the curves need, and what they came from."""
     if max_memory is not None:
         evaluation.check_files(max_memory, qrels, runs)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
-    given = io.as_runs(runs, format=format, duplicates=rules.duplicates)
-    if given is None:
+    listed = io.as_runs(runs, format=format, duplicates=rules.duplicates)
+    if listed is None:
         raise InputError(
             "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
         )
-    wanted = parse_all(measures)
-    named = {run.name: run for run in given}
+    named = {run.name: run for run in listed}
     scored = evaluation.evaluate(judgements, named, wanted, convention=rules, max_memory=max_memory)
     drawn: list[Scores] = []
     if curves:
         # Curves show values, no bounds or expectations, which not every measure has.
         plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-        found = evaluation.evaluate(judgements, named, _curve_measures(wanted), convention=plain, max_memory=max_memory)
-        drawn = [found[run.name] for run in given]
-    return _compare(
-        [scored[run.name] for run in given],
-        None,
-        settings,
-        baseline=baseline,
-        align=align,
-        slice_by=slice_by,
-        texts=queries,
-        evidence=Evidence(judgements, named, rules),
-        drawn=drawn,
-    )
-
-
-def compare_scores(
-    scores: Mapping[str, Scores] | Sequence[Scores],
-    measures: evaluation.Measures = None,
-    *,
-    baseline: str | None = None,
-    seed: int = 0,
-    slice_by: Mapping[str, Any] | None = None,
-    queries: Any = None,
-    align: str = "common",
-    test: str = "randomization",
-    correct: str = "holm",
-    interval: str = "percentile",
-    alpha: float = 0.05,
-    power: float = 0.8,
-    margin: float | None = None,
-    samples: int = 10_000,
-) -> Comparison:
-    """Compare systems from their `Scores`, made now or saved earlier, aligned by query id."""
-    settings = Settings(test, correct, interval, alpha, power, margin, samples, seed)
-    listed = list(scores.values()) if isinstance(scores, Mapping) else scores
-    if not isinstance(listed, list | tuple) or not all(isinstance(one, Scores) for one in listed):
-        raise InputError(
-            "a comparison is made from a list or mapping of Scores",
-            hint="To start from runs, use compare(qrels, runs).",
+        at_cutoffs = evaluation.evaluate(
+            judgements, named, _curve_measures(wanted), convention=plain, max_memory=max_memory
         )
-    asked = None if measures is None else {str(one) for one in parse_all(measures)}
-    return _compare(
-        list(listed), asked, settings, baseline=baseline, align=align, slice_by=slice_by, texts=queries, evidence=None
-    )
+        drawn = [at_cutoffs[run.name] for run in listed]
+    return [scored[run.name] for run in listed], drawn, ComparisonInputs(judgements, named, rules)
+
+
+def _check_keywords(policies: Policies) -> None:
+    """Refuse a keyword that is neither a policy nor an argument of `compare`."""
+    for name in policies:
+        if name not in conventions.POLICIES:
+            known = [*conventions.POLICIES, *CompareRunsOptions.__annotations__]
+            raise OptionError(f"compare has no argument {name!r}", hint=did_you_mean(name, known))
+
+
+def _scores_of(given: object) -> list[Scores] | None:
+    """The scores of several systems, named as the mapping names them; None if something else is given."""
+    if isinstance(given, Scores):
+        return [given]
+    values = given.values() if isinstance(given, Mapping) else given if isinstance(given, list | tuple) else ()
+    if not isinstance(next(iter(values), None), Scores):
+        return None
+    scores = [system for system in values if isinstance(system, Scores)]
+    if len(scores) < len(values):
+        raise InputError("some of the systems are Scores and others are not", hint="Evaluate all of them first.")
+    if not isinstance(given, Mapping):
+        return scores
+    return [
+        system if system.run == name else replace(system, run=str(name))
+        for name, system in zip(given, scores, strict=True)
+    ]
+
+
+def _wanted(measures: MeasuresLike) -> list[Measure]:
+    alone = isinstance(measures, str | Measure) or callable(measures)
+    listed = DEFAULT if measures is None else [measures] if alone else list(cast("Iterable[MeasureLike]", measures))
+    if not listed:
+        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
+    return [parse(cast("str | Measure", measure)) for measure in listed]
 
 
 def _curve_measures(wanted: Sequence[Measure]) -> list[Measure]:
     """What the curves of a report need: the first measure with a cut-off at several, and interpolated precision."""
-    first = next((one for one in wanted if isinstance(one.k, int)), None) or parse("nDCG@10")
-    found = [make(first.name, k, dict(first.options)) for k in CURVE_CUTOFFS]
-    return found + [make("IPrec", level) for level in RECALL_LEVELS]
-
-
-def _compare(
-    scores: list[Scores],
-    asked: set[str] | None,
-    settings: Settings,
-    *,
-    baseline: str | None,
-    align: str,
-    slice_by: Mapping[str, Any] | None,
-    texts: Any,
-    evidence: Evidence | None,
-    drawn: Sequence[Scores] = (),
-) -> Comparison:
-    one_of(align, ALIGN, "align")
-    names = [one.run for one in scores]
-    _check_names(names, baseline)
-    queries, rows, notes = _align(scores, align)
-    measures, told = _measures(scores, asked)
-    notes += told
-    values = {}
-    for measure in measures:
-        columns = [one.columns[measure] for one in scores]
-        values[measure] = _values(measure, columns, rows, notes)
-    pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
-    summaries, found = _statistics(names, measures, values, scores, pairs, settings)
-    notes += _too_coarse(len(found), settings)
-    notes += _unequal_weights(scores, measures, values, names)
-    notes += _scored_notes(scores)
-    comparison = Comparison(
-        runs=tuple(names),
-        measures=tuple(measures),
-        queries=queries,
-        values=values,
-        summaries=summaries,
-        pairs=tuple(found),
-        baseline=baseline,
-        settings=settings,
-        notes=tuple(dict.fromkeys(notes)),
-        scores=tuple(scores),
-        curves=_curves(drawn or scores),
-        evidence=evidence,
-    )
-    if slice_by is None and texts is None:
-        return comparison
-    return slices.with_slices(comparison, slice_by, texts)
+    first = next((measure for measure in wanted if isinstance(measure.k, int)), None) or parse("nDCG@10")
+    at_cutoffs = [make(first.name, k, dict(first.options)) for k in CURVE_CUTOFFS]
+    return at_cutoffs + [make("IPrec", level) for level in RECALL_LEVELS]
 
 
 def _check_names(names: Sequence[str], baseline: str | None) -> None:
@@ -198,183 +246,77 @@ def _check_names(names: Sequence[str], baseline: str | None) -> None:
         )
 
 
-def _align(scores: Sequence[Scores], align: str) -> tuple[tuple[str, ...], list[np.ndarray], list[str]]:
-    """The queries that all systems have, where they are in each system, and what to say about the others."""
+def _align(scores: Sequence[Scores], align: str, notes: list[Note]) -> tuple[tuple[str, ...], list[np.ndarray]]:
+    """The queries that all systems have, and where they are in each system."""
     first = scores[0].queries
-    if all(one.queries == first for one in scores):
+    if all(system.queries == first for system in scores):
         every = np.arange(len(first))
-        return first, [every] * len(scores), []
-    common = set(first).intersection(*(one.queries for one in scores[1:]))
-    counts = ", ".join(f"{ids.show(one.run)} {len(one.queries):,}" for one in scores)
+        return first, [every] * len(scores)
+    common = set(first).intersection(*(system.queries for system in scores[1:]))
+    sizes = ", ".join(f"{ids.show(system.run)} {len(system.queries):,}" for system in scores)
     if not common:
-        samples = "; ".join(f"{ids.show(one.run)}: {ids.samples(one.queries)}" for one in scores[:3])
-        raise MismatchError(f"the systems have no query in common ({counts} queries)", hint=samples)
-    ordered = tuple(query for query in first if query in common)
-    notes = []
-    if any(len(one.queries) != len(common) for one in scores):
+        samples = "; ".join(f"{ids.show(system.run)}: {ids.samples(system.queries)}" for system in scores[:3])
+        raise MismatchError(f"the systems have no query in common ({sizes} queries)", hint=samples)
+    if any(len(system.queries) != len(common) for system in scores):
         if align == "error":
             raise MismatchError(
-                f"the systems have different queries ({counts}; {len(common):,} in common)",
+                f"the systems have different queries ({sizes}; {len(common):,} in common)",
                 hint="align='common' compares them on the queries that all of them have.",
             )
-        notes = [f"compared on the {len(common):,} queries that all systems have ({counts})"]
+        notes.append(Note.of("common-queries", count=len(common), all="all systems", sizes=sizes))
+    ordered = tuple(query for query in first if query in common)
     rows = []
-    for one in scores:
-        at = {query: i for i, query in enumerate(one.queries)}
-        rows.append(np.array([at[query] for query in ordered], np.int64))
-    return ordered, rows, notes
+    for system in scores:
+        position = {query: i for i, query in enumerate(system.queries)}
+        rows.append(np.array([position[query] for query in ordered], np.int64))
+    return ordered, rows
 
 
-def _measures(scores: Sequence[Scores], asked: set[str] | None) -> tuple[list[str], list[str]]:
-    """The measures that all systems have, in order, and what to say about the others."""
-    listed = list(dict.fromkeys(name for one in scores for name in one.columns))
-    shared = [name for name in listed if all(name in one.columns for one in scores)]
+def _measures(scores: Sequence[Scores], asked: set[str] | None, notes: list[Note]) -> list[str]:
+    """The measures that all systems have, in order."""
+    listed = list(dict.fromkeys(name for system in scores for name in system.columns))
+    shared = [name for name in listed if all(name in system.columns for system in scores)]
     if asked is not None:
         absent = sorted(asked - set(shared))
         if absent:
-            lacking = [ids.show(one.run) for one in scores if absent[0] not in one.columns]
+            lacking = [ids.show(system.run) for system in scores if absent[0] not in system.columns]
             raise InputError(
                 f"{absent[0]} was not measured for {', '.join(lacking)}", hint="Evaluate all systems with it."
             )
-        return [name for name in shared if name in asked], []
+        return [name for name in shared if name in asked]
     if not shared:
         raise InputError("the systems have no measure in common", hint="Evaluate them with the same measures.")
-    left = [name for name in listed if name not in shared]
-    return shared, [f"not measured for all systems, left out: {', '.join(left)}"] if left else []
+    left_out = [name for name in listed if name not in shared]
+    if left_out:
+        notes.append(Note.of("left-out-measures", measures=", ".join(left_out)))
+    return shared
 
 
-def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray], notes: list[str]) -> np.ndarray:
+def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray], notes: list[Note]) -> np.ndarray:
     matrix = np.array([column.values[at] for column, at in zip(columns, rows, strict=True)])
     kinds = {column.average for column in columns}
     if "geometric" in kinds:
         with np.errstate(divide="ignore"):
             matrix = np.log(matrix)
-        notes.append(f"{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105")
+        notes.append(Note.of("on-logarithm", measure=measure))
     if "sum" in kinds:
-        notes.append(f"{measure} is a sum; its mean per query is compared")
+        notes.append(Note.of("mean-of-sum", measure=measure))
     absent = ~np.isfinite(matrix)
     dropped = absent.any(axis=0)
     if dropped.all():
         raise InputError(f"{measure} has no value that counts on any query", hint="Leave this measure out.")
     if dropped.any():
         matrix[:, dropped] = np.nan
-        notes.append(f"{measure} is compared on {int((~dropped).sum()):,} of {matrix.shape[1]:,} queries")
+        kept = int((~dropped).sum())
+        notes.append(Note.of("partly-compared", measure=measure, count=kept, queries=matrix.shape[1]))
     return matrix
-
-
-def _statistics(
-    names: Sequence[str],
-    measures: Sequence[str],
-    values: Mapping[str, np.ndarray],
-    scores: Sequence[Scores],
-    pairs: Sequence[tuple[str, str]],
-    settings: Settings,
-) -> tuple[dict[tuple[str, str], Summary], list[Pair]]:
-    """Every system's mean and every pair's difference. Measures over the same queries share their samples."""
-    at = {name: i for i, name in enumerate(names)}
-    summaries: dict[tuple[str, str], Summary] = {}
-    raw: dict[tuple[str, str, str], dict[str, Any]] = {}
-    tukey: dict[str, np.ndarray] = {}
-    groups: dict[bytes, list[str]] = {}
-    for measure in measures:
-        groups.setdefault(np.isnan(values[measure][0]).tobytes(), []).append(measure)
-    for number, group in enumerate(groups.values()):
-        there = ~np.isnan(values[group[0]][0])
-        matrix = np.concatenate([values[measure][:, there] for measure in group])
-        boot_rng, flip_rng, tukey_rng = (np.random.default_rng([settings.seed, number, i]) for i in range(3))
-        means = paired.bootstrap_means(matrix, settings.samples, boot_rng)
-        flips = paired.sign_flips(matrix, flips_for(len(measures) * len(pairs), settings), flip_rng)
-        for m, measure in enumerate(group):
-            rows = matrix[m * len(names) : (m + 1) * len(names)]
-            for name, i in at.items():
-                column = scores[i].columns[measure]
-                spread = paired.percentile_interval(np.sort(means[m * len(names) + i]), settings.level)
-                if rows.shape[1] < 2:
-                    spread = paired.UNKNOWN
-                summaries[measure, name] = Summary(float(rows[i].mean()), spread, column.summary, column.average)
-            for a, b in pairs:
-                i, j = m * len(names) + at[a], m * len(names) + at[b]
-                raw[measure, a, b] = _pair(rows[at[a]], rows[at[b]], means[j] - means[i], flips[j] - flips[i], settings)
-        if settings.correct == "tukey":
-            by_measure = matrix.reshape(len(group), len(names), -1)
-            together = correction.randomized_tukey(by_measure, settings.samples, tukey_rng)
-            tukey.update(zip(group, together, strict=True))
-    order = [(measure, a, b) for measure in measures for a, b in pairs]
-    p_values = np.array([raw[key]["p"][settings.test] for key in order])
-    if settings.correct == "tukey":
-        adjusted = np.array([tukey[measure][at[a], at[b]] for measure, a, b in order])
-    else:
-        adjusted = correction.adjust(p_values, settings.correct)
-    found = []
-    for (measure, a, b), p in zip(order, adjusted.tolist(), strict=True):
-        higher = scores[0].columns[measure].higher_is_better
-        parts = raw[measure, a, b]
-        if not higher:
-            parts["wins"], parts["losses"] = parts["losses"], parts["wins"]
-        found.append(Pair(measure=measure, a=a, b=b, adjusted=p, higher_is_better=higher, settings=settings, **parts))
-    return summaries, found
-
-
-def flips_for(comparisons: int, settings: Settings) -> int:
-    """How many flips of signs: more where the correction would else put every sampled p-value above alpha."""
-    if settings.test != "randomization" or settings.correct in ("none", "tukey"):
-        return settings.samples
-    return max(settings.samples, min(MOST_FLIPS, math.ceil(2 * comparisons / settings.alpha)))
-
-
-def _too_coarse(comparisons: int, settings: Settings) -> list[str]:
-    """A warning if so many comparisons need more samples than were drawn."""
-    smallest = comparisons / (flips_for(comparisons, settings) + 1)
-    if settings.test != "randomization" or settings.correct in ("none", "tukey") or smallest <= settings.alpha:
-        return []
-    return [
-        f"with {comparisons:,} comparisons no sampled p-value can be below alpha after correction: compare with a "
-        "baseline, take fewer measures, or use test='t'"
-    ]
-
-
-def _pair(a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, settings: Settings) -> dict[str, Any]:
-    differences = b - a
-    differences[np.abs(differences) < 1e-12] = 0.0
-    n = len(differences)
-    changed = differences[differences != 0]
-    exact = len(changed) <= paired.EXACT_UP_TO
-    if exact:
-        randomization = paired.exact_randomization(changed)
-    else:
-        tolerance = 1e-11 * float(np.abs(a).sum() + np.abs(b).sum())
-        randomization = paired.share_as_large(flips, differences.sum(), tolerance)
-    means = np.sort(means)
-    effect = paired.effect_size(differences)
-    return {
-        "n": n,
-        "mean_a": float(a.mean()),
-        "mean_b": float(b.mean()),
-        "difference": float(differences.mean()),
-        "percentile": paired.percentile_interval(means, settings.level) if n > 1 else paired.UNKNOWN,
-        "bca": paired.bca_interval(means, differences, settings.level) if n > 1 else paired.UNKNOWN,
-        "effect": effect,
-        "wins": int((differences > 0).sum()),
-        "ties": int((differences == 0).sum()),
-        "losses": int((differences < 0).sum()),
-        "p": {
-            "randomization": randomization,
-            "t": paired.t_test(differences),
-            "wilcoxon": paired.wilcoxon_test(differences),
-            "sign": paired.sign_test(differences),
-        },
-        "exact": exact,
-        "detectable": power.detectable_difference(differences, settings.power, settings.alpha),
-        "needed": power.queries_needed(effect, settings.power, settings.alpha),
-        "equivalence": None if settings.margin is None else power.equivalence_test(differences, settings.margin),
-    }
 
 
 def _unequal_weights(
     scores: Sequence[Scores], measures: Sequence[str], values: Mapping[str, np.ndarray], names: Sequence[str]
-) -> list[str]:
+) -> list[Note]:
     """Pairs whose order on their own queries is not their order on the same queries (Simpson's paradox)."""
-    if all(len(one.queries) == values[measures[0]].shape[1] for one in scores):
+    if all(len(system.queries) == values[measures[0]].shape[1] for system in scores):
         return []
     notes = []
     for measure in measures:
@@ -385,24 +327,32 @@ def _unequal_weights(
             own = scores[j].columns[measure].summary - scores[i].columns[measure].summary
             if own * (same[j] - same[i]) < 0:
                 ahead, behind = (ids.show(names[x]) for x in ((j, i) if own > 0 else (i, j)))
-                notes.append(
-                    f"{measure}: by the means over their own queries {ahead} is ahead of {behind}, "
-                    "on the same queries it is behind (Simpson's paradox)"
-                )
+                notes.append(Note.of("simpson", measure=measure, ahead=ahead, behind=behind))
     return notes
 
 
-def _scored_notes(scores: Sequence[Scores]) -> list[str]:
-    """The notes of the single systems: told once where all systems share them."""
-    shared = [note for note in scores[0].notes if all(note in one.notes for one in scores)]
-    return shared + [f"{ids.show(one.run)}: {note}" for one in scores for note in one.notes if note not in shared]
+def _scored_notes(scores: Sequence[Scores]) -> list[Note]:
+    """The notes of the single systems: once where all systems share them."""
+    by_system = [[as_note(note) for note in system.notes] for system in scores]
+    shared = [note for note in by_system[0] if all(note in notes for notes in by_system)]
+    return shared + [
+        note.with_about(ids.show(system.run))
+        for system, notes in zip(scores, by_system, strict=True)
+        for note in notes
+        if note not in shared
+    ]
+
+
+def as_note(note: Note | str) -> Note:
+    """A note of `Scores`, which may be the words of an older version."""
+    return note if isinstance(note, Note) else Note.from_dict(note)
 
 
 def _curves(scores: Sequence[Scores]) -> dict[str, dict[str, tuple[tuple[float, float], ...]]]:
     """Means over cut-offs, for every measure that was taken at three or more."""
     families: dict[str, dict[float, str]] = {}
     for name in scores[0].columns:
-        if not all(name in one.columns for one in scores):
+        if not all(name in system.columns for system in scores):
             continue
         head, _, cutoff = name.rpartition("@")
         try:
@@ -410,7 +360,10 @@ def _curves(scores: Sequence[Scores]) -> dict[str, dict[str, tuple[tuple[float, 
         except ValueError:
             continue
     return {
-        head: {one.run: tuple((k, one.columns[name].summary) for k, name in sorted(columns.items())) for one in scores}
+        head: {
+            system.run: tuple((k, system.columns[name].summary) for k, name in sorted(columns.items()))
+            for system in scores
+        }
         for head, columns in families.items()
         if len(columns) >= 3 and head
     }

@@ -13,10 +13,11 @@ from goldrank.data.scores import format_value
 from goldrank.errors import GoldrankError
 from goldrank.evaluation.documents import evaluate
 from goldrank.measures import Measure, parse
+from goldrank.types import QrelsLike, RunLike
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleDifference:
     """A rule in which two conventions differ, and what it changes."""
 
     name: str
@@ -38,30 +39,30 @@ class Difference:
     measure: str
     conventions: tuple[str, str]
     values: tuple[float, float]
-    rules: tuple[Rule, ...]
+    rules: tuple[RuleDifference, ...]
     """The rules in which they differ and that this measure could feel, those that matter alone first."""
 
     def __str__(self) -> str:
         first, second = self.conventions
-        one, other = self.values
+        value, other = self.values
         width = max(len(first), len(second))
-        lines = [self.measure, f"  {first:<{width}}  {_shown(one)}", f"  {second:<{width}}  {_shown(other)}"]
-        felt = [rule for rule in self.rules if rule.alone != one or rule.problem]
-        if not felt:
-            same = "the same" if one == other else "different only together"
+        lines = [self.measure, f"  {first:<{width}}  {_shown(value)}", f"  {second:<{width}}  {_shown(other)}"]
+        effective = [rule for rule in self.rules if rule.alone != value or rule.problem]
+        if not effective:
+            same = "the same" if value == other else "different only together"
             return "\n".join([*lines, f"  None of the {len(self.rules)} rules that differ matters alone: {same}."])
         lines.append(f"  What changes if one rule of {first} is replaced by that of {second}:")
-        for rule in felt:
-            result = rule.problem or f"{_shown(rule.alone)} ({rule.alone - one:+.4f})"
+        for rule in effective:
+            result = rule.problem or f"{_shown(rule.alone)} ({rule.alone - value:+.4f})"
             lines.append(f"    {rule.name}: {rule.first} -> {rule.second}: {result}")
-        idle = [rule.name for rule in self.rules if rule not in felt]
-        if idle:
-            lines.append(f"  Also different, but without effect here: {', '.join(idle)}.")
+        without_effect = [rule.name for rule in self.rules if rule not in effective]
+        if without_effect:
+            lines.append(f"  Also different, but without effect here: {', '.join(without_effect)}.")
         return "\n".join(lines)
 
 
 def explain_difference(
-    qrels: Any, run: Any, measure: str | Measure, first: str | Convention, second: str | Convention
+    qrels: QrelsLike, run: RunLike, measure: str | Measure, first: str | Convention, second: str | Convention
 ) -> Difference:
     """The value of a measure by two conventions, and which of their rules makes the difference.
 
@@ -75,10 +76,10 @@ def explain_difference(
         score_type: float64 -> float32: 0.5000 (-0.5000)
       Also different, but without effect here: missing.
     """
-    one, other = conventions.get(first), conventions.get(second)
+    old, new = conventions.get(first), conventions.get(second)
     wanted = parse(measure)
-    judged = io.as_qrels(qrels, judgements=one.judgements)
-    ranked = io.as_run(run, duplicates=one.duplicates)
+    judged = io.as_qrels(qrels, judgements=old.judgements)
+    ranked = io.as_run(run, duplicates=old.duplicates)
 
     def value(rules: Convention) -> tuple[float, str | None]:
         try:
@@ -86,32 +87,32 @@ def explain_difference(
         except GoldrankError as error:
             return math.nan, error.what
 
-    start, problem = value(one)
-    end, _ = value(other)
-    found: list[Rule] = []
-    for name, mine, theirs in _differing(one, other, wanted):
-        alone, why = value(_with(one, name, theirs, wanted))
-        found.append(Rule(name, mine, theirs, alone, math.nan, why or problem))
-    found.sort(key=lambda rule: -abs(rule.alone - start) if not math.isnan(rule.alone - start) else -math.inf)
-    changed = one
-    for i, rule in enumerate(found):
+    start, problem = value(old)
+    end, _ = value(new)
+    differences: list[RuleDifference] = []
+    for name, mine, theirs in _differing(old, new, wanted):
+        alone, why = value(_with(old, name, theirs, wanted))
+        differences.append(RuleDifference(name, mine, theirs, alone, math.nan, why or problem))
+    differences.sort(key=lambda rule: -abs(rule.alone - start) if not math.isnan(rule.alone - start) else -math.inf)
+    changed = old
+    for i, rule in enumerate(differences):
         changed = _with(changed, rule.name, rule.second, wanted)
-        found[i] = replace(rule, so_far=value(changed)[0])
-    return Difference(str(wanted), (one.name, other.name), (start, end), tuple(found))
+        differences[i] = replace(rule, so_far=value(changed)[0])
+    return Difference(str(wanted), (old.name, new.name), (start, end), tuple(differences))
 
 
 def _own(rules: Convention, measure: Measure) -> Mapping[str, Any]:
     return rules.options.get(measure.name, {})
 
 
-def _differing(one: Convention, other: Convention, measure: Measure) -> list[tuple[str, Any, Any]]:
+def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple[str, Any, Any]]:
     """Policies and options of the measure in which two conventions differ; what the measure spells out is fixed."""
     rules = [
-        (policy, getattr(one, policy), getattr(other, policy))
+        (policy, getattr(old, policy), getattr(new, policy))
         for policy in POLICIES
-        if getattr(one, policy) != getattr(other, policy)
+        if getattr(old, policy) != getattr(new, policy)
     ]
-    mine, theirs = _own(one, measure), _own(other, measure)
+    mine, theirs = _own(old, measure), _own(new, measure)
     spelled = dict(measure.options)
     for key in sorted({*mine, *theirs} - set(spelled)):
         default = measure.declaration.defaults.get(key)

@@ -19,9 +19,9 @@ def adjust(p_values: np.ndarray, method: str) -> np.ndarray:
     """Corrected p-values, in the order given; NaN stays NaN and is not counted."""
     p_values = np.asarray(p_values, np.float64)
     corrected = np.full(len(p_values), np.nan)
-    there = np.flatnonzero(~np.isnan(p_values))
-    if len(there):
-        corrected[there] = _METHODS[method](p_values[there])
+    defined = np.flatnonzero(~np.isnan(p_values))
+    if len(defined):
+        corrected[defined] = _METHODS[method](p_values[defined])
     return corrected
 
 
@@ -44,9 +44,9 @@ def _bh(p_values: np.ndarray) -> np.ndarray:
 
 
 def _put_back(values: np.ndarray, order: np.ndarray) -> np.ndarray:
-    there = np.empty_like(values)
-    there[order] = values
-    return there
+    in_place = np.empty_like(values)
+    in_place[order] = values
+    return in_place
 
 
 def _none(p_values: np.ndarray) -> np.ndarray:

@@ -6,15 +6,17 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from goldrank import conventions, ids, io
 from goldrank.conventions import Convention
 from goldrank.data.run import Run
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.errors import InputError, OptionError, one_of, whole_number
 from goldrank.evaluation import documents as evaluation
+from goldrank.measures import Measure
+from goldrank.types import Policies, QrelsLike, RunsLike
 
 METHODS = {
     "rrf": "reciprocal rank fusion: the sum of weight / (k + rank) (Cormack, Clarke and Buettcher 2009)",
@@ -33,7 +35,7 @@ Weights = tuple[float, ...]
 
 
 def fuse(
-    runs: Any,
+    runs: RunsLike,
     method: str = "rrf",
     *,
     weights: Sequence[float] | None = None,
@@ -71,10 +73,10 @@ class Tuned:
     """The measure with the weights that all queries chose, on the same queries: too good to expect."""
 
 
-def tune(
-    qrels: Any,
-    runs: Any,
-    measure: str = "nDCG@10",
+def tune_fusion(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measure: str | Measure = "nDCG@10",
     method: str = "wsum",
     *,
     normalise: str = "min-max",
@@ -84,7 +86,7 @@ def tune(
     seed: int = 0,
     name: str | None = None,
     convention: str | Convention = conventions.DEFAULT,
-    **policies: Any,
+    **policies: Unpack[Policies],
 ) -> Tuned:
     """Weights for 'rrf' or 'wsum' by cross-validation over queries.
 
@@ -94,8 +96,8 @@ def tune(
     rules = conventions.get(convention).having(**policies)
     given = _runs(runs)
     judgements = io.as_qrels(qrels, judgements=rules.judgements)
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(judgements):
-        raise OptionError(f"folds is {folds!r}; it must be from 2 to the number of queries, {len(judgements):,}")
+    if len(judgements) < whole_number(folds, "folds", 2):
+        raise OptionError(f"folds is {folds}; it must be at most the number of judged queries, {len(judgements):,}")
     rng = np.random.default_rng(seed)
     candidates = _candidates(len(given), steps, rng)
     prepared = _prepare(given, method, normalise, set(judgements))
@@ -123,7 +125,7 @@ def tune(
     )
 
 
-def _runs(runs: Any) -> list[Run]:
+def _runs(runs: RunsLike) -> list[Run]:
     given = io.as_runs(runs)
     if given is None or len(given) < 2:
         raise InputError("fusion needs two or more runs", hint='Give {"name": run, "other": run} or a list of paths.')
@@ -136,15 +138,14 @@ def _weights(weights: Sequence[float] | None, count: int, method: str) -> Weight
         return (1.0,) * count
     if method in ("combsum", "combmnz"):
         raise OptionError(f"{method} takes no weights", hint="Use method='wsum' for weighted sums.")
-    found = tuple(float(weight) for weight in weights)
-    if len(found) != count or not all(math.isfinite(w) and w >= 0 for w in found) or not any(found):
+    numbers = tuple(float(weight) for weight in weights)
+    if len(numbers) != count or not all(math.isfinite(w) and w >= 0 for w in numbers) or not any(numbers):
         raise OptionError(f"weights are {list(weights)!r}; give {count} numbers, 0 or more and not all 0")
-    return found
+    return numbers
 
 
 def _candidates(count: int, steps: int, rng: np.random.Generator) -> list[Weights]:
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 100:
-        raise OptionError(f"steps is {steps!r}; it must be a whole number from 1 to 100")
+    whole_number(steps, "steps", 1, 100)
     even = (1 / count,) * count
     if math.comb(steps + count - 1, count - 1) > 200:
         drawn = rng.dirichlet(np.ones(count), 200 - count)
@@ -166,18 +167,18 @@ def _prepare(runs: Sequence[Run], method: str, normalise: str, only: set[str] | 
     one_of(method, METHODS, "method")
     one_of(normalise, NORMALISATIONS, "normalise")
     queries = dict.fromkeys(query for run in runs for query in run if only is None or query in only)
-    found: _Prepared = {}
+    prepared: _Prepared = {}
     for query in queries:
-        found[query] = []
+        prepared[query] = []
         for run in runs:
             row = run.results.get(query)
             if not row:
-                found[query].append(({}, 0.0))
+                prepared[query].append(({}, 0.0))
             elif method == "rrf":
-                found[query].append(({doc: float(i) for i, doc in enumerate(run.ranking(query), 1)}, math.inf))
+                prepared[query].append(({doc: float(i) for i, doc in enumerate(run.ranking(query), 1)}, math.inf))
             else:
-                found[query].append(_NORMALISE[normalise](run, query, row))
-    return found
+                prepared[query].append(_NORMALISE[normalise](run, query, row))
+    return prepared
 
 
 def _min_max(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:

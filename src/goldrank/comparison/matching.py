@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
+from goldrank import ids, types
+from goldrank.comparison.build import as_note
 from goldrank.comparison.paired import Interval
+from goldrank.comparison.tabular import Tabular
 from goldrank.data.explanation import clip
 from goldrank.data.layout import aligned
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.io.labels import LabelledPair, read_labels
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
+from goldrank.notes import Note
+
+LabelsLike: TypeAlias = "types.Path | types.ArrowStream | Iterable[Any]"
+"""A file, a data frame, or rows: dicts, tuples of (retrieved, reference, label) or objects, which are checked."""
+
+MatcherLike: TypeAlias = "str | Matcher | Callable[..., Any]"
+"""'rouge-l:0.7', a `Matcher`, or a function of one's own of two texts or two lists of them."""
 
 SAME_DATA = (
-    "a best threshold was chosen on these same labels, which flatters it;\n"
+    "a best threshold was chosen on these same labels, so its value is too high;\n"
     "  held out: what thresholds reach on pairs that they were not chosen on ({folds} parts in turn)"
 )
 
@@ -44,8 +53,8 @@ class Confusion(NamedTuple):
     @property
     def precision(self) -> float:
         """Of the pairs that the matcher takes for a match, the share that is one; NaN if it takes none."""
-        said = self.both + self.matcher_only
-        return self.both / said if said else math.nan
+        taken = self.both + self.matcher_only
+        return self.both / taken if taken else math.nan
 
     @property
     def recall(self) -> float:
@@ -120,7 +129,7 @@ class MatcherAgreement:
 
 
 @dataclass(frozen=True)
-class MatcherAgreements:
+class MatcherAgreements(Tabular):
     """Matchers, the one that agrees most with the labels first (by kappa, then F1)."""
 
     results: Sequence[MatcherAgreement]
@@ -129,9 +138,9 @@ class MatcherAgreements:
     """Pairs that are labelled a match."""
     level: float
     folds: int
-    notes: Sequence[str] = ()
+    notes: tuple[Note, ...] = ()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[MatcherAgreement]:
         return iter(self.results)
 
     def __len__(self) -> int:
@@ -139,30 +148,30 @@ class MatcherAgreements:
 
     def __getitem__(self, matcher: str) -> MatcherAgreement:
         """The result of a matcher by its spelling."""
-        for one in self.results:
-            if one.matcher == matcher:
-                return one
-        raise KeyError(f"{matcher!r}; there are: {', '.join(one.matcher for one in self.results)}")
+        for result in self.results:
+            if result.matcher == matcher:
+                return result
+        raise KeyError(f"{matcher!r}; there are: {', '.join(result.matcher for result in self.results)}")
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record per matcher."""
-        return [_record(one) for one in self.results]
+        return [_record(result) for result in self.results]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the disagreements, as plain values; NaN as None."""
         rows = [{key: None if value != value else value for key, value in row.items()} for row in self.rows()]
         about = {"pairs": self.pairs, "matches": self.matches, "level": self.level, "folds": self.folds}
-        return {**about, "matchers": rows, "notes": list(self.notes)}
+        return {**about, "matchers": rows, "notes": [note.to_dict() for note in self.notes]}
 
     def __str__(self) -> str:
         heads = ["matcher", "kappa", f"{self.level:.0%} interval", "F1", "precision", "recall", "accuracy"]
         heads += ["tp / fp / fn / tn", "behind the first"]
         rows = [heads]
-        for one in self.results:
-            c = one.confusion
+        for result in self.results:
+            c = result.confusion
             values = (c.f1, c.precision, c.recall, c.accuracy)
-            behind = "" if one.behind is None else _interval(one.behind)
-            shown = [ids.show(one.matcher), f"{c.kappa:.3f}", _interval(one.interval), *map(_value, values)]
+            behind = "" if result.behind is None else _interval(result.behind)
+            shown = [ids.show(result.matcher), f"{c.kappa:.3f}", _interval(result.interval), *map(_value, values)]
             rows.append([*shown, " / ".join(f"{count:,}" for count in c), behind])
         parts = [aligned(rows), "  tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither"]
         if len(self.results) > 1:
@@ -170,18 +179,18 @@ class MatcherAgreements:
                 "  behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
             )
         best = [["best threshold", "by kappa", "kappa", "held out", "by F1", "F1", "held out"]]
-        for one in self.results:
-            if one.best:
+        for result in self.results:
+            if result.best:
                 cells = [
                     text
                     for by in ("kappa", "f1")
                     for text in (
-                        f"{one.best[by].threshold:g}",
-                        _value(one.best[by].value),
-                        _value(one.best[by].held_out),
+                        f"{result.best[by].threshold:g}",
+                        _value(result.best[by].value),
+                        _value(result.best[by].held_out),
                     )
                 ]
-                best.append([ids.show(one.matcher.partition(":")[0].partition(">")[0]), *cells])
+                best.append([ids.show(result.matcher.partition(":")[0].partition(">")[0]), *cells])
         if len(best) > 1:
             parts += ["", aligned(best), f"  {SAME_DATA.format(folds=self.folds)}"]
         share = f"{self.pairs:,} labelled pairs, of which {self.matches:,} match ({self.matches / self.pairs:.0%})"
@@ -194,8 +203,8 @@ class MatcherAgreements:
 
 
 def matcher_agreement(
-    labels: Any,
-    matchers: str | Matcher | Callable[..., Any] | Sequence[str | Matcher | Callable[..., Any]],
+    labels: LabelsLike,
+    matchers: MatcherLike | Sequence[MatcherLike],
     *,
     fields: Mapping[str, str] | None = None,
     format: str | None = None,
@@ -215,12 +224,11 @@ def matcher_agreement(
     """
     if not 0 < level < 1:
         raise OptionError(f"level is {level!r}; it must be between 0 and 1", hint="0.95 is usual.")
-    for name, value, least in (("folds", folds, 2), ("samples", samples, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise OptionError(f"{name} is {value!r}; it must be a whole number from {least}")
+    whole_number(folds, "folds", 2)
+    whole_number(samples, "samples", 1)
     alone = isinstance(matchers, str | Matcher) or callable(matchers)
     given: list[Any] = [matchers] if alone else list(matchers)  # type: ignore[arg-type]
-    rules = [as_matcher(one) for one in given]
+    rules = [as_matcher(matcher) for matcher in given]
     if not rules:
         raise InputError("no matchers were given", hint="For example ['rouge-l:0.7', 'token-recall'].")
     pairs, notes = read_labels(labels, fields=fields, format=format)
@@ -231,25 +239,24 @@ def matcher_agreement(
             hint="Agreement needs pairs that match and pairs that do not.",
         )
     parts = _folds(pairs, folds, seed)
-    judged = [_Judged(rule, pairs, truth) for rule in {str(rule): rule for rule in rules}.values()]
-    judged.sort(key=lambda one: (-one.confusion.kappa, -one.confusion.f1))
-    results = []
-    for one_judged in judged:
-        best = judged[0]
-        results.append(
-            MatcherAgreement(
-                matcher=str(one_judged.rule),
-                confusion=one_judged.confusion,
-                interval=_kappa_interval(one_judged.confusion, level, samples, seed),
-                behind=None if one_judged is best else _behind(best, one_judged, truth, level, samples, seed),
-                best=_best_thresholds(one_judged, truth, parts),
-                disagreements=_disagreements(one_judged, pairs),
-            )
+    judged = [_Decisions(rule, pairs, truth) for rule in {str(rule): rule for rule in rules}.values()]
+    judged.sort(key=lambda decisions: (-decisions.confusion.kappa, -decisions.confusion.f1))
+    best = judged[0]
+    results = [
+        MatcherAgreement(
+            matcher=str(decisions.rule),
+            confusion=decisions.confusion,
+            interval=_kappa_interval(decisions.confusion, level, samples, seed),
+            behind=None if decisions is best else _behind(best, decisions, truth, level, samples, seed),
+            best=_best_thresholds(decisions, truth, parts),
+            disagreements=_disagreements(decisions, pairs),
         )
-    return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, notes)
+        for decisions in judged
+    ]
+    return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, tuple(map(as_note, notes)))
 
 
-class _Judged:
+class _Decisions:
     """A matcher's degrees and decisions for all pairs."""
 
     def __init__(self, rule: Matcher, pairs: Sequence[LabelledPair], truth: np.ndarray) -> None:
@@ -278,8 +285,8 @@ def _kappas(tables: np.ndarray) -> np.ndarray:
     chance = matcher * label + (1 - matcher) * (1 - label)
     observed = (tables[:, 0] + tables[:, 3]) / n
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: np.ndarray = np.where(chance < 1, (observed - chance) / (1 - chance), np.nan)
-    return found
+        kappas: np.ndarray = np.where(chance < 1, (observed - chance) / (1 - chance), np.nan)
+    return kappas
 
 
 def _percentiles(values: np.ndarray, level: float) -> Interval:
@@ -296,7 +303,7 @@ def _kappa_interval(confusion: Confusion, level: float, samples: int, seed: int)
     return _percentiles(_kappas(drawn.astype(np.float64)), level)
 
 
-def _behind(best: _Judged, other: _Judged, truth: np.ndarray, level: float, samples: int, seed: int) -> Interval:
+def _behind(best: _Decisions, other: _Decisions, truth: np.ndarray, level: float, samples: int, seed: int) -> Interval:
     """How much kappa is lost against the best matcher, with the same bootstrap of pairs for both."""
     code = best.decided * 4 + other.decided * 2 + truth
     share = np.bincount(code, minlength=8) / len(truth)
@@ -320,8 +327,8 @@ def _tables(degrees: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _quality(tables: np.ndarray, by: str) -> np.ndarray:
     if by == "kappa":
         return np.asarray(np.nan_to_num(_kappas(tables)))
-    found: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
-    return found
+    f1: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
+    return f1
 
 
 def _choose(degrees: np.ndarray, truth: np.ndarray, by: str) -> tuple[float, float]:
@@ -348,10 +355,10 @@ def _round_between(low: float, high: float) -> float:
     return high
 
 
-def _best_thresholds(judged: _Judged, truth: np.ndarray, parts: np.ndarray | None) -> dict[str, BestThreshold]:
+def _best_thresholds(judged: _Decisions, truth: np.ndarray, parts: np.ndarray | None) -> dict[str, BestThreshold]:
     if judged.rule.threshold is None:
         return {}
-    found = {}
+    best = {}
     for by in ("f1", "kappa"):
         threshold, value = _choose(judged.degrees, truth, by)
         held_out = None
@@ -363,8 +370,8 @@ def _best_thresholds(judged: _Judged, truth: np.ndarray, parts: np.ndarray | Non
                 decided[out] = (judged.degrees[out] > 0) & (judged.degrees[out] >= chosen)
             confusion = _confusion(decided, truth)
             held_out = confusion.kappa if by == "kappa" else confusion.f1
-        found[by] = BestThreshold(by, threshold, value, held_out)
-    return found
+        best[by] = BestThreshold(by, threshold, value, held_out)
+    return best
 
 
 def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray | None:
@@ -386,7 +393,7 @@ def _folds(pairs: Sequence[LabelledPair], folds: int, seed: int) -> np.ndarray |
     return np.asarray(parts[code])
 
 
-def _disagreements(judged: _Judged, pairs: Sequence[LabelledPair]) -> list[Disagreement]:
+def _disagreements(judged: _Decisions, pairs: Sequence[LabelledPair]) -> list[Disagreement]:
     limit = 0.5 if judged.rule.threshold is None else judged.rule.threshold
     wrong = [i for i, pair in enumerate(pairs) if bool(judged.decided[i]) != pair.label]
     wrong.sort(key=lambda i: -abs(float(judged.degrees[i]) - limit))
@@ -396,17 +403,17 @@ def _disagreements(judged: _Judged, pairs: Sequence[LabelledPair]) -> list[Disag
     ]
 
 
-def describe_disagreements(one: MatcherAgreement, count: int) -> str:
+def describe_disagreements(result: MatcherAgreement, count: int) -> str:
     """The first few disagreements of a matcher, as text that any terminal can show."""
-    found = one.disagreements
-    head = f"{ids.show(one.matcher)}: {len(found):,} disagreement{'' if len(found) == 1 else 's'}"
-    lines = [head + (f", the first {count}" if len(found) > count else "")]
-    for each in found[:count]:
-        says = "no match, the label says match" if each.label else "match, the label says no match"
+    wrong = result.disagreements
+    head = f"{ids.show(result.matcher)}: {len(wrong):,} disagreement{'' if len(wrong) == 1 else 's'}"
+    lines = [head + (f", the first {count}" if len(wrong) > count else "")]
+    for pair in wrong[:count]:
+        says = "no match, the label says match" if pair.label else "match, the label says no match"
         lines += [
-            f"  {ids.show(each.where, 100)}  degree {each.degree:.2f}: {says}",
-            f"    retrieved  {_words(each.retrieved)}",
-            f"    reference  {_words(each.reference)}",
+            f"  {ids.show(pair.where, 100)}  degree {pair.degree:.2f}: {says}",
+            f"    retrieved  {_words(pair.retrieved)}",
+            f"    reference  {_words(pair.reference)}",
         ]
     return "\n".join(lines)
 
@@ -415,17 +422,17 @@ def _words(text: str) -> str:
     return "".join(piece.text for piece in clip(text, (), 200)).strip()
 
 
-def _record(one: MatcherAgreement) -> dict[str, Any]:
-    c = one.confusion
-    record: dict[str, Any] = {"matcher": one.matcher, "kappa": c.kappa}
-    record |= {"kappa_low": one.interval.low, "kappa_high": one.interval.high}
+def _record(result: MatcherAgreement) -> dict[str, Any]:
+    c = result.confusion
+    record: dict[str, Any] = {"matcher": result.matcher, "kappa": c.kappa}
+    record |= {"kappa_low": result.interval.low, "kappa_high": result.interval.high}
     record |= {name: getattr(c, name) for name in ("f1", "precision", "recall", "accuracy")}
     record |= c._asdict()
     record["behind_low"], record["behind_high"] = (
-        (None, None) if one.behind is None else (one.behind.low, one.behind.high)
+        (None, None) if result.behind is None else (result.behind.low, result.behind.high)
     )
     for by in ("kappa", "f1"):
-        best = one.best.get(by)
+        best = result.best.get(by)
         record[f"best_threshold_{by}"] = best.threshold if best else None
         record[f"best_{by}"] = best.value if best else None
         record[f"held_out_{by}"] = best.held_out if best else None

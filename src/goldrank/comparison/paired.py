@@ -8,6 +8,7 @@ of all pairs follow from the columns and cost nothing more.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,21 +106,21 @@ def loss_tests(differences: np.ndarray, samples: int = 10_000, seed: int = 0) ->
     One row of `differences` per test, the same queries in all of them; a query that a test is not about has 0.
     Tests share their samples, and with few queries that differ every flip of signs is looked at.
     """
-    found = np.ones(len(differences))
+    p_values = np.ones(len(differences))
     sampled = []
     for i, row in enumerate(differences):
         changed = row[row != 0]
         if len(changed) > EXACT_UP_TO:
             sampled.append(i)
         elif len(changed):
-            found[i] = (_all_flips(changed) <= changed.sum() + slack(changed)).mean()
+            p_values[i] = (_all_flips(changed) <= changed.sum() + slack(changed)).mean()
     if sampled:
         rows = differences[sampled]
         rows = rows[:, (rows != 0).any(axis=0)]
         flips = sign_flips(rows, samples, np.random.default_rng(seed))
         for i, row, sums in zip(sampled, rows, flips, strict=True):
-            found[i] = (int((sums <= row.sum() + slack(row)).sum()) + 1) / (samples + 1)
-    return found
+            p_values[i] = (int((sums <= row.sum() + slack(row)).sum()) + 1) / (samples + 1)
+    return p_values
 
 
 def t_loss_test(differences: np.ndarray) -> float:
@@ -148,34 +149,40 @@ def is_constant(differences: np.ndarray) -> bool:
 
 def sign_flips(columns: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
     """Sums of each row of `columns` after flipping the sign of random queries: one column per sample."""
-    n = columns.shape[1]
-    matrix = np.ascontiguousarray(columns.T, np.float64)
-    found = np.empty((len(columns), samples))
-    at_once = max(1, CHUNK // n)
-    for low in range(0, samples, at_once):
-        size = min(at_once, samples - low)
+
+    def signs(size: int, n: int) -> np.ndarray:
         drawn = rng.integers(0, 256, (size, -(-n // 8)), dtype=np.uint8)
-        signs = np.unpackbits(drawn, axis=1, count=n).astype(np.float64)
-        signs *= 2
-        signs -= 1
-        found[:, low : low + size] = (signs @ matrix).T
-    return found
+        weights = np.unpackbits(drawn, axis=1, count=n).astype(np.float64)
+        weights *= 2
+        weights -= 1
+        return weights
+
+    return _weighted_sums(columns, samples, signs)
 
 
 def bootstrap_means(columns: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
     """Means of each row of `columns` over queries drawn with replacement: one column per sample."""
+
+    def times_drawn(size: int, n: int) -> np.ndarray:
+        drawn = rng.integers(0, n, (size, n))
+        drawn += np.arange(size)[:, None] * n
+        return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+
+    means = _weighted_sums(columns, samples, times_drawn)
+    means /= columns.shape[1]
+    return means
+
+
+def _weighted_sums(columns: np.ndarray, samples: int, draw: Callable[[int, int], np.ndarray]) -> np.ndarray:
+    """Sums of each row by random weights of queries; `draw` makes the weights of so many samples and queries."""
     n = columns.shape[1]
     matrix = np.ascontiguousarray(columns.T, np.float64)
-    found = np.empty((len(columns), samples))
+    sums = np.empty((len(columns), samples))
     at_once = max(1, CHUNK // n)
     for low in range(0, samples, at_once):
         size = min(at_once, samples - low)
-        drawn = rng.integers(0, n, (size, n))
-        drawn += np.arange(size)[:, None] * n
-        times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        found[:, low : low + size] = (times.astype(np.float64) @ matrix).T
-    found /= n
-    return found
+        sums[:, low : low + size] = (draw(size, n) @ matrix).T
+    return sums
 
 
 # Intervals.

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from goldrank import conventions, engine, io
+from goldrank import conventions, engine, ids, io
+from goldrank.comparison.tabular import Tabular
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.errors import InputError, MeasureError
+from goldrank.errors import InputError, whole_number
 from goldrank.evaluation import documents as evaluation
-from goldrank.measures import parse
+from goldrank.measures import Measure, parse
+from goldrank.types import Policies, QrelsLike, RunLike
 
 CAUSES = {
     "lost": "lost from the run: was returned, is not any more",
@@ -98,7 +100,7 @@ def causes(ranks: Ranks, before: int, after: int, k: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Document:
+class DocumentChange:
     """One judged document of a query."""
 
     doc: str
@@ -110,13 +112,13 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Change:
+class QueryChange:
     """One query: its value in both runs and what happened to its judged documents."""
 
     query: str
     before: float
     after: float
-    documents: tuple[Document, ...]
+    documents: tuple[DocumentChange, ...]
     """Relevant documents and those judged not relevant that entered or left the first k; what moved most first."""
 
     @property
@@ -137,20 +139,20 @@ class Change:
         return max(counts, key=lambda cause: counts[cause], default="")
 
 
-def _count_causes(changes: Sequence[Change]) -> dict[str, int]:
+def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
     counts = Counter(d.cause for change in changes for d in change.documents if d.grade >= 1)
     return {cause: counts[cause] for cause in CAUSES if counts[cause]}
 
 
 @dataclass(frozen=True)
-class Diff:
+class Diff(Tabular):
     """Two runs, query by query."""
 
     a: str
     b: str
     measure: str
     k: int
-    changes: tuple[Change, ...]
+    changes: tuple[QueryChange, ...]
     """All queries, in byte order."""
 
     @property
@@ -163,7 +165,7 @@ class Diff:
         """How many relevant documents changed for each cause."""
         return _count_causes(self.changes)
 
-    def read_first(self, count: int = 10) -> list[Change]:
+    def read_first(self, count: int = 10) -> list[QueryChange]:
         """The queries that changed most, largest change first."""
         changed = [change for change in self.changes if abs(change.delta) > 1e-12]
         return sorted(changed, key=lambda change: (-abs(change.delta), change.query))[:count]
@@ -180,29 +182,40 @@ class Diff:
             "delta": self.delta,
             "causes": self.causes,
             "queries": [
-                {
-                    "query": change.query,
-                    "before": change.before,
-                    "after": change.after,
-                    "delta": change.delta,
-                    "cause": change.cause,
-                    "documents": [vars(document) for document in change.documents],
-                }
-                for change in self.changes
+                {**row, "documents": [vars(document) for document in change.documents]}
+                for row, change in zip(self.rows(), self.changes, strict=True)
             ],
         }
 
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record for each query."""
+        return [
+            {
+                "query": change.query,
+                "before": change.before,
+                "after": change.after,
+                "delta": change.delta,
+                "cause": change.cause,
+            }
+            for change in self.changes
+        ]
+
+    def __repr__(self) -> str:
+        n, changed = len(self.changes), len(self.read_first(len(self.changes)))
+        names = f"{ids.show(self.b)} minus {ids.show(self.a)}"
+        return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
+
 
 def diff(
-    qrels: Any,
-    before: Any,
-    after: Any,
-    measure: str = "nDCG@10",
+    qrels: QrelsLike,
+    before: RunLike,
+    after: RunLike,
+    measure: str | Measure = "nDCG@10",
     *,
     k: int | None = None,
     names: tuple[str, str] = ("A", "B"),
     convention: str | Convention = conventions.DEFAULT,
-    **policies: Any,
+    **policies: Unpack[Policies],
 ) -> Diff:
     """What moved from one run to another, for each query and judged document.
 
@@ -220,11 +233,10 @@ def diff(
     ]
     spelled = parse(measure)
     cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
-    if isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1:
-        raise MeasureError(f"k is {k!r}; it must be a whole number, 1 or more")
+    whole_number(cutoff, "k", 1)
     scores = [evaluation.evaluate(judgements, run, spelled, convention=rules) for run in runs]
     column = scores[0].measures[0]
-    values = [one.per_query[column] for one in scores]
+    values = [system.per_query[column] for system in scores]
     return describe(locate(judgements, runs, rules), 0, 1, names, column, cutoff, values)
 
 
@@ -241,17 +253,17 @@ def describe(
     why = causes(ranks, before, after, k)
     old, new = ranks.rank[before], ranks.rank[after]
     inside = (old > 0) & (old <= k) | (new > 0) & (new <= k)
-    told = (ranks.grade >= 1) | (ranks.grade >= 0) & inside & (why != "unchanged")
+    shown = (ranks.grade >= 1) | (ranks.grade >= 0) & inside & (why != "unchanged")
     far = int(max(old.max(initial=0), new.max(initial=0))) + 1
     shift = np.abs(np.where(old == 0, far, old) - np.where(new == 0, far, new))
     changes = []
     for i, query in enumerate(ranks.queries):
         if query not in values[0] or query not in values[1]:
             continue
-        rows = [row for row in range(ranks.start[i], ranks.start[i + 1]) if told[row]]
+        rows = [row for row in range(ranks.start[i], ranks.start[i + 1]) if shown[row]]
         rows.sort(key=lambda row: (ranks.grade[row] < 1, -shift[row], ranks.docs[row]))
         documents = tuple(
-            Document(
+            DocumentChange(
                 ranks.docs[row],
                 float(ranks.grade[row]),
                 int(old[row]) or None,
@@ -260,7 +272,7 @@ def describe(
             )
             for row in rows
         )
-        changes.append(Change(query, float(values[0][query]), float(values[1][query]), documents))
+        changes.append(QueryChange(query, float(values[0][query]), float(values[1][query]), documents))
     if not changes:
         raise InputError("no query has a value in both runs", where=f"{names[0]}, {names[1]}")
     return Diff(names[0], names[1], measure, k, tuple(changes))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,11 +13,14 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison.correction import CORRECTIONS
 from goldrank.comparison.paired import TESTS, Interval, effect_word
+from goldrank.comparison.tabular import Tabular
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
+from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of, whole_number
+from goldrank.measures import parse
+from goldrank.notes import Note
 
 if TYPE_CHECKING:
     from goldrank.comparison.slices import SliceTable
@@ -34,7 +36,7 @@ class Settings:
     """How a comparison was made: everything that its numbers depend on besides the values."""
 
     test: str = "randomization"
-    correct: str = "holm"
+    correction: str = "holm"
     interval: str = "percentile"
     alpha: float = 0.05
     power: float = 0.8
@@ -45,7 +47,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         one_of(self.test, TESTS, "test")
-        one_of(self.correct, CORRECTIONS, "correct")
+        one_of(self.correction, CORRECTIONS, "correction")
         one_of(self.interval, INTERVALS, "interval")
         if not 0 < self.alpha < 0.5:
             raise OptionError(f"alpha is {self.alpha!r}; it must be between 0 and 0.5", hint="0.05 is usual.")
@@ -53,10 +55,8 @@ class Settings:
             raise OptionError(f"power is {self.power!r}; it must be between 0 and 1", hint="0.8 is usual.")
         if self.margin is not None and not self.margin > 0:
             raise OptionError(f"margin is {self.margin!r}; it must be greater than 0")
-        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or not 100 <= self.samples <= 10_000_000:
-            raise OptionError(f"samples is {self.samples!r}; it must be a whole number from 100 to 10,000,000")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise OptionError(f"seed is {self.seed!r}; it must be a whole number, 0 or more")
+        whole_number(self.samples, "samples", 100, 10_000_000)
+        whole_number(self.seed, "seed")
 
     @property
     def level(self) -> float:
@@ -151,8 +151,8 @@ class Pair:
             enough = " One query cannot show a difference between systems."
         return f"No clear difference between {b} and {a}: {size}; {counts} (p {p}).{enough}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
+    def row(self) -> dict[str, Any]:
+        """The numbers as one flat record, with the interval that the comparison asked for."""
         return {
             "measure": self.measure,
             "a": self.a,
@@ -161,24 +161,31 @@ class Pair:
             "mean_a": self.mean_a,
             "mean_b": self.mean_b,
             "difference": self.difference,
-            "interval": {
-                "level": self.settings.level,
-                "percentile": [self.percentile.low, self.percentile.high],
-                "bca": [self.bca.low, self.bca.high],
-            },
+            "low": self.interval.low,
+            "high": self.interval.high,
             "effect": self.effect,
             "wins": self.wins,
             "ties": self.ties,
             "losses": self.losses,
-            "p": dict(self.p),
-            "exact": self.exact,
+            **{f"p_{test}": self.p[test] for test in TESTS},
             "p_adjusted": self.adjusted,
+            "p_equivalence": self.equivalence,
             "detectable": self.detectable,
             "queries_needed": self.needed,
-            "p_equivalence": self.equivalence,
             "verdict": self.verdict,
-            "words": self.words,
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        record = self.row()
+        for key in ("low", "high", *(f"p_{test}" for test in TESTS)):
+            del record[key]
+        intervals = {
+            "level": self.settings.level,
+            "percentile": [self.percentile.low, self.percentile.high],
+            "bca": [self.bca.low, self.bca.high],
+        }
+        return {**record, "interval": intervals, "p": dict(self.p), "exact": self.exact, "words": self.words}
 
 
 @dataclass(frozen=True)
@@ -193,7 +200,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ComparisonInputs:
     """What the values came from; needed to say which documents moved."""
 
     qrels: Qrels
@@ -202,7 +209,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """Several systems on the same queries: means with intervals, and each pair's difference.
 
     >>> from goldrank import compare
@@ -223,12 +230,12 @@ class Comparison:
     pairs: tuple[Pair, ...]
     baseline: str | None
     settings: Settings
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     scores: tuple[Scores, ...] = ()
     curves: Mapping[str, Mapping[str, tuple[tuple[float, float], ...]]] = field(default_factory=dict)
     """Values over cut-offs ('nDCG') or recall levels ('IPrec'), by system."""
     slices: SliceTable | None = None
-    evidence: Evidence | None = None
+    inputs: ComparisonInputs | None = None
 
     def __getitem__(self, key: tuple[str, str, str]) -> Pair:
         """The pair (measure, a, b), whose difference is b minus a."""
@@ -253,8 +260,6 @@ class Comparison:
         name = str(given)
         if name in self.measures:
             return name
-        from goldrank.measures import parse
-
         name = str(parse(name))
         if name not in self.measures:
             hint = did_you_mean(name, self.measures)
@@ -269,15 +274,15 @@ class Comparison:
         """The systems with the best mean; more than one if they are equal to four decimals, as shown."""
         higher = self.higher_is_better(measure)
         means = {run: round(self.summaries[measure, run].mean, 4) for run in self.runs}
-        there = [mean for mean in means.values() if not math.isnan(mean)]
-        if not there or len(set(there)) == 1:
+        known = [mean for mean in means.values() if not math.isnan(mean)]
+        if len(set(known)) < 2:
             return set()
-        top = max(there) if higher else min(there)
+        top = max(known) if higher else min(known)
         return {run for run, mean in means.items() if mean == top}
 
     def higher_is_better(self, measure: str) -> bool:
         """Whether more of this measure is better."""
-        return all(one.columns[measure].higher_is_better for one in self.scores if measure in one.columns)
+        return all(scores.columns[measure].higher_is_better for scores in self.scores if measure in scores.columns)
 
     @property
     def letters(self) -> dict[str, str]:
@@ -302,8 +307,8 @@ class Comparison:
         count = len(self.pairs)
         exact = " (exact where at most 13 queries differ)" if s.test == "randomization" else ""
         tests = f"{count:,} comparison{'s' if count != 1 else ''}"
-        how = {"none": f"not corrected for {tests}"}.get(s.correct, f"corrected over {tests} by {s.correct}")
-        if s.correct == "tukey":
+        how = {"none": f"not corrected for {tests}"}.get(s.correction, f"corrected over {tests} by {s.correction}")
+        if s.correction == "tukey":
             how = "corrected over all pairs of systems, measure by measure, by randomised Tukey HSD"
         return (
             f"{TESTS[s.test].split(':')[0]}{exact}, {how}, alpha {s.alpha:g}; "
@@ -314,7 +319,7 @@ class Comparison:
         """Everything but the single queries' values, as plain Python values."""
         return {
             "format": "goldrank-comparison",
-            "version": 1,
+            "version": 2,
             "runs": list(self.runs),
             "measures": list(self.measures),
             "baseline": self.baseline,
@@ -333,15 +338,15 @@ class Comparison:
             ],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "slices": self.slices.to_dict() if self.slices else None,
-            "notes": list(self.notes),
+            "notes": [note.to_dict() for note in self.notes],
         }
 
-    def to_json(self) -> str:
-        """Everything but the single queries' values, as JSON; NaN becomes null."""
-        return json.dumps(_finite(self.to_dict()), ensure_ascii=True, indent=1)
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record for each measure and pair of systems."""
+        return [pair.row() for pair in self.pairs]
 
     def save_scores(self, folder: str | Path) -> list[Path]:
-        """Each system's scores as a file of the folder, from which `compare_scores` makes the comparison again."""
+        """Each system's scores as a file of the folder, from which `compare` makes the comparison again."""
         target = Path(folder)
         try:
             target.mkdir(parents=True, exist_ok=True)
@@ -378,13 +383,3 @@ def _letter(index: int) -> str:
         index, rest = divmod(index - 1, 26)
         text = chr(97 + rest) + text
     return text
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value

@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.comparison import correction, paired
+from goldrank import ids, types
+from goldrank.comparison import paired
+from goldrank.comparison.correction import adjust
 from goldrank.comparison.paired import Interval
-from goldrank.comparison.result import Comparison
+from goldrank.comparison.result import Comparison, Pair
 from goldrank.errors import InputError
+from goldrank.notes import Note
 
 SMALL = 10
 """Slices with fewer queries are marked, and no conclusion is drawn from them."""
@@ -34,46 +36,76 @@ AUTOMATIC = {
 }
 
 
+QueryValues: TypeAlias = "Mapping[Any, Any] | types.Path | types.ArrowStream"
+"""Something about queries: by id, a JSONL file, or a data frame. Any value that can be shown is taken."""
+
+Attribute: TypeAlias = "QueryValues | Callable[[str], Any] | None"
+"""An attribute of queries: the same, a function of the query id, or None for one of the automatic ones."""
+
+Groups: TypeAlias = "dict[str, np.ndarray]"
+"""The queries that have each value of an attribute, as masks."""
+
+
 @dataclass(frozen=True)
-class Slice:
+class _QueryGroup:
     """One measure on the queries that have one value of an attribute."""
 
     attribute: str
     value: str
     measure: str
     n: int
+
+    @property
+    def small(self) -> bool:
+        """Whether there are too few queries to conclude anything."""
+        return self.n < SMALL
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        about = {"attribute": self.attribute, "value": self.value, "measure": self.measure}
+        return {**about, "queries": self.n, "small": self.small}
+
+
+@dataclass(frozen=True)
+class Slice(_QueryGroup):
+    """The means of the systems on one group of queries."""
+
     means: Mapping[str, float]
     intervals: Mapping[str, Interval]
     """Student's interval of each system's mean."""
 
-    @property
-    def small(self) -> bool:
-        """Whether there are too few queries to conclude anything."""
-        return self.n < SMALL
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        intervals = {run: [interval.low, interval.high] for run, interval in self.intervals.items()}
+        return {**super().to_dict(), "means": dict(self.means), "intervals": intervals}
 
 
 @dataclass(frozen=True)
-class SliceDifference:
-    """One slice of one pair: `b` minus `a`."""
+class SliceDifference(_QueryGroup):
+    """One group of queries of one pair: `b` minus `a`."""
 
-    attribute: str
-    value: str
-    measure: str
     a: str
     b: str
-    n: int
     difference: float
     interval: Interval
     p: float
-    adjusted: float
+    adjusted: float = math.nan
     """Holm's correction over all slices of the pair and measure that are not small."""
-    reversed: bool
+    reversed: bool = False
     """Whether the slice clearly goes the other way than all queries together."""
 
-    @property
-    def small(self) -> bool:
-        """Whether there are too few queries to conclude anything."""
-        return self.n < SMALL
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        return {
+            **super().to_dict(),
+            "a": self.a,
+            "b": self.b,
+            "difference": self.difference,
+            "interval": [self.interval.low, self.interval.high],
+            "p": self.p,
+            "p_adjusted": self.adjusted,
+            "reversed": self.reversed,
+        }
 
 
 @dataclass(frozen=True)
@@ -82,99 +114,81 @@ class SliceTable:
 
     slices: tuple[Slice, ...]
     differences: tuple[SliceDifference, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def worst(self, measure: str, a: str, b: str) -> SliceDifference | None:
         """The slice, not a small one, on which b does worst against a."""
-        there = [d for d in self.differences if (d.measure, d.a, d.b) == (measure, a, b) and not d.small]
-        return min(there, key=lambda d: d.difference, default=None)
+        large = [d for d in self.differences if (d.measure, d.a, d.b) == (measure, a, b) and not d.small]
+        return min(large, key=lambda d: d.difference, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
         return {
-            "slices": [
-                {
-                    "attribute": one.attribute,
-                    "value": one.value,
-                    "measure": one.measure,
-                    "queries": one.n,
-                    "small": one.small,
-                    "means": dict(one.means),
-                    "intervals": {run: [i.low, i.high] for run, i in one.intervals.items()},
-                }
-                for one in self.slices
-            ],
-            "differences": [
-                {
-                    "attribute": d.attribute,
-                    "value": d.value,
-                    "measure": d.measure,
-                    "a": d.a,
-                    "b": d.b,
-                    "queries": d.n,
-                    "small": d.small,
-                    "difference": d.difference,
-                    "interval": [d.interval.low, d.interval.high],
-                    "p": d.p,
-                    "p_adjusted": d.adjusted,
-                    "reversed": d.reversed,
-                }
-                for d in self.differences
-            ],
-            "notes": list(self.notes),
+            "slices": [part.to_dict() for part in self.slices],
+            "differences": [difference.to_dict() for difference in self.differences],
+            "notes": [note.to_dict() for note in self.notes],
         }
 
 
-def with_slices(comparison: Comparison, slice_by: Mapping[str, Any] | None, texts: Any = None) -> Comparison:
+def with_slices(
+    comparison: Comparison, slice_by: Mapping[str, Attribute] | None, texts: QueryValues | None = None
+) -> Comparison:
     """The comparison with a table of slices; `slice_by` as `compare` takes it."""
-    lengths = None if texts is None else lookup(texts, "queries")
-    wanted: dict[str, Any] = dict(slice_by or {})
+    text_of = None if texts is None else lookup(texts, "queries")
+    wanted = dict(slice_by or {})
     if not wanted:
-        wanted = dict.fromkeys(name for name in AUTOMATIC if name != "length" or lengths is not None)
-    groups: dict[str, dict[str, np.ndarray]] = {}
-    notes: list[str] = []
+        wanted = dict.fromkeys(name for name in AUTOMATIC if name != "length" or text_of is not None)
+    notes: list[Note] = []
+    groups: dict[str, Groups] = {}
     for name, given in wanted.items():
-        found = _attribute(comparison, str(name), given, lengths)
-        parts = labels(str(name), found, notes)
+        values = _attribute(comparison, str(name), given, text_of)
+        parts = group_queries(str(name), values, notes)
         if parts is not None:
             groups[str(name)] = parts
     return replace(comparison, slices=_table(comparison, groups, notes))
 
 
-def _attribute(comparison: Comparison, name: str, given: Any, texts: Callable[[str], Any] | None) -> list[Any]:
+def _attribute(
+    comparison: Comparison, name: str, given: Attribute, text_of: Callable[[str], Any] | None
+) -> Sequence[Any]:
     """The attribute's value for each query of the comparison, None where there is none."""
-    if given is None:
-        return _automatic(comparison, name, texts)
-    look = given if callable(given) else lookup(given, name)
-    return [look(query) for query in comparison.queries]
-
-
-def _automatic(comparison: Comparison, name: str, texts: Callable[[str], Any] | None) -> list[Any]:
+    if given is not None:
+        value_of = given if callable(given) else lookup(given, name)
+        return [value_of(query) for query in comparison.queries]
     if name == "length":
-        if texts is None:
+        if text_of is None:
             raise InputError("slices by length need the queries' texts", hint="queries={'q1': 'some words'}.")
-        found = [texts(query) for query in comparison.queries]
-        return [None if text is None else len(str(text).split()) for text in found]
-    if name == "relevant" and comparison.evidence is not None:
-        judged = comparison.evidence.qrels
-        return [sum(grade >= 1 for grade in judged[query].values()) for query in comparison.queries]
+        return word_counts(text_of, comparison.queries)
+    if name == "relevant" and comparison.inputs is not None:
+        return relevant_counts(comparison.inputs.qrels.text, comparison.queries)
     if name == "judged":
-        values = next((v for m, v in comparison.values.items() if m == "Judged@10"), None)
-        columns = [one.columns.get("Judged@10") for one in comparison.scores]
-        if values is not None:
-            return [None if math.isnan(value) else value for value in values.mean(axis=0).tolist()]
-        if all(columns):
-            by_query = [
-                dict(zip(one.queries, column.values.tolist(), strict=True))
-                for one, column in zip(comparison.scores, columns, strict=True)
-                if column is not None
-            ]
-            return [sum(values[query] for values in by_query) / len(by_query) for query in comparison.queries]
-        raise InputError("slices by judged share need Judged@10 among the measures")
+        return _judged_shares(comparison)
     raise InputError(
         f"no values were given for slices by {name!r}",
         hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
     )
+
+
+def word_counts(text_of: Callable[[str], Any], queries: Sequence[str]) -> list[int | None]:
+    """How many words each query has; None without a text."""
+    return [None if text is None else len(str(text).split()) for text in map(text_of, queries)]
+
+
+def relevant_counts(grades: Mapping[str, Mapping[str, float]], queries: Sequence[str]) -> list[int | None]:
+    """How many relevant documents each query has; None if it is not judged."""
+    judged = [grades.get(query) for query in queries]
+    return [None if docs is None else sum(grade >= 1 for grade in docs.values()) for docs in judged]
+
+
+def _judged_shares(comparison: Comparison) -> list[float | None]:
+    values = comparison.values.get("Judged@10")
+    if values is None:
+        columns = [scores.columns.get("Judged@10") for scores in comparison.scores]
+        if not all(columns):
+            raise InputError("slices by judged share need Judged@10 among the measures")
+        by_query = [scores.per_query["Judged@10"] for scores in comparison.scores]
+        values = np.array([[shares[query] for query in comparison.queries] for shares in by_query])
+    return [None if math.isnan(share) else share for share in values.mean(axis=0).tolist()]
 
 
 def lookup(given: Any, name: str) -> Callable[[str], Any]:
@@ -225,30 +239,29 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def labels(name: str, found: list[Any], notes: list[str]) -> dict[str, np.ndarray] | None:
+def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:
     """Each value of the attribute with the queries that have it; None if it tells no queries apart."""
-    absent = sum(_is_absent(value) for value in found)
-    if absent == len(found):
+    known = [value for value in values if not _is_absent(value)]
+    if not known:
         raise InputError(f"slices by {name!r}: no query of the comparison has a value", hint="Are the ids the same?")
-    if absent:
-        notes.append(f"{name}: {absent:,} of {len(found):,} queries have no value and are in no slice")
-    numeric = all(
-        isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in found if not _is_absent(v)
-    )
-    different = {v for v in found if not _is_absent(v)} if numeric else {str(v) for v in found if not _is_absent(v)}
+    if len(known) < len(values):
+        absent = len(values) - len(known)
+        notes.append(Note.of("unsliced-queries", attribute=name, count=absent, queries=len(values)))
+    numeric = all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in known)
+    different = set(known) if numeric else set(map(str, known))
     if len(different) == 1:
-        notes.append(f"{name}: all queries have the same value, so there are no slices")
+        notes.append(Note.of("one-slice", attribute=name))
         return None
     if numeric and len(different) > MOST_NUMBERS:
-        return _thirds(np.array([math.nan if _is_absent(v) else float(v) for v in found]))
+        return _thirds(np.array([math.nan if _is_absent(v) else float(v) for v in values]))
     if len(different) > MOST_CATEGORIES:
         raise InputError(
             f"slices by {name!r}: {len(different):,} different values", hint=f"Use at most {MOST_CATEGORIES}."
         )
     ordered = sorted(different)
     if numeric:
-        return {f"{v:g}": np.array([not _is_absent(x) and x == v for x in found]) for v in ordered}
-    return {v: np.array([not _is_absent(x) and str(x) == v for x in found]) for v in ordered}
+        return {f"{v:g}": np.array([not _is_absent(x) and x == v for x in values]) for v in ordered}
+    return {v: np.array([not _is_absent(x) and str(x) == v for x in values]) for v in ordered}
 
 
 def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
@@ -261,73 +274,75 @@ def _is_absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _table(comparison: Comparison, groups: Mapping[str, Mapping[str, np.ndarray]], notes: list[str]) -> SliceTable:
+def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Note]) -> SliceTable:
     level = comparison.settings.level
-    at = {run: i for i, run in enumerate(comparison.runs)}
     slices: list[Slice] = []
     differences: list[SliceDifference] = []
     for measure in comparison.measures:
         values = comparison.values[measure]
         counted = ~np.isnan(values[0])
-        for attribute, labels in groups.items():
-            for label, which in labels.items():
-                rows = values[:, which & counted]
-                if not rows.shape[1]:
-                    continue
-                slices.append(
-                    Slice(
-                        attribute,
-                        label,
-                        measure,
-                        rows.shape[1],
-                        {run: float(rows[i].mean()) for run, i in at.items()},
-                        {run: paired.t_interval(rows[i], level) for run, i in at.items()},
-                    )
-                )
+        parts = [
+            (attribute, value, which & counted)
+            for attribute, masks in groups.items()
+            for value, which in masks.items()
+            if (which & counted).any()
+        ]
+        for attribute, value, which in parts:
+            rows = dict(zip(comparison.runs, values[:, which], strict=True))
+            means = {run: float(row.mean()) for run, row in rows.items()}
+            intervals = {run: paired.t_interval(row, level) for run, row in rows.items()}
+            slices.append(Slice(attribute, value, measure, int(which.sum()), means, intervals))
         for pair in comparison.of(measure):
-            delta = values[at[pair.b]] - values[at[pair.a]]
-            found = []
-            for attribute, labels in groups.items():
-                for label, which in labels.items():
-                    part = delta[which & counted]
-                    if len(part):
-                        p = paired.randomization_test(part, 2_000, comparison.settings.seed)[0]
-                        interval = paired.t_interval(part, level)
-                        found.append((attribute, label, len(part), float(part.mean()), interval, p))
-            large = [i for i, one in enumerate(found) if one[2] >= SMALL]
-            corrected = dict(
-                zip(large, correction.adjust(np.array([found[i][5] for i in large]), "holm").tolist(), strict=True)
-            )
-            for i, (attribute, label, n, mean, interval, p) in enumerate(found):
-                adjusted = corrected.get(i, math.nan)
-                turned = adjusted <= comparison.settings.alpha and mean * pair.difference < 0
-                differences.append(
-                    SliceDifference(
-                        attribute, label, measure, pair.a, pair.b, n, mean, interval, p, adjusted, bool(turned)
-                    )
-                )
-                if turned:
-                    notes.append(
-                        f"{_ahead(measure, pair.a, pair.b, pair.difference)}, but not where {ids.show(attribute)} is "
-                        f"{ids.show(label)} ({mean:+.4f}, {n:,} queries)"
-                    )
-            notes += _by_slice_means(pair.difference, found, measure, pair.a, pair.b)
+            of_pair = _differences(comparison, pair, parts)
+            differences += of_pair
+            notes += _turned(pair, of_pair)
     return SliceTable(tuple(slices), tuple(differences), tuple(notes))
 
 
-def _by_slice_means(overall: float, found: list[Any], measure: str, a: str, b: str) -> list[str]:
-    """Attributes by whose slices, each counted once, the order of the two systems turns round."""
-    notes = []
-    for attribute in dict.fromkeys(one[0] for one in found):
-        means = [one[3] for one in found if one[0] == attribute and one[2] >= SMALL]
-        if len(means) > 1 and all(mean != 0 for mean in means) and float(np.mean(means)) * overall < 0:
-            notes.append(
-                f"{_ahead(measure, a, b, overall)}, but not if each {ids.show(attribute)} counts the same "
-                f"({np.mean(means):+.4f}): one slice with many queries decides"
-            )
+def _differences(
+    comparison: Comparison, pair: Pair, parts: Sequence[tuple[str, str, np.ndarray]]
+) -> list[SliceDifference]:
+    """One pair's difference in each slice, tested; those that are not small are corrected together."""
+    settings = comparison.settings
+    rows = dict(zip(comparison.runs, comparison.values[pair.measure], strict=True))
+    delta = rows[pair.b] - rows[pair.a]
+    differences = []
+    for attribute, value, which in parts:
+        part = delta[which]
+        p = paired.randomization_test(part, 2_000, settings.seed)[0]
+        interval = paired.t_interval(part, settings.level)
+        mean = float(part.mean())
+        differences.append(
+            SliceDifference(attribute, value, pair.measure, len(part), pair.a, pair.b, mean, interval, p)
+        )
+    large = [i for i, difference in enumerate(differences) if not difference.small]
+    adjusted = adjust(np.array([differences[i].p for i in large]), "holm").tolist()
+    for i, p in zip(large, adjusted, strict=True):
+        turned = p <= settings.alpha and differences[i].difference * pair.difference < 0
+        differences[i] = replace(differences[i], adjusted=p, reversed=turned)
+    return differences
+
+
+def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:
+    """Slices that go the other way, and attributes by whose slices, each counted once, the order turns round."""
+    where = "ahead of" if pair.difference > 0 else "behind"
+    overall = f"{pair.measure}: over all queries {ids.show(pair.b)} is {where} {ids.show(pair.a)}"
+    overall += f" ({pair.difference:+.4f})"
+    notes = [
+        Note.of(
+            "slice-turned",
+            overall=overall,
+            attribute=ids.show(part.attribute),
+            value=ids.show(part.value),
+            mean=part.difference,
+            count=part.n,
+        )
+        for part in differences
+        if part.reversed
+    ]
+    for attribute in dict.fromkeys(part.attribute for part in differences):
+        means = [part.difference for part in differences if part.attribute == attribute and not part.small]
+        if len(means) > 1 and all(means) and float(np.mean(means)) * pair.difference < 0:
+            mean = float(np.mean(means))
+            notes.append(Note.of("slice-decides", overall=overall, attribute=ids.show(attribute), mean=mean))
     return notes
-
-
-def _ahead(measure: str, a: str, b: str, difference: float) -> str:
-    where = "ahead of" if difference > 0 else "behind"
-    return f"{measure}: over all queries {ids.show(b)} is {where} {ids.show(a)} ({difference:+.4f})"

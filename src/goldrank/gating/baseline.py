@@ -9,12 +9,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, format_value
 from goldrank.errors import BaselineError, GoldrankError
+
+BaselineLike: TypeAlias = "Baseline | Scores | str | int | Path"
+"""A `Baseline`, `Scores`, a file, or the name or number of one in a history."""
 
 FORMAT = "goldrank-baseline"
 VERSION = 1
@@ -53,48 +56,50 @@ class Basis:
 
     def other_judgements(self, now: Basis) -> list[str]:
         """How the judgements of `now` differ from these, in words; nothing if they do not."""
-        found = []
+        differences = []
         if self.criteria != now.criteria:
-            found.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(now.criteria)}")
+            differences.append(f"the criteria were {_quoted(self.criteria)} and are {_quoted(now.criteria)}")
         if self.qrels == now.qrels:
-            return found
+            return differences
         before, after = self._judged(), now._judged()
-        for text, there, here in (("added", after, before), ("removed", before, after)):
-            names = [query for query in there if query not in here]
+        for text, these, others in (("added", after, before), ("removed", before, after)):
+            names = [query for query in these if query not in others]
             if names:
-                found.append(f"{_count(names)} {text}: {ids.samples(names)}")
+                differences.append(f"{_count(names)} {text}: {ids.samples(names)}")
         if self.judgements is not None and now.judgements is not None:
-            changed = [q for q, one in self.judgements.items() if now.judgements.get(q, one) != one]
+            changed = [q for q, judged in self.judgements.items() if now.judgements.get(q, judged) != judged]
             if changed:
-                found.append(f"other judgements for {_count(changed)}: {ids.samples(changed)}")
-        elif not found:
-            found.append("the same queries, judged otherwise")
-        return [*found, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
+                differences.append(f"other judgements for {_count(changed)}: {ids.samples(changed)}")
+        elif not differences:
+            differences.append("the same queries, judged otherwise")
+        return [*differences, f"hash {self.qrels[:12] or 'unknown'} before, {now.qrels[:12] or 'unknown'} now"]
 
-    def _judged(self) -> Mapping[str, Any]:
+    def _judged(self) -> Mapping[str, object]:
         return self.judgements if self.judgements is not None else dict.fromkeys(self.queries)
 
     def other_rules(self, now: Basis) -> list[str]:
         """How the way of measuring differs, in words."""
-        found = []
+        differences = []
         if self.convention != now.convention:
-            found.append(f"the convention was {self.convention or 'unknown'} and is {now.convention or 'unknown'}")
+            differences.append(
+                f"the convention was {self.convention or 'unknown'} and is {now.convention or 'unknown'}"
+            )
         if self.depth != now.depth:
-            found.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
-        return found
+            differences.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
+        return differences
 
 
-def judgement_hashes(qrels: Any) -> dict[str, str] | None:
+def judgement_hashes(qrels: object) -> dict[str, str] | None:
     """By query, a short hash of its judgements; None for judgements that are more than a grade per document."""
     if not isinstance(qrels, Qrels):
         return None
     import hashlib
 
-    found = {}
+    hashes = {}
     for query, docs in qrels.raw.items():
         lines = b"".join(b"%b\x00%r\n" % (doc, grade) for doc, grade in sorted(docs.items()))
-        found[ids.decode(query)] = hashlib.sha256(lines).hexdigest()[:8]
-    return found
+        hashes[ids.decode(query)] = hashlib.sha256(lines).hexdigest()[:8]
+    return hashes
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ class Baseline:
         return f"{ids.show(self.name, 200)}{label}" + (f", sha256 {self.digest[:12]}" if self.digest else "")
 
     @classmethod
-    def freeze(cls, scores: Scores, path: str | Path, *, label: str = "", qrels: Any = None) -> Baseline:
+    def freeze(cls, scores: Scores, path: str | Path, *, label: str = "", qrels: object = None) -> Baseline:
         """Write scores to a baseline file, whole or not at all, and read it back."""
         content: dict[str, Any] = {
             "format": FORMAT,
@@ -136,14 +141,14 @@ class Baseline:
         content["sha256"] = content_hash(content)
         lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
         target = Path(path)
-        beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(f"{{\n{lines}\n}}\n", encoding="ascii")
-            os.replace(beside, target)
+            temporary.write_text(f"{{\n{lines}\n}}\n", encoding="ascii")
+            os.replace(temporary, target)
         except OSError as error:
             with contextlib.suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
             raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
         return cls.load(target)
 
@@ -158,9 +163,9 @@ class Baseline:
                 f"cannot be opened: {error.strerror}", where=where, hint=f"A baseline is made by `{_SET}`."
             ) from None
         except (ValueError, RecursionError) as error:
-            raise BaselineError(f"is no baseline: {error}", where=where) from None
+            raise BaselineError(f"is not a baseline: {error}", where=where) from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise BaselineError("is no baseline of goldrank", where=where, hint=f"A baseline is made by `{_SET}`.")
+            raise BaselineError("is not a baseline of goldrank", where=where, hint=f"A baseline is made by `{_SET}`.")
         if data.get("version") != VERSION:
             raise BaselineError(
                 f"was written in version {data.get('version')!r} of the format; this goldrank reads {VERSION}",
@@ -178,16 +183,16 @@ class Baseline:
         return cls(scores, where, digest, str(data.get("frozen")), str(data.get("label")), data.get("judgements"))
 
     @classmethod
-    def of(cls, given: Any, db: str | Path | None = None) -> Baseline:
+    def of(cls, given: BaselineLike, db: str | Path | None = None) -> Baseline:
         """A baseline from a file, `Scores`, or the name or number that it has in a history."""
         if isinstance(given, Baseline):
             return given
         if isinstance(given, Scores):
             return cls(given, given.run)
         if db is None or _looks_like_file(given):
-            if isinstance(given, str) and not _looks_like_file(given):
+            if isinstance(given, int) or not _looks_like_file(given):
                 raise BaselineError(
-                    f"there is no file {ids.show(given)!r}",
+                    f"there is no file {ids.show(str(given))!r}",
                     hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
                 )
             return cls.load(given)
@@ -202,10 +207,10 @@ class Baseline:
             return cls(history.scores(record), name, record.digest, record.time.isoformat(), record.label)
 
 
-def _looks_like_file(given: Any) -> bool:
-    if isinstance(given, os.PathLike):
-        return True
-    return isinstance(given, str) and (given.endswith(".json") or os.sep in given or Path(given).is_file())
+def _looks_like_file(given: str | int | Path) -> bool:
+    if isinstance(given, str):
+        return given.endswith(".json") or os.sep in given or Path(given).is_file()
+    return isinstance(given, os.PathLike)
 
 
 def content_hash(content: Mapping[str, Any]) -> str:
@@ -221,34 +226,34 @@ def changes(old: Baseline | None, new: Scores, judgements: Mapping[str, str] | N
     if old is None:
         shown = [f"{name} {format_value(column.summary, column.average)}" for name, column in new.columns.items()]
         return [f"new, {len(new.queries):,} queries", *shown]
-    found = []
+    lines = []
     before, after = old.scores.columns, new.columns
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
-            found.append(f"{name}: not measured any more")
+            lines.append(f"{name}: not measured any more")
         elif name not in before:
-            found.append(f"{name}: new, {format_value(after[name].summary, after[name].average)}")
+            lines.append(f"{name}: new, {format_value(after[name].summary, after[name].average)}")
         else:
             kind = after[name].average
-            ends = [format_value(one.summary, kind) for one in (before[name], after[name])]
+            ends = [format_value(column.summary, kind) for column in (before[name], after[name])]
             change = after[name].summary - before[name].summary
             moved = (
                 f"{ends[0]} -> {ends[1]} ({change:+,.0f})" if kind == "sum" else f"{' -> '.join(ends)} ({change:+.4f})"
             )
-            found.append(f"{name}: {moved if change else f'{ends[1]}, as before'}")
+            lines.append(f"{name}: {moved if change else f'{ends[1]}, as before'}")
     now = Basis.of(new, judgements)
-    there, here = set(old.scores.queries), set(new.queries)
-    if there != here:
-        found += [f"queries added: {len(here - there):,}", f"queries removed: {len(there - here):,}"]
-    found += [f"judgements: {text}" for text in old.basis.other_judgements(now)]
-    return found + old.basis.other_rules(now)
+    then, these = set(old.scores.queries), set(new.queries)
+    if then != these:
+        lines += [f"queries added: {len(these - then):,}", f"queries removed: {len(then - these):,}"]
+    lines += [f"judgements: {text}" for text in old.basis.other_judgements(now)]
+    return lines + old.basis.other_rules(now)
 
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
-    return found
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        raise ValueError("a key is duplicated")
+    return table
 
 
 def _count(names: Sequence[str]) -> str:

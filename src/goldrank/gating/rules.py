@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.result import Settings
-from goldrank.errors import GoldrankError, InputError, Place, did_you_mean
+from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, one_of
 from goldrank.measures import parse as parse_measure
 
 KINDS = {
@@ -48,8 +48,12 @@ _ALSO = {
     "overlap": (),
     "latency": ("quantile", "file", "field"),
 }
-_SETTINGS = ("alpha", "test", "correct", "power", "samples", "seed")
+_SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed")
 _TOP = ("rules", "rule", "metadata", "worst", *_SETTINGS)
+
+
+Placer: TypeAlias = Callable[[str | None], Place | str | None]
+"""Where a key of a rule stands; for None, where the rule does."""
 
 
 class RuleError(InputError):
@@ -83,14 +87,14 @@ class Rule:
     @classmethod
     def parse(cls, text: str, where: Place | str | None = None) -> Rule:
         """The rule spelled by a line such as 'nDCG@10 >= 0.40' or 'AP: -1%'."""
-        found = _SPELLED.match(text)
-        if not found:
+        match = _SPELLED.match(text)
+        if not match:
             raise RuleError(
-                f"{ids.show(text)!r} is no rule",
+                f"{ids.show(text)!r} is not a rule",
                 where=where,
                 hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
             )
-        subject, group, sign, number, percent, untested = found.groups()
+        subject, group, sign, number, percent, untested = match.groups()
         table: dict[str, Any] = {}
         limit = number + percent
         if group is not None:
@@ -117,15 +121,12 @@ class Rule:
         return cls.from_table(table, lambda key: where)
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any], place: Any = lambda key: None) -> Rule:
+    def from_table(cls, table: Mapping[str, Any], place: Placer = lambda key: None) -> Rule:
         """The rule of a TOML table; `place(key)` says where a key stands."""
         if not isinstance(table, Mapping):
             raise RuleError(f"a rule is a table, not {_type(table)}", where=place(None))
         known = list(dict.fromkeys([*KINDS, *(word for words in _ALSO.values() for word in words)]))
-        for key in table:
-            if key not in known:
-                hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
-                raise RuleError(f"a rule has no key {ids.show(key)!r}", where=place(key), hint=hint)
+        _check_keys(table, known, "a rule has", place)
         kinds = [kind for kind in KINDS if kind in table]
         if len(kinds) != 1:
             named = f"has {' and '.join(kinds)}" if kinds else "asks for nothing"
@@ -171,11 +172,6 @@ class Rule:
         return self.kind == "drop"
 
     @property
-    def is_tested(self) -> bool:
-        """Whether the rule asks a test whether chance could do it."""
-        return self.kind == "drop" and self.tested
-
-    @property
     def limit_words(self) -> str:
         """The limit as it is spelled."""
         return f"{100 * self.limit:.6g}%" if self.relative or self.kind in SHARES else f"{self.limit:.6g}"
@@ -195,10 +191,10 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as its table, with its spelling."""
-        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("quantile", "file", "field")}
+        table = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("quantile", "file", "field")}
         if self.kind == "latency":
-            found |= {"quantile": self.quantile, "file": self.file, "field": self.field}
-        return {"rule": str(self), **found}
+            table |= {"quantile": self.quantile, "file": self.file, "field": self.field}
+        return {"rule": str(self), **table}
 
 
 @dataclass(frozen=True)
@@ -219,7 +215,7 @@ class Rules:
         return list(dict.fromkeys(rule.measure for rule in self.rules if rule.measure is not None))
 
     @classmethod
-    def of(cls, given: Any) -> Rules:
+    def of(cls, given: RulesLike) -> Rules:
         """Rules from a TOML file, a table, a line, or a list of lines, tables and `Rule`s."""
         if isinstance(given, Rules):
             return given
@@ -234,8 +230,8 @@ class Rules:
         if not isinstance(given, Iterable):
             raise RuleError(f"rules are given as {_type(given)}", hint="Give a TOML file or a list of rules.")
         listed = tuple(
-            one if isinstance(one, Rule) else Rule.parse(one) if isinstance(one, str) else Rule.from_table(one)
-            for one in given
+            rule if isinstance(rule, Rule) else Rule.parse(rule) if isinstance(rule, str) else Rule.from_table(rule)
+            for rule in given
         )
         return cls.from_dict({"rules": []}, more=listed)
 
@@ -255,25 +251,24 @@ class Rules:
         return cls.from_dict(data, name=str(path), text=text)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Any = ()) -> Rules:
+    def from_dict(
+        cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Iterable[Rule] = ()
+    ) -> Rules:
         """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
         lines = text.splitlines()
-        for key in data:
-            if key not in _TOP:
-                hint = did_you_mean(key, _TOP) or f"Known are: {', '.join(_TOP)}."
-                raise RuleError(f"rules have no key {ids.show(key)!r}", where=_place(name, lines, key), hint=hint)
-        found = []
+        _check_keys(data, _TOP, "rules have", lambda key: _place(name, lines, key))
+        rules = []
         spelled, tables = data.get("rules", []), data.get("rule", [])
-        if not isinstance(spelled, list) or not all(isinstance(one, str) for one in spelled):
+        if not isinstance(spelled, list) or not all(isinstance(line, str) for line in spelled):
             hint = 'For example rules = ["nDCG@10 >= 0.40", "AP: -1%"].'
             raise RuleError("rules is not a list of lines", where=_place(name, lines, "rules"), hint=hint)
         if not isinstance(tables, list):
             raise RuleError(
                 "rule is not a list of tables", where=_place(name, lines, "rule"), hint="Each begins with [[rule]]."
             )
-        for one in spelled:
-            at = next((i for i, line in enumerate(lines, 1) if one in line), None)
-            found.append(Rule.parse(one, Place(name, at)))
+        for rule_line in spelled:
+            at = next((i for i, line in enumerate(lines, 1) if rule_line in line), None)
+            rules.append(Rule.parse(rule_line, Place(name, at)))
         heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
         for number, table in enumerate(tables):
             first = heads[number] if len(heads) == len(tables) else None
@@ -281,50 +276,56 @@ class Rules:
             def place(key: str | None, first: int | None = first) -> Place:
                 return _place(name, lines, key, first)
 
-            found.append(Rule.from_table(table, place))
-        found += more
-        if not found:
+            rules.append(Rule.from_table(table, place))
+        rules += more
+        if not rules:
             raise RuleError("there are no rules", where=name, hint='For example rules = ["nDCG@10: -1%"].')
-        for i, rule in enumerate(found):
-            if rule in found[:i]:
-                raise RuleError(f"the rule '{ids.show(str(rule))}' is there twice", where=name)
+        for i, rule in enumerate(rules):
+            if rule in rules[:i]:
+                raise RuleError(f"the rule '{ids.show(str(rule))}' is duplicated", where=name)
         metadata = data.get("metadata")
         if metadata is not None and not isinstance(metadata, str):
-            raise RuleError("metadata is no file name", where=_place(name, lines, "metadata"))
+            raise RuleError("metadata is not a file name", where=_place(name, lines, "metadata"))
         worst = data.get("worst", 10)
         if isinstance(worst, bool) or not isinstance(worst, int) or worst < 0:
             raise RuleError(f"worst is {worst!r}; it must be a whole number", where=_place(name, lines, "worst"))
-        return cls(tuple(found), _settings(data, name, lines), metadata, worst, name)
+        return cls(tuple(rules), _settings(data, name, lines), metadata, worst, name)
 
     def beside(self, path: str) -> Path:
         """A file that the rules name, which is looked for beside the file with the rules."""
         return Path(path) if self.name == "rules" else Path(self.name).parent / path
 
 
+RulesLike: TypeAlias = Rules | Rule | str | Path | Mapping[str, Any] | Iterable[Rule | str | Mapping[str, Any]]
+"""A TOML file, what one holds (whose values are checked), a line such as 'AP: -1%', or a list of these."""
+
 _SPELLED = re.compile(
     r"""\s*(\S.*?)\s*(?:\[([^\]]*)\])?\s*(>=|<=|:)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*(untested)?\s*$"""
 )
 
 
+def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Placer) -> None:
+    for key in table:
+        if key not in known:
+            hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
+            raise RuleError(f"{what} no key {ids.show(key)!r}", where=place(key), hint=hint)
+
+
 def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:
     given = {key: data[key] for key in _SETTINGS if key in data}
-    for key, allowed in (("test", TESTS), ("correct", CORRECTIONS)):
-        if key in given and given[key] not in allowed:
-            raise RuleError(
-                f"{key} is {given[key]!r:.60}; it must be one of: {', '.join(allowed)}",
-                where=_place(name, lines, key),
-                hint=did_you_mean(str(given[key]), allowed),
-            )
-    for key in ("alpha", "power"):
-        if key in given and (isinstance(given[key], bool) or not isinstance(given[key], int | float)):
-            raise RuleError(f"{key} is {given[key]!r:.60}; it must be a number", where=_place(name, lines, key))
-    try:
-        return Settings(**given)
-    except GoldrankError as error:
-        raise RuleError(error.what, where=name, hint=error.hint) from None
+    for key, value in given.items():
+        try:
+            if key in ("test", "correction"):
+                one_of(value, TESTS if key == "test" else CORRECTIONS, key)
+            elif key in ("alpha", "power") and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise OptionError(f"{key} is {value!r:.60}; it must be a number")
+            Settings(**{key: value})
+        except OptionError as error:
+            raise RuleError(error.what, where=_place(name, lines, key), hint=error.hint) from None
+    return Settings(**given)
 
 
-def _number(value: Any, what: str, where: Any) -> tuple[float, bool]:
+def _number(value: object, what: str, where: Place | str | None) -> tuple[float, bool]:
     """A number or a percentage, and which of them it was."""
     percent = isinstance(value, str) and value.strip().endswith("%")
     try:
@@ -342,7 +343,7 @@ def _number(value: Any, what: str, where: Any) -> tuple[float, bool]:
     return number, percent
 
 
-def _measure(value: Any, kind: str, place: Any) -> str:
+def _measure(value: Any, kind: str, place: Placer) -> str:
     if value is None:
         raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
     try:
@@ -355,7 +356,7 @@ def _is_higher_better(measure: str) -> bool:
     return parse_measure(measure).declaration.higher_is_better
 
 
-def _check_direction(measure: str, sign: str, where: Any) -> None:
+def _check_direction(measure: str, sign: str, where: Place | str | None) -> None:
     try:
         higher = _is_higher_better(measure)
     except GoldrankError as error:
@@ -384,5 +385,5 @@ def _place(name: str, lines: list[str], key: str | None, first: int | None = Non
     return Place(name, None if first is None else first + 1)
 
 
-def _type(value: Any) -> str:
+def _type(value: object) -> str:
     return f"a value of type {type(value).__name__}"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from goldrank import ids
 from goldrank.comparison.paired import UNKNOWN, Interval
+from goldrank.comparison.tabular import Tabular
 from goldrank.data.scores import Scores
 from goldrank.errors import GoldrankError
 from goldrank.gating.rules import Rule
+from goldrank.notes import Note
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,9 @@ class Finding:
         rule = replace(self.rule, value=self.group.partition("=")[2]) if self.group else self.rule
         return str(rule)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
+    def row(self) -> dict[str, Any]:
+        """The finding as one flat record."""
         return {
-            **self.rule.to_dict(),
             "title": self.title,
             "status": self.status,
             "words": self.words,
@@ -81,19 +81,26 @@ class Finding:
             "value": self.value,
             "baseline": self.baseline,
             "change": self.change,
-            "interval": [self.interval.low, self.interval.high],
+            "low": self.interval.low,
+            "high": self.interval.high,
             "p": self.p,
             "p_adjusted": self.adjusted,
             "detectable": self.detectable,
             "queries": self.queries,
             "worse": self.worse,
             "better": self.better,
-            "worst": [{"query": one.query, "before": one.before, "after": one.after} for one in self.worst],
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain Python values."""
+        record = self.row()
+        record["interval"] = [record.pop("low"), record.pop("high")]
+        worst = [{"query": moved.query, "before": moved.before, "after": moved.after} for moved in self.worst]
+        return {**self.rule.to_dict(), **record, "worst": worst}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Tabular):
     """Whether a run may go in, and why."""
 
     run: str
@@ -101,7 +108,7 @@ class Verdict:
     baseline: str = ""
     """What it was held against, in words; '' if against nothing."""
     rules: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     error: str = ""
     """Why nothing could be decided; '' if it could."""
     scores: Scores | None = field(default=None, repr=False, compare=False)
@@ -114,7 +121,7 @@ class Verdict:
     @property
     def failed(self) -> tuple[Finding, ...]:
         """The findings that do not hold."""
-        return tuple(one for one in self.findings if one.failed)
+        return tuple(finding for finding in self.findings if finding.failed)
 
     @property
     def status(self) -> str:
@@ -141,7 +148,7 @@ class Verdict:
             if self.failed
             else f"{count} check{'s' * (count != 1)} passed"
         )
-        unclear = sum(one.status == "unclear" for one in self.findings)
+        unclear = sum(finding.status == "unclear" for finding in self.findings)
         doubt = f", {unclear} of them only because the queries cannot tell" if unclear and not self.failed else ""
         return f"{ids.show(self.run, 200)}{against}: {held}{doubt}"
 
@@ -149,7 +156,7 @@ class Verdict:
         """Everything but the scores, as plain Python values."""
         return {
             "format": "goldrank-verdict",
-            "version": 1,
+            "version": 2,
             "status": self.status,
             "exit_code": self.exit_code,
             "words": self.words,
@@ -157,23 +164,13 @@ class Verdict:
             "baseline": self.baseline,
             "rules": self.rules,
             "error": self.error,
-            "findings": [one.to_dict() for one in self.findings],
-            "notes": list(self.notes),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "notes": [note.to_dict() for note in self.notes],
         }
 
-    def to_json(self) -> str:
-        """Everything but the scores, as JSON; what is not known is null."""
-        return json.dumps(_without_nan(self.to_dict()), ensure_ascii=True, indent=2)
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record for each finding."""
+        return [finding.row() for finding in self.findings]
 
     def __repr__(self) -> str:
-        return "\n".join([self.words, *(f"  {one.status:7} {one.title}: {one.words}" for one in self.findings)])
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return value
+        return "\n".join([self.words, *(f"  {found.status:7} {found.title}: {found.words}" for found in self.findings)])

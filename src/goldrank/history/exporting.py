@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from goldrank.data.scores import utf8, without_nan
+from goldrank.data.scores import Scores, utf8, without_nan
 from goldrank.errors import GoldrankError, HistoryError, OptionError
-from goldrank.history.store import History, Record
+from goldrank.history import History, Record
 
 _ONCE = (
     "label", "commit", "branch", "note", "criteria", "run", "qrels_name", "qrels_sha256", "run_sha256", "convention",
@@ -23,18 +23,18 @@ def export(
     ending = Path(path).suffix.lower()
     if ending not in (".parquet", ".json"):
         raise OptionError(f"{path!r} ends in neither .parquet nor .json", hint="The ending says what is written.")
-    records, troubles = history.sound_records(label=label)
+    records, damaged = history.sound_records(label=label)
     written = []
     for record in records:
         try:
             written.append((record, history.scores(record) if by_query else None))
         except HistoryError as error:
-            troubles.append(error)
+            damaged.append(error)
     try:
         (_write_parquet if ending == ".parquet" else _write_json)(Path(path), written)
     except OSError as error:
         raise GoldrankError(f"cannot be written: {error.strerror or error}", where=path) from None
-    return len(written), troubles
+    return len(written), damaged
 
 
 def _about(record: Record) -> dict[str, Any]:
@@ -48,16 +48,16 @@ def _about(record: Record) -> dict[str, Any]:
     }
 
 
-def _write_json(path: Path, records: list[tuple[Record, Any]]) -> None:
-    found = []
+def _write_json(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
+    rows = []
     for record, scores in records:
         row = {**_about(record), "summaries": dict(record.summaries)}
-        found.append(row if scores is None else {**row, "scores": scores.to_dict()})
-    text = json.dumps(without_nan({"format": "goldrank-history", "version": 1, "records": found}), ensure_ascii=True)
+        rows.append(row if scores is None else {**row, "scores": scores.to_dict()})
+    text = json.dumps(without_nan({"format": "goldrank-history", "version": 1, "records": rows}), ensure_ascii=True)
     path.write_text(text + "\n")
 
 
-def _write_parquet(path: Path, records: list[tuple[Record, Any]]) -> None:
+def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
     """One row per record and measure, or per record, measure and query."""
     import polars
 

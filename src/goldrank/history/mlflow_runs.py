@@ -10,7 +10,7 @@ from typing import Any
 
 from goldrank.data.scores import Scores
 from goldrank.errors import HistoryError
-from goldrank.history.store import Record
+from goldrank.history import Record
 
 
 def names(measures: Iterable[str]) -> dict[str, str]:
@@ -19,12 +19,12 @@ def names(measures: Iterable[str]) -> dict[str, str]:
     >>> names(["nDCG@10", 'nDCG(gain="exp2")@20', "P(rel=2)@5"])
     {'nDCG@10': 'ndcg_at_10', 'nDCG(gain="exp2")@20': 'ndcg_gain_exp2_at_20', 'P(rel=2)@5': 'p_rel_2_at_5'}
     """
-    found: dict[str, str] = {}
+    known: dict[str, str] = {}
     for measure in measures:
         name = re.sub(r"[^a-z0-9.-]+", "_", measure.lower().replace("@", "_at_")).strip("_") or "measure"
-        taken = set(found.values())
-        found[measure] = next(one for one in (name, *(f"{name}_{i}" for i in range(2, 1000))) if one not in taken)
-    return found
+        taken = set(known.values())
+        known[measure] = next(free for free in (name, *(f"{name}_{i}" for i in range(2, 1000))) if free not in taken)
+    return known
 
 
 def need() -> None:

@@ -66,7 +66,7 @@ def _side_by_side(numbers: np.ndarray) -> bytes:
 
 def _in_order(raw: bytes, width: int) -> np.ndarray:
     parts = np.frombuffer(raw, np.uint8).reshape(width, -1)
-    made = np.empty(parts.shape[::-1], np.uint8)
+    numbers = np.empty(parts.shape[::-1], np.uint8)
     for i in range(width):
-        made[:, i] = parts[i]
-    return made.reshape(-1)
+        numbers[:, i] = parts[i]
+    return numbers.reshape(-1)

@@ -19,8 +19,9 @@ from itertools import pairwise
 import numpy as np
 
 from goldrank.data.scores import format_value
-from goldrank.errors import HistoryError, OptionError, did_you_mean
-from goldrank.history.store import History, Record, spelled
+from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
+from goldrank.history import History, Record
+from goldrank.history.record import full_name
 
 ALPHA = 0.05
 LEAST_DIFFERING = 6
@@ -28,7 +29,7 @@ LEAST_DIFFERING = 6
 
 
 @dataclass(frozen=True)
-class Change:
+class TrendChange:
     """A record from which on a line is at another height."""
 
     record: Record
@@ -52,13 +53,13 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Line:
+class TrendLine:
     """Records of one label and basis, oldest first."""
 
     name: str
     measure: str
     records: tuple[Record, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[TrendChange, ...]
     new_because: str
     """How its basis differs from that of the line of the same name before it; empty for the first."""
 
@@ -74,43 +75,43 @@ class Line:
         return format_value(last.summaries[self.measure], last.averages[self.measure])
 
 
-def lines(
+def trend_lines(
     history: History,
     measure: object = None,
     *,
     label: str | None = None,
     limit: int | None = None,
     alpha: float = ALPHA,
-) -> list[Line]:
+) -> list[TrendLine]:
     """The lines of a measure (the newest record's first one, if none is named), in the order in which they began.
 
     `limit` takes the newest records only.
     """
     if not 0 < alpha < 1:
         raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1")
-    if limit is not None and limit < 1:
-        raise OptionError(f"limit is {limit!r}; it must be a whole number from 1")
+    if limit is not None:
+        whole_number(limit, "limit", 1)
     records = history.records(label=label)
     if not records:
         if label is not None:
             history.get(label)  # says which labels there are
         raise HistoryError("nothing has been recorded yet", where=history.path, hint="`goldrank record` does that.")
-    name = next(iter(records[-1].summaries)) if measure is None else spelled(measure)
-    found = [record for record in records if name in record.summaries]
-    if not found:
-        known = dict.fromkeys(one for record in records for one in record.summaries)
+    name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
+    measured = [record for record in records if name in record.summaries]
+    if not measured:
+        known = dict.fromkeys(known_name for record in records for known_name in record.summaries)
         hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
         raise HistoryError(f"{name} was never recorded", where=history.path, hint=hint)
     groups: dict[tuple[object, ...], list[Record]] = {}
-    for record in found if limit is None else found[-limit:]:
+    for record in measured if limit is None else measured[-limit:]:
         groups.setdefault((record.label or record.run, record.basis), []).append(record)
-    made: list[Line] = []
+    lines: list[TrendLine] = []
     for group in groups.values():
         named = group[0].label or group[0].run
-        before = [line for line in made if line.name == named]
+        before = [line for line in lines if line.name == named]
         why = _other_basis(before[-1].records[0], group[0]) if before else ""
-        made.append(Line(named, name, tuple(group), tuple(_changes(history, name, group, alpha)), why))
-    return made
+        lines.append(TrendLine(named, name, tuple(group), tuple(_changes(history, name, group, alpha)), why))
+    return lines
 
 
 def paired_p(differences: np.ndarray, limit: float = 1.0) -> float:
@@ -135,23 +136,23 @@ def paired_p(differences: np.ndarray, limit: float = 1.0) -> float:
     return float(2 * stdtr(count - 1, -t))
 
 
-def _changes(history: History, measure: str, records: Sequence[Record], alpha: float) -> list[Change]:
+def _changes(history: History, measure: str, records: Sequence[Record], alpha: float) -> list[TrendChange]:
     """The changes of one line."""
     moved = [b for a, b in pairwise(records) if a.values_sha256[measure] != b.values_sha256[measure]]
     if not moved:
         return []
     since, limit = records[0], alpha / len(moved)
     (queries, before), *columns = history.values([since, *moved], measure)
-    found = []
+    changes = []
     for record, (ids, values) in zip(moved, columns, strict=True):
         delta = _differences(queries, before, ids, values)
         p = paired_p(delta, limit)
         if p <= limit:
             mean = float(delta.mean())
             better = (mean > 0) == record.higher_is_better[measure]
-            found.append(Change(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
+            changes.append(TrendChange(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
             since, queries, before = record, ids, values
-    return found
+    return changes
 
 
 def _differences(old_ids: tuple[str, ...], old: np.ndarray, new_ids: tuple[str, ...], new: np.ndarray) -> np.ndarray:

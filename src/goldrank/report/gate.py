@@ -78,7 +78,7 @@ def view(verdict: Verdict) -> Group:
                 line = Text(change, style="dim", no_wrap=True, overflow="ellipsis").append(f"'{tame(moved.query)}'")
                 parts.append(Padding(line, (0, 0, 0, 10)))
     parts += [Text("")] if verdict.notes else []
-    parts += [Text(f"- {tame(note)}", style="dim") for note in verdict.notes]
+    parts += [Text(f"- {tame(str(note))}", style="dim") for note in verdict.notes]
     return Group(*parts)
 
 
@@ -120,7 +120,7 @@ def markdown(verdict: Verdict) -> str:
             lines += ["", "</details>"]
     if verdict.notes:
         lines += ["", "<details>", "<summary>Notes</summary>", ""]
-        lines += [f"- {escape(note, 1000)}" for note in verdict.notes] + ["", "</details>"]
+        lines += [f"- {escape(str(note), 1000)}" for note in verdict.notes] + ["", "</details>"]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -106,11 +106,11 @@ def csp_hash(source: str) -> str:
 
 def _ranks(c: Comparison, listed: np.ndarray, sample: set[str] | None) -> Ranks | None:
     """Where the judged documents of the listed queries and of the sample are; of all queries without a sample."""
-    if c.evidence is None:
+    if c.inputs is None:
         return None
-    runs = [c.evidence.runs[run] for run in c.runs]
+    runs = [c.inputs.runs[run] for run in c.runs]
     only = None if sample is None else sample.union(c.queries[i] for i in listed)
-    return movement.locate(c.evidence.qrels, runs, c.evidence.rules, only)
+    return movement.locate(c.inputs.qrels, runs, c.inputs.rules, only)
 
 
 def _sample(c: Comparison) -> set[str] | None:

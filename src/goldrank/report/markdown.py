@@ -59,9 +59,9 @@ def render(comparison: Comparison) -> str:
             for one in comparison.slices.slices
         ]
         lines += ["### Slices", "", *_table(heads, rows, 3), ""]
-        lines += [f"- {escape(note, 500)}" for note in comparison.slices.notes]
+        lines += [f"- {escape(str(note), 500)}" for note in comparison.slices.notes]
     lines += ["", f"{len(comparison.queries):,} queries. {escape(comparison.method, 1000)}."]
-    lines += ["", *(f"- {escape(note, 500)}" for note in comparison.notes)] if comparison.notes else []
+    lines += ["", *(f"- {escape(str(note), 500)}" for note in comparison.notes)] if comparison.notes else []
     return "\n".join(lines).rstrip() + "\n"
 
 

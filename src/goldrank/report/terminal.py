@@ -34,9 +34,9 @@ def view(comparison: Comparison) -> RenderableType:
     parts += [Text(""), _differences(comparison)]
     if comparison.slices is not None:
         parts += [Text(""), _slices(comparison)]
-        parts += [Text(f"! {ids.show(note, 500)}", style="yellow") for note in comparison.slices.notes]
+        parts += [Text(f"! {ids.show(str(note), 500)}", style="yellow") for note in comparison.slices.notes]
     parts.append(Text(f"{len(comparison.queries):,} queries. {comparison.method}.", style="dim"))
-    parts += [Text(f"- {ids.show(note, 500)}", style="dim") for note in comparison.notes]
+    parts += [Text(f"- {ids.show(str(note), 500)}", style="dim") for note in comparison.notes]
     return Group(*parts)
 
 

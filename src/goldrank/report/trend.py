@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from goldrank import __version__, ids
 from goldrank.data.scores import format_value
-from goldrank.history.store import Record
-from goldrank.history.trends import Line
+from goldrank.history import Record
+from goldrank.history.trends import TrendLine
 from goldrank.report.sparkline import sparkline
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ MOST_DOTS = 200
 """With more records a line is drawn without a dot for each."""
 
 
-def text(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> str:
+def text(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alpha: float) -> str:
     """The lines of each measure: a sparkline, the newest records and every change."""
     return "\n\n".join([*(_measure(lines, baselines) for lines in found), method(alpha)]) + "\n"
 
 
-def _measure(lines: Sequence[Line], baselines: Mapping[str, int]) -> str:
+def _measure(lines: Sequence[TrendLine], baselines: Mapping[str, int]) -> str:
     parts = [lines[0].measure]
     for line in lines:
         parts.append("")
@@ -88,7 +88,7 @@ def about(record: Record, baselines: Sequence[str] = ()) -> str:
     return "\n".join(f"{name:<9} {ids.show(value.strip(), 500)}" for name, value in rows.items() if value.strip())
 
 
-def chart(lines: Sequence[Line]) -> Chart:
+def chart(lines: Sequence[TrendLine]) -> Chart:
     """The lines of one measure, records evenly spaced in their order, changes marked."""
     from goldrank.report import charts
 
@@ -147,7 +147,7 @@ def chart(lines: Sequence[Line]) -> Chart:
     return charts.Chart(f"{lines[0].measure} over time{left_out}", said, row, "".join(parts))
 
 
-def html(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> str:
+def html(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alpha: float) -> str:
     """One page for the lines of several measures, with the assets of the comparison's page."""
     from goldrank.report import html as page
 
@@ -180,7 +180,7 @@ def html(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: f
     )
 
 
-def _rows(line: Line, named: Mapping[int, str]) -> list[dict[str, Any]]:
+def _rows(line: TrendLine, named: Mapping[int, str]) -> list[dict[str, Any]]:
     """The newest records of a line for its table in the page, newest first."""
     changes = {change.record.id: change for change in line.changes}
     found = []
@@ -202,7 +202,7 @@ def _rows(line: Line, named: Mapping[int, str]) -> list[dict[str, Any]]:
     return found
 
 
-def _table(line: Line, baselines: Mapping[str, int]) -> list[str]:
+def _table(line: TrendLine, baselines: Mapping[str, int]) -> list[str]:
     named = {number: name for name, number in baselines.items()}
     changed = {change.record.id: "+" if change.better else "!" for change in line.changes}
     rows = [["", "id", "time", "commit", line.measure, "", "note"]]

@@ -1,0 +1,354 @@
+"""What each rule finds in a run and its baseline: a `Finding`, or a `Draft` of one that still needs a test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.comparison import slices
+from goldrank.comparison.slices import Groups, QueryValues
+from goldrank.conventions import Convention
+from goldrank.data.qrels import Qrels
+from goldrank.data.scores import Column, Scores, format_value
+from goldrank.errors import BaselineError, InputError, did_you_mean
+from goldrank.gating.latency import LatencyLike, read_latencies
+from goldrank.gating.rules import OF_MEASURES, Rule, Rules
+from goldrank.gating.verdict import Finding, Moved
+from goldrank.measures import parse
+from goldrank.notes import Note
+
+RETURNED, JUDGED = "NumRet", "Judged"
+"""Measures that tell a gate which queries returned anything, and anything judged."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A finding; with `gains`, one whose test is still to be made."""
+
+    finding: Finding
+    gains: np.ndarray | None = None
+    """One difference per common query, positive where it got better, 0 where the rule is not about the query."""
+    direction: float = 1.0
+    """-1 if lower values are better."""
+    average: str = "mean"
+    tolerated: bool = True
+    what: str = ""
+    """What happened: 'AP fell from 0.5 to 0.4'."""
+    size: str = ""
+    """By how much: '-0.1000, -20.0%'."""
+    limit: str = ""
+    """How that compares with what is tolerated."""
+    moved: str = ""
+    """How many queries moved."""
+
+    def words(self, size: str) -> str:
+        """What happened, by how much, and how that compares with what is tolerated."""
+        return f"{self.what}{f' ({size})' if size else ''}{f', {self.limit}' if self.limit else ''}"
+
+
+class RuleChecker:
+    """One run and what it is held against, aligned by query id."""
+
+    def __init__(
+        self,
+        scores: Scores,
+        before: Scores | None,
+        rules: Rules,
+        policy: Convention,
+        metadata: QueryValues | None,
+        latency: LatencyLike | None,
+        qrels: Qrels | None,
+    ) -> None:
+        self.scores, self.before, self.rules, self.policy = scores, before, rules, policy
+        if metadata is None and rules.metadata is not None:
+            metadata = rules.beside(rules.metadata)
+        self.metadata, self.latency, self.qrels = metadata, latency, qrels
+        self.notes: list[Note] = []
+        self._groups: dict[str, Groups] = {}
+        self.at_now = np.arange(len(scores.queries))
+        self.at_then = np.empty(0, np.int64)
+        self.lost_answers: list[str] = []
+        """Queries that the baseline answered and the run did not."""
+        if before is not None:
+            self._align(before)
+            self._find_lost_answers(before)
+
+    def _align(self, before: Scores) -> None:
+        if before.queries == self.scores.queries:
+            self.at_then = self.at_now
+            return
+        position = {query: i for i, query in enumerate(before.queries)}
+        common = [(i, position[query]) for i, query in enumerate(self.scores.queries) if query in position]
+        if not common:
+            raise BaselineError(
+                f"the baseline and the run have no query in common; baseline: {ids.samples(before.queries)}, "
+                f"run: {ids.samples(self.scores.queries)}"
+            )
+        self.at_now = np.array([now for now, _ in common], np.int64)
+        self.at_then = np.array([then for _, then in common], np.int64)
+        sizes = f"baseline {len(before.queries):,}, run {len(self.scores.queries):,}"
+        self.notes.append(Note.of("common-queries", count=len(common), all="both", sizes=sizes))
+
+    def _find_lost_answers(self, before: Scores) -> None:
+        then, now = _answered(before), _answered(self.scores)
+        if then is None or now is None:
+            return
+        answers = dict(zip(self.scores.queries, now.tolist(), strict=True))
+        if_absent = self.policy.missing != "skip"
+        self.lost_answers = [
+            query
+            for query, answered in zip(before.queries, then.tolist(), strict=True)
+            if answered and not answers.get(query, if_absent)
+        ]
+        if self.lost_answers:
+            self.notes.append(Note.of("lost-answers", count=len(self.lost_answers), samples=self.lost_answers))
+
+    def name(self, measure: str) -> str:
+        """The measure with the convention's options, as the scores have it."""
+        parsed = parse(measure)
+        return str(parsed.having(self.policy.options.get(parsed.name, {})))
+
+    def column(self, scores: Scores, measure: str, whose: str) -> Column:
+        """A measure's column, or what to do about there being none."""
+        for name in (self.name(measure), measure):
+            if name in scores.columns:
+                return scores.columns[name]
+        known = ", ".join(scores.columns)
+        raise BaselineError(
+            f"{whose} has no {measure}; it has: {known}",
+            hint=did_you_mean(measure, scores.columns) or "Set the baseline anew with the measures of the rules.",
+        )
+
+    def check(self, rule: Rule) -> list[Draft]:
+        """What one rule finds: one draft, or one for each group of queries."""
+        if rule.kind not in OF_MEASURES:
+            return [Draft(self._share(rule) if rule.kind != "latency" else self._latency(rule))]
+        if rule.slice is None:
+            return [self._measured(rule, "", None)]
+        groups = self.groups(rule.slice)
+        if rule.value is not None and rule.value not in groups:
+            raise InputError(
+                f"the rule '{ids.show(str(rule))}': no query has {ids.show(rule.slice)} {ids.show(rule.value)!r}",
+                hint=did_you_mean(rule.value, groups) or f"There are: {', '.join(map(ids.show, list(groups)[:20]))}.",
+            )
+        wanted = groups if rule.value is None else {rule.value: groups[rule.value]}
+        return [self._measured(rule, f"{rule.slice}={label}", which) for label, which in wanted.items()]
+
+    def groups(self, attribute: str) -> Groups:
+        """The run's queries by their value of an attribute."""
+        if attribute not in self._groups:
+            values = self._attribute(attribute)
+            groups = slices.group_queries(attribute, values, self.notes)
+            if groups is None:
+                label = next(str(value) for value in values if value is not None)
+                groups = {label: np.array([value is not None for value in values])}
+            self._groups[attribute] = groups
+        return self._groups[attribute]
+
+    def _attribute(self, attribute: str) -> Sequence[Any]:
+        """The attribute's value for each of the run's queries, None where there is none."""
+        queries = self.scores.queries
+        if attribute == "relevant":
+            if self.qrels is None:
+                raise InputError(
+                    "slices by the number of relevant documents need the judgements", hint="Use gate(qrels, run)."
+                )
+            return slices.relevant_counts(self.qrels.text, queries)
+        given = self.metadata.get(attribute) if isinstance(self.metadata, Mapping) else self.metadata
+        if given is None:
+            raise InputError(
+                f"slices by {ids.show(attribute)!r} need the queries' values",
+                hint='Name a JSONL file: metadata = "queries.jsonl" in the rules, or --metadata.',
+            )
+        if attribute == "length":
+            return slices.word_counts(slices.lookup(given, "queries"), queries)
+        return list(map(slices.lookup(given, attribute), queries))
+
+    def _measured(self, rule: Rule, group: str, which: np.ndarray | None) -> Draft:
+        column = self.column(self.scores, str(rule.measure), "the run")
+        of_group = f" where {ids.show(group.replace('=', ' is ', 1))}" if group else ""
+        unanswered = self._unanswered(which)
+        if unanswered:
+            words = f"the run returned nothing for any of the {unanswered:,} queries{of_group}"
+            return Draft(Finding(rule, "fail", words, math.nan, group, queries=unanswered))
+        if rule.kind == "drop":
+            return self._drop(rule, group, of_group, which, column)
+        return Draft(self._limit(rule, group, of_group, which, column))
+
+    def _limit(self, rule: Rule, group: str, of_group: str, which: np.ndarray | None, column: Column) -> Finding:
+        """What a rule about the value itself finds: a floor or a ceiling."""
+        values = column.values if which is None else column.values[which]
+        values = values[~np.isnan(values)]
+        value = column.summary if which is None else _summary(values, column.average)
+        ok = value >= rule.limit if rule.kind == "floor" else value <= rule.limit
+        wanted = f"{'at least' if rule.kind == 'floor' else 'at most'} {rule.limit_words} is asked for"
+        if math.isnan(value):
+            words = f"{rule.measure} is not a number{of_group}, where {wanted}"
+        else:
+            off = format_value(abs(value - rule.limit))
+            apart = "" if ok else f", {off} too {'little' if rule.kind == 'floor' else 'much'}"
+            queries = counted(len(values), "query", "queries")
+            words = f"{rule.measure} is {format_value(value, column.average)}{of_group} ({queries}); {wanted}{apart}"
+        finding = Finding(rule, "pass" if ok else "fail", words, value, group, queries=len(values))
+        if self.before is None or self.name(str(rule.measure)) not in self.before.columns:
+            return finding
+        before, after, at = self._pair(str(rule.measure), column, which)
+        worst = () if ok else self._worst(before, after, at, 1 if column.higher_is_better else -1)
+        return replace(finding, baseline=_summary(before, column.average), worst=worst)
+
+    def _unanswered(self, which: np.ndarray | None) -> int:
+        """How many queries the group has if none of them returned anything, else 0."""
+        now = _answered(self.scores)
+        if now is None or which is None or not which.any() or now[which].any():
+            return 0
+        return int(which.sum())
+
+    def _pair(
+        self, measure: str, column: Column, which: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values before and after on the queries that both have and that count, and where those queries are."""
+        assert self.before is not None
+        then = self.column(self.before, measure, "the baseline").values[self.at_then]
+        now = column.values[self.at_now]
+        kept = ~(np.isnan(then) | np.isnan(now))
+        if which is not None:
+            kept &= which[self.at_now]
+        return then[kept], now[kept], np.flatnonzero(kept)
+
+    def _drop(self, rule: Rule, group: str, of_group: str, which: np.ndarray | None, column: Column) -> Draft:
+        measure = str(rule.measure)
+        before, after, at = self._pair(measure, column, which)
+        n = len(before)
+        if not n:
+            words = f"{measure} has no value on any query that both have{of_group}: nothing can be compared"
+            return Draft(Finding(rule, "fail", words, math.nan, group))
+        assert self.before is not None
+        then = _answered(self.before)
+        if which is not None and then is not None and not then[self.at_then[at]].any():
+            words = f"the baseline returned nothing for any of the {n:,} queries{of_group}: nothing can be compared"
+            return Draft(Finding(rule, "fail", words, math.nan, group, queries=n))
+        direction = 1.0 if column.higher_is_better else -1.0
+        old, new = _summary(before, column.average), _summary(after, column.average)
+        gains = direction * (after - before)
+        worse, better = int((gains < 0).sum()), int((gains > 0).sum())
+        finding = Finding(
+            rule, "pass", "", new, group, baseline=old, queries=n, worse=worse, better=better,
+            worst=self._worst(before, after, at, direction),
+        )  # fmt: skip
+        change = new - old
+        ends = [format_value(value, column.average) for value in (old, new)]
+        how = f"{'rose' if change > 0 else 'fell'} from {ends[0]} to {ends[1]}" if change else f"is still {ends[1]}"
+        what = f"{measure} {how}{of_group}"
+        uncounted = self._uncounted_losses(column, which)
+        if uncounted:
+            words = (
+                f"{what}, but {uncounted} that the baseline answered returned nothing, which {measure} does not show "
+                f"as a loss; if that is meant, say how many may: a rule such as 'missing <= 1%'"
+            )
+            return Draft(replace(finding, status="fail", words=words))
+        tolerance = rule.limit * abs(old) if rule.relative else rule.limit
+        loss = -direction * change
+        # A loss that is exactly the tolerance is tolerated, whatever rounding makes of it.
+        tolerated = loss <= tolerance + 1e-12 * max(1.0, abs(old))
+        limit = f"{'within' if tolerated else 'more than'} the tolerated {rule.limit_words}"
+        draft = Draft(
+            finding,
+            direction=direction,
+            average=column.average,
+            tolerated=tolerated,
+            what=what,
+            size=f"{change:+.4f}" + (f", {change / abs(old):+.1%}" if old else "") if change else "",
+            limit=limit if loss > 0 or not tolerated else "",
+            moved=f"{worse:,} of {counted(n, 'query', 'queries')} worse, {better:,} better",
+        )
+        if not rule.tested:
+            words = f"{draft.words(draft.size)}; {draft.moved}"
+            return Draft(replace(finding, status="pass" if tolerated else "fail", words=words))
+        if column.average == "geometric":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gains = direction * (np.log(after) - np.log(before))
+            if not np.isfinite(gains).all():
+                raise InputError(f"{measure} cannot be tested: it is 0 on some query", hint="Use tested = false.")
+        every = np.zeros(len(self.at_now))
+        every[at] = gains
+        return replace(draft, gains=every)
+
+    def _uncounted_losses(self, column: Column, which: np.ndarray | None) -> str:
+        """Queries that lost their answer where the measure does not count that as worse, in words."""
+        if not self.lost_answers or any(rule.kind == "missing" for rule in self.rules.rules):
+            return ""
+        if column.higher_is_better and self.policy.missing != "skip":
+            return ""
+        lost = self.lost_answers
+        if which is not None:
+            inside = {query for query, is_in in zip(self.scores.queries, which.tolist(), strict=True) if is_in}
+            lost = [query for query in lost if query in inside]
+        return f"{counted(len(lost), 'query', 'queries')} ({ids.samples(lost)})" if lost else ""
+
+    def _worst(self, before: np.ndarray, after: np.ndarray, at: np.ndarray, direction: float) -> tuple[Moved, ...]:
+        gains = direction * (after - before)
+        order = np.argsort(gains, kind="stable")[: self.rules.worst]
+        where = self.at_now[at]
+        return tuple(
+            Moved(self.scores.queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0
+        )
+
+    def _share(self, rule: Rule) -> Finding:
+        counts, n = self.scores.counts, len(self.scores.queries)
+        if rule.kind == "overlap":
+            share = float((self.column(self.scores, JUDGED, "the run").values > 0).mean())
+            text = f"{share:.1%} of {counted(n, 'query', 'queries')} have a judged document in their results"
+        elif rule.kind == "unjudged":
+            share = 1 - counts["judged_retrieved"] / counts["retrieved"]
+            text = f"{share:.1%} of {counts['retrieved']:,} returned documents are unjudged"
+        else:
+            n, empty = counts["queries"], counts["missing"] + counts["no_results"]
+            share = empty / n
+            text = f"{empty:,} of {counted(n, 'judged query', 'judged queries')} ({share:.1%}) are without any result"
+        if rule.kind == "overlap":
+            ok, wanted = share >= rule.limit, f"at least {rule.limit_words} is asked for"
+        else:
+            ok, wanted = share <= rule.limit, f"at most {rule.limit_words} may be"
+        return Finding(rule, "pass" if ok else "fail", f"{text}; {wanted}", share, queries=n)
+
+    def _latency(self, rule: Rule) -> Finding:
+        given = self.latency
+        if given is None:
+            if rule.file is None:
+                raise InputError(
+                    f"the rule '{rule}' needs a file with latencies",
+                    hint='Name it with --latency, or as file = "latency.jsonl" in the rule.',
+                )
+            given = self.rules.beside(rule.file)
+        times = read_latencies(given, rule.field)
+        value = float(np.quantile(times, rule.quantile, method="inverted_cdf"))
+        words = f"{100 * rule.quantile:g}% of {counted(len(times), 'query', 'queries')} took at most {value:g}"
+        words += f"; at most {rule.limit:g} may be"
+        return Finding(rule, "pass" if value <= rule.limit else "fail", words, value, queries=len(times))
+
+
+def _answered(scores: Scores) -> np.ndarray | None:
+    """Which queries returned anything; None if nobody measured it."""
+    column = scores.columns.get(RETURNED)
+    return None if column is None else column.values > 0
+
+
+def _summary(values: np.ndarray, average: str) -> float:
+    if not len(values):
+        return math.nan
+    if average == "sum":
+        return float(values.sum())
+    if average == "geometric":
+        with np.errstate(divide="ignore"):
+            return float(np.exp(np.log(values).mean()))
+    return float(np.cumsum(values)[-1] / len(values))
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its noun: '1 query', '2 queries'."""
+    return f"{count:,} {one if count == 1 else many}"

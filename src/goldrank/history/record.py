@@ -1,0 +1,89 @@
+"""What is recorded once: `Record`, and the hashes by which a damaged one is known."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from goldrank.errors import MeasureError
+from goldrank.measures import parse
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was recorded once: which run, judged by what, with which summaries; `History.scores` has the rest."""
+
+    id: int
+    time: datetime.datetime
+    label: str
+    commit: str
+    branch: str
+    note: str
+    tags: tuple[str, ...]
+    criteria: str
+    """The rules by which documents were judged relevant, as the judges had them."""
+    run: str
+    qrels_name: str
+    qrels_sha256: str
+    run_sha256: str
+    convention: str
+    depth: int | None
+    """Where rankings were cut, if they were."""
+    version: str
+    """The goldrank that measured."""
+    queries: int
+    summaries: Mapping[str, float]
+    averages: Mapping[str, str]
+    """By measure, how its summary was made: 'mean', 'sum' or 'geometric'."""
+    higher_is_better: Mapping[str, bool]
+    digest: str
+    """SHA-256 of all of the record."""
+    values_sha256: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By measure, the SHA-256 of its per-query values and their queries: where it is equal, nothing moved."""
+
+    @property
+    def basis(self) -> tuple[str, str, str, int | None]:
+        """What must be equal for two records to be about the same: judgements and their rules, convention, depth."""
+        return self.qrels_sha256, self.criteria, self.convention, self.depth
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures' full spelling."""
+        return tuple(self.summaries)
+
+
+def values_hash(values: np.ndarray, query_set: bytes) -> str:
+    """The hash of a measure's values and of the queries that they are about."""
+    return hashlib.sha256(query_set + np.ascontiguousarray(values, "<f8").tobytes()).hexdigest()
+
+
+def record_digest(
+    when: str, label: str, query_set: bytes, queries: int, details: str, columns: Sequence[tuple[Any, ...]]
+) -> str:
+    """The hash of a record: of what its rows say, and of the hashes of its values and query ids."""
+    rows = [
+        [position, kind, measure, None if summary is None else struct.pack("<d", summary).hex(), *rest]
+        for position, kind, measure, summary, *rest in columns
+    ]
+    content = json.dumps([when, label, bytes(query_set).hex(), queries, details, rows], ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def baseline_digest(name: object, recorded: object) -> str:
+    """The hash of a baseline: of its name and of the record that it means."""
+    return hashlib.sha256(f"{name}\n{recorded}".encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def full_name(measure: object) -> str:
+    """A measure's full spelling, by any of its spellings; as it is, if it is not declared here."""
+    try:
+        return str(parse(str(measure)))
+    except MeasureError:
+        return str(measure)  # a measure of the user's own that is not declared here
