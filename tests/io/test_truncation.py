@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import goldrank
 from goldrank import GoldrankError, Qrels, Run, evaluate, read_qrels, read_run
-from goldrank.data.blocks import NO_LINE_END
+NO_LINE_END = "the last line has no line end"
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": lambda data: gzip.compress(data, mtime=0),

@@ -259,7 +259,7 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
     ties = "docid-ascending" if settings.format in ("prefs", "qrels_prefs") else "docid"
     rules = conventions.TREC_EVAL_10.having(ties=ties, overlap="allow")
     source = sources.open_source(settings.run)
-    run = trec.read_run(source)
+    run = io.read_run(source, format="trec")
     tables: dict[str, Any] = {}
     if settings.format == "qrels":
         placements, _ = engine.place(io.read_qrels(settings.qrels, format="trec"), run, rules)

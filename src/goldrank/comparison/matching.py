@@ -14,7 +14,7 @@ from goldrank.comparison.paired import Interval
 from goldrank.data.explanation import clip
 from goldrank.data.layout import aligned
 from goldrank.errors import InputError, OptionError
-from goldrank.io.labels import LabelledPair, read_labels
+from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
 
@@ -246,7 +246,7 @@ def matcher_agreement(
                 disagreements=_disagreements(one_judged, pairs),
             )
         )
-    return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, notes)
+    return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, tuple(map(str, notes)))
 
 
 class _Judged:

@@ -13,7 +13,7 @@ import numpy as np
 from goldrank import __version__, conventions, engine, ids, io
 from goldrank.conventions import Convention
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import USUAL, BlockSource, Plan, in_words
+from goldrank.data.blocks import USUAL, BlockSource, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
@@ -27,6 +27,7 @@ from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.measures import DEFAULT, Measure, parse, summarise
 from goldrank.measures.holes import check_monotone, unjudged_bounds
 from goldrank.measures.ties import expected
+from goldrank.notes import from_counts
 
 Measures = str | Measure | Iterable[str | Measure] | None
 
@@ -432,7 +433,7 @@ def notes(
         )
     notes += [f"qrels: {text}" for text in tolerated]
     notes += [f"run: {text}" for text in run.notes]
-    notes += [f"run: {text}" for text in in_words(counts.tolerated)]
+    notes += map(str, from_counts(counts.tolerated, about="run"))
     return tuple(notes)
 
 

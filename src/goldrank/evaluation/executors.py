@@ -166,7 +166,7 @@ def _judgements(qrels: Any, run: Run, rules: Convention) -> Any:
 
     assert run.remote is not None
     session = run.remote.frame.sparkSession
-    if spark.is_spark(qrels):
+    if io.is_spark(qrels):
         frame = spark.judgements_in_spark(qrels, "qrels")
     else:
         import pyarrow as pa

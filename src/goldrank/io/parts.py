@@ -18,6 +18,7 @@ import numpy as np
 
 from goldrank.data.blocks import Block, BlockSource
 from goldrank.errors import InputError
+from goldrank.io.formats import Format
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """How partitioned tables spell a missing value in a path."""
@@ -46,12 +47,12 @@ def find(given: Any) -> list[Part] | None:
     root = Path(*_before_magic(Path(text)))
     found: list[Part] = []
     matched = sorted(glob.glob(text, recursive=True))
-    for one in matched:
-        if os.path.isdir(one):
+    for path in map(Path, matched):
+        if path.is_dir():
             # A pattern with ** matches folders and the files in them: each file counts once.
-            found += [part for part in _walk(Path(one), root) if "**" not in text]
-        elif not _is_beside(Path(one).name):
-            found.append(_part(Path(one), root))
+            found += [part for part in _walk(path, root) if "**" not in text]
+        elif not _is_beside(path.name):
+            found.append(_part(path, root))
     if not found:
         what = "matches no data file" if matched else "matches no file"
         raise InputError(what, where=text, hint="Is the pattern right, and is this the folder it is relative to?")
@@ -93,13 +94,13 @@ def _before_magic(path: Path) -> Iterator[str]:
         yield part
 
 
-def one_format(kinds: Sequence[tuple[Part, str]], where: str) -> str:
+def one_format(kinds: Sequence[tuple[Part, Format]], where: str) -> Format:
     """The format that all parts have; an error names two that differ."""
     first, kind = kinds[0]
     for part, other in kinds:
-        if other != kind:
+        if other is not kind:
             raise InputError(
-                f"has files of different formats: {first.path.name} is {kind}, {part.path} is {other}",
+                f"has files of different formats: {first.path.name} is {kind.name}, {part.path} is {other.name}",
                 where=where,
                 hint="Name the files of one format by a pattern, such as 'runs/*.parquet'.",
             )
