@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases
+from goldrank.io.compression import zstd
 from goldrank.io.items import Items, items
 from goldrank.notes import Note
-from goldrank.io.compression import zstd
 
 TEXTS = ("chunk one", "chunk two")
 WANTED = (Reference(("gold",)),)
@@ -472,7 +472,20 @@ def test_wrong_values_are_named_with_their_place(tmp_path, change, path, said):
 
 
 LEAVES = [None, True, -1, 0, 5, 0.5, float("nan"), "", " ", "a b", b"b", "\ud800", "[1]", (1, 2), ("a", 0.5)]
-KEYS = [*aliases.TEXT_FIELDS["text"], "node", "kwargs", "score", "grade", "any_of", "all_of", "id", "source", "start", "end", "meta"]
+KEYS = [
+    *aliases.TEXT_FIELDS["text"],
+    "node",
+    "kwargs",
+    "score",
+    "grade",
+    "any_of",
+    "all_of",
+    "id",
+    "source",
+    "start",
+    "end",
+    "meta",
+]
 
 
 def anything(chance: Random, depth: int = 3) -> Any:

@@ -72,9 +72,7 @@ def _open(given: Any, thing: str, format: str | None) -> _Files:
     return _Files(where, Path(where).name, parts.one_format(kinds, where), opened)
 
 
-def read_run(
-    given: FileLike, *, format: str | None = None, name: str | None = None, duplicates: str = "error"
-) -> Run:
+def read_run(given: FileLike, *, format: str | None = None, name: str | None = None, duplicates: str = "error") -> Run:
     """A run from a path, an open binary stream or '-' for standard input; the format is told by the content.
 
     A pattern ('runs/part-*.parquet') or a folder of part files is one run too, read file by file.

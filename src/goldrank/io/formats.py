@@ -161,6 +161,12 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
+        Format("parquet", _TABLE, _IO + "parquet", _begins_with(b"PAR1"), writes=True, suffixes=(".parquet", ".pq"),
+               counts_rows=True),
+        Format("arrow", _TABLE, _IO + "arrow", _begins_with(b"ARROW1", b"\xff\xff\xff\xff")),
+        Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
+        Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
+        Format("table", _TABLE, _IO + "text_tables", _is_text_table),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),
@@ -168,16 +174,10 @@ FORMATS: dict[str, Format] = {
         Format("aspects", ("aspects",), _IO + "trec_aspects"),
         Format("prefs", ("preferences",), _IO + "trec_aspects"),
         Format("qrels_prefs", ("preferences",), _IO + "trec_aspects"),
-        Format("parquet", _TABLE, _IO + "parquet", _begins_with(b"PAR1"), writes=True, suffixes=(".parquet", ".pq"),
-               counts_rows=True),
-        Format("arrow", _TABLE, _IO + "arrow", _begins_with(b"ARROW1", b"\xff\xff\xff\xff")),
-        Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
-        Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
-        Format("table", _TABLE, _IO + "text_tables", _is_text_table),
         Format("beir", ("qrels",), _IO + "beir", folder="qrels"),
     )
 }  # fmt: skip
-"""By name. Formats are recognised in this order."""
+"""By name. Formats are recognised in this order: the surest signs come first."""
 
 
 def names(thing: str) -> tuple[str, ...]:

@@ -233,9 +233,7 @@ def _check(k: Any, concurrency: Any, retries: Any, timeout: Any) -> None:
 
 
 @contextmanager
-def _progress(
-    progress: bool | Callable[[int, int], None] | None, total: int
-) -> Iterator[Callable[[int, int], None]]:
+def _progress(progress: bool | Callable[[int, int], None] | None, total: int) -> Iterator[Callable[[int, int], None]]:
     """What to tell how far things are: a bar on a terminal, somebody's function, or nothing."""
     if callable(progress):
         yield progress
