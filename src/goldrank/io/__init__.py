@@ -210,7 +210,7 @@ def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) 
         raise InputError(f"cannot be written: {error.strerror or error}", where=str(target)) from None
 
 
-def as_qrels(given: Any, *, judgements: str = "error") -> Qrels:
+def as_qrels(given: types.QrelsLike, *, judgements: str = "error") -> Qrels:
     """Qrels from whatever holds judgements: a file, a dict, rows, a data frame."""
     if isinstance(given, Qrels):
         return given
@@ -238,7 +238,7 @@ def as_qrels(given: Any, *, judgements: str = "error") -> Qrels:
     raise _cannot(given, "qrels")
 
 
-def as_run(given: Any, *, format: str | None = None, duplicates: str = "error", name: str = "run") -> Run:
+def as_run(given: types.RunLike, *, format: str | None = None, duplicates: str = "error", name: str = "run") -> Run:
     """A run from whatever holds a ranking: a file, a dict, rows, a data frame."""
     if isinstance(given, Run):
         return given
@@ -259,7 +259,9 @@ def as_run(given: Any, *, format: str | None = None, duplicates: str = "error", 
     raise _cannot(given, "a run")
 
 
-def as_runs(given: Any, *, format: str | None = None, duplicates: str = "error") -> list[Run] | None:
+def as_runs(
+    given: types.RunLike | types.RunsLike, *, format: str | None = None, duplicates: str = "error"
+) -> list[Run] | None:
     """Several runs, each with a name of its own; None if what is given is one run."""
     if isinstance(given, Run) or is_file(given) or is_frame(given):
         return None
@@ -275,23 +277,23 @@ def as_runs(given: Any, *, format: str | None = None, duplicates: str = "error")
             as_run(run, format=format, duplicates=duplicates, name=str(name)).renamed(str(name))
             for name, run in given.items()
         ]
-    if isinstance(given, list | tuple) and given and all(isinstance(one, Run) or is_file(one) for one in given):
-        runs = [as_run(one, format=format, duplicates=duplicates) for one in given]
+    if isinstance(given, list | tuple) and given and all(isinstance(run, Run) or is_file(run) for run in given):
+        runs = [as_run(run, format=format, duplicates=duplicates) for run in given]
         return [run.renamed(name) for run, name in zip(runs, distinct(runs), strict=True)]
     return None
 
 
 def distinct(runs: list[Run]) -> list[str]:
     """Names for runs, told apart by their paths or, failing that, by a number."""
-    found = [run.name for run in runs]
-    if len(set(found)) < len(found):
-        found = [run.blocks.name if run.blocks is not None else run.name for run in runs]
+    names = [run.name for run in runs]
+    if len(set(names)) < len(names):
+        names = [run.blocks.name if run.blocks is not None else run.name for run in runs]
     seen: dict[str, int] = {}
-    for i, name in enumerate(found):
+    for i, name in enumerate(names):
         seen[name] = seen.get(name, 0) + 1
         if seen[name] > 1:
-            found[i] = f"{name} ({seen[name]})"
-    return found
+            names[i] = f"{name} ({seen[name]})"
+    return names
 
 
 def _cannot(given: Any, what: str) -> InputError:

@@ -268,13 +268,7 @@ class Items:
     ) -> tuple[str | None, ...] | None:
         if "retrieved_ids" in found and not absent(found["retrieved_ids"].value) and texts:
             value, path = found["retrieved_ids"]
-            listed = text_values.listed(value, "ids", f"{where}: {path}")
-            if len(listed) != len(texts):
-                raise InputError(
-                    f"has {len(listed):,} ids for {len(texts):,} retrieved texts",
-                    where=f"{where}: {path}",
-                    hint="Each retrieved text has one id, in the same order.",
-                )
+            listed = _one_for_each(value, texts, "id", f"{where}: {path}")
             return tuple([_id(text_id, f"{where}: {path}[{i}]") for i, text_id in enumerate(listed)])
         if retrieved is None or all(text.id is None for text in retrieved):
             return None
@@ -294,13 +288,7 @@ class Items:
                     raise InputError(f"the text of source {wrong!r:.40} is no text", where=f"{where}: {path}")
                 source_texts = value
             else:
-                listed = text_values.listed(value, "sources", f"{where}: {path}")
-                if len(listed) != len(texts):
-                    raise InputError(
-                        f"has {len(listed):,} sources for {len(texts):,} retrieved texts",
-                        where=f"{where}: {path}",
-                        hint="Each retrieved text has one source (or null), in the same order.",
-                    )
+                listed = _one_for_each(value, texts, "source", f"{where}: {path}")
                 placed = [
                     _source(entry, text, f"{where}: {path}[{i}]")
                     for i, (entry, text) in enumerate(zip(listed, texts, strict=True))
@@ -345,6 +333,17 @@ class Items:
 
 _SKIPPED: Sequence[str] = ("",)
 """Stands for the texts of an item that is left out; known by identity."""
+
+
+def _one_for_each(value: Any, texts: Sequence[str], what: str, at: str) -> Sequence[Any]:
+    listed = text_values.listed(value, f"{what}s", at)
+    if len(listed) != len(texts):
+        raise InputError(
+            f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts",
+            where=at,
+            hint=f"Each retrieved text has one {what} (or null), in the same order.",
+        )
+    return listed
 
 
 def _id(value: Any, at: str) -> str | None:

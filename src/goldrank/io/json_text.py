@@ -21,20 +21,20 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, in text."""
 
 
-class Parser:
+class JsonParser:
     """Reads JSON in which no object has a key twice; `hint` says what to do about one that has."""
 
     def __init__(self, hint: str | None = None) -> None:
         self._hint = hint
-        self._repeated: list[_Repeated] = []
-        self._decoder = json.JSONDecoder(object_pairs_hook=self._make)
+        self._repeated: list[_RepeatedKey] = []
+        self._decoder = json.JSONDecoder(object_pairs_hook=self._new_object)
 
-    def _make(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            made = _Repeated(made, pairs)
-            self._repeated.append(made)
-        return made
+    def _new_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            value = _RepeatedKey(value, pairs)
+            self._repeated.append(value)
+        return value
 
     def parse(self, text: str, name: str, line: int, column: int = 1) -> Any:
         """The value of a text that begins at a line and a column of a file."""
@@ -81,11 +81,11 @@ def _cut_off(text: str, error: json.JSONDecodeError) -> str | None:
     return "Is the file complete?" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else None
 
 
-class _Repeated(dict[str, Any]):
+class _RepeatedKey(dict[str, Any]):
     """An object in which `key` occurs twice."""
 
-    def __init__(self, made: dict[str, Any], pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(made)
+    def __init__(self, value: dict[str, Any], pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(value)
         seen: set[str] = set()
         self.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
 
@@ -117,6 +117,8 @@ def is_lines(source: ByteSource) -> bool:
         first += [line] if line else []
         if line_end:
             break
+        if sum(map(len, first)) > sources.MAX_RECORD:
+            return False  # no record is that long
     if not rest.strip() and not any(chunk.strip() for chunk in chunks):
         return False
     try:
@@ -131,7 +133,7 @@ def read_lines(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
 
     `counts` gets codes of notes, `hint` says what to do about a key that an object has twice.
     """
-    parser = Parser(hint)
+    parser = JsonParser(hint)
     for number, line in source.lines():
         try:
             text = line.decode()
@@ -146,12 +148,12 @@ def read_lines(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
 
 def read_whole(source: ByteSource, hint: str) -> Any:
     """The one value of a file."""
-    return Parser(hint).parse(source.read().decode("utf-8", "surrogateescape"), source.name, 1)
+    return JsonParser(hint).parse(source.read().decode("utf-8", "surrogateescape"), source.name, 1)
 
 
 def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[tuple[int, Any]]:
     """The values of an array with their positions; one piece of the file at a time is in memory."""
-    parser = Parser(hint)
+    parser = JsonParser(hint)
     pieces = source.texts()
     text = ""
     at = 0

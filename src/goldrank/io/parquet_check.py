@@ -42,7 +42,7 @@ def check(file: IO[bytes], where: str) -> Shape:
         for chunk in _chunks(footer):
             _check_pages(file, chunk, size)
         groups = [(group[3], sum(chunk[3][6] for chunk in group[1] if 3 in chunk)) for group in footer[4]]
-        rows = [int(one) for one, _ in groups]
+        rows = [int(number) for number, _ in groups]
         return Shape(sum(rows), max(rows, default=0), max((int(size) for _, size in groups), default=0))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(

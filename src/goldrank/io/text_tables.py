@@ -154,8 +154,8 @@ def _open_table(source: ByteSource) -> InputTable:
     before = raw.count(b"\n", 0, comments.end())
     split = _split_quoted if b'"' in raw else _split_plain
     frame, lines = split(raw[comments.end() :], before, source.name, counts)
-    told = [*source.notes, *notes.from_counts(counts)]
-    return InputTable(frame.lazy(), source, told, line_of=lambda row: int(lines[row]))
+    noticed = [*source.notes, *notes.from_counts(counts)]
+    return InputTable(frame.lazy(), source, noticed, line_of=lambda row: int(lines[row]))
 
 
 def _split_quoted(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:

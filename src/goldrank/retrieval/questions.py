@@ -19,7 +19,7 @@ from goldrank.io.text_values import absent
 
 
 @dataclass
-class Question:
+class AskedQuestion:
     """A question, its id, and all else that it came with."""
 
     query: str
@@ -27,7 +27,7 @@ class Question:
     others: dict[str, Any]
 
 
-def read_questions(given: Any, fields: ItemFields) -> Iterator[Question]:
+def read_questions(given: Any, fields: ItemFields) -> Iterator[AskedQuestion]:
     """Questions with their ids and all that they came with, but for what was retrieved before."""
     if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
         raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
@@ -48,7 +48,7 @@ def read_questions(given: Any, fields: ItemFields) -> Iterator[Question]:
         yield question
 
 
-def _question(record: Any, where: str, fields: ItemFields, number: int) -> Question:
+def _question(record: Any, where: str, fields: ItemFields, number: int) -> AskedQuestion:
     if isinstance(record, str):
         return _asked(str(number), record, {}, where)
     if isinstance(record, TextItem):
@@ -81,10 +81,10 @@ def _question(record: Any, where: str, fields: ItemFields, number: int) -> Quest
     )
 
 
-def _asked(query: str, text: Any, others: dict[str, Any], where: str) -> Question:
+def _asked(query: str, text: Any, others: dict[str, Any], where: str) -> AskedQuestion:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"the question is {text!r:.60}, not text", where=where)
-    return Question(query, text, others)
+    return AskedQuestion(query, text, others)
 
 
 def _plain(reference: Reference) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalErr
 from goldrank.io.items import FAILED
 from goldrank.io.record_fields import ItemFields
 from goldrank.retrieval.callers import EventLoop, caller_of, plain_results
-from goldrank.retrieval.questions import Question, read_questions
+from goldrank.retrieval.questions import AskedQuestion, read_questions
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
 
 FIRST_PAUSE = 0.5
@@ -99,7 +99,7 @@ class _Runner:
     def __init__(
         self,
         call: Callable[[str], Any],
-        asked: Sequence[Question],
+        asked: Sequence[AskedQuestion],
         k: int | None,
         strings: str,
         retries: int,
@@ -208,7 +208,7 @@ class _Runner:
         return raw
 
 
-def _record(asked: Question, answer: _Answer | None) -> dict[str, Any]:
+def _record(asked: AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
     record: dict[str, Any] = {"query": asked.query, "question": asked.text}
     if answer is None:
         error = {"type": "NotAsked", "text": "interrupted before it was answered", "attempts": 0}
