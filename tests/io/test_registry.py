@@ -20,6 +20,7 @@ from goldrank.io import aliases, formats, held_bytes, spark
 from goldrank.io.compression import COMPRESSIONS, Compression
 from goldrank.io.formats import FORMATS, Format
 from goldrank.io.items import items
+from goldrank.io.sources import open_source
 from goldrank.notes import Note
 
 TOY = '''
@@ -155,17 +156,20 @@ def test_only_what_is_used_is_loaded() -> None:
         (b'\n{"qid": "q1"}\n\n{"qid": "q2"}\n', "run", "jsonl"),
         (b'{"question": "a"}\n{"question": "b"}', "records", "jsonl"),
         (b" " * 100_000 + b'\n{"question": "a"}\n{"question": "b"}', "records", "jsonl"),
-        (b"question,contexts\n", "records", None),
         (b"ARROW1", "run", "arrow"),
         (b"\xff\xff\xff\xff", "qrels", "arrow"),
         (b"PAR1", "run", "parquet"),
     ],
 )
-def test_detection(data: bytes, thing: str, name: str | None) -> None:
-    from goldrank.io.sources import open_source
+def test_detection(data: bytes, thing: str, name: str) -> None:
+    assert formats.detect(open_source(io.BytesIO(data)), thing).name == name
 
-    found = formats.detect(open_source(io.BytesIO(data)), thing)
-    assert (None if found is None else found.name) == name
+
+def test_unknown_columns_of_records() -> None:
+    source = open_source(io.BytesIO(b"a,b\n"))
+    assert formats.detect(source, "records", lambda header: header == ["a", "b"]).name == "table"
+    with pytest.raises(InputError, match="begins with 'a,b'"):
+        formats.detect(source, "records", lambda header: False)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"# only\n# comments\n", b"# c\n" * 30_000])

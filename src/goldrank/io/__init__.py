@@ -1,12 +1,12 @@
-"""The outside world -> `Qrels` and `Run`, and back. One file per family of formats (`formats`); here is the door."""
+"""Files and objects -> `Qrels` and `Run`, and back. What others call is here; `formats` has the table of formats."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from goldrank import types
 from goldrank.conventions import POLICIES
@@ -15,10 +15,9 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, one_of
-from goldrank.io import aliases, formats, objects, parts, sources
-from goldrank.io.formats import Format
+from goldrank.io import aliases, formats, objects, sources
+from goldrank.io.files import InputFiles, PartsRun, open_files
 from goldrank.io.kinds import is_file, is_frame, is_spark
-from goldrank.io.parts import Part
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
@@ -32,53 +31,13 @@ FileLike = types.Path | IO[bytes] | ByteSource
 """A path, '-' for standard input, an open binary stream, or an input that was opened before."""
 
 
-class _Files(NamedTuple):
-    """The files that a path, pattern, folder or stream stands for, and the one format that they have."""
-
-    name: str
-    label: str
-    format: Format
-    opened: list[tuple[Part | None, ByteSource]]
-
-    @property
-    def several(self) -> bool:
-        """Whether they are the parts of a pattern or folder."""
-        return self.opened[0][0] is not None
-
-    def read(self, thing: str, **how: Any) -> list[Any]:
-        """What each of them holds."""
-        return [self.read_one(thing, part, source, **how) for part, source in self.opened]
-
-    def read_one(self, thing: str, part: Part | None, source: ByteSource, **how: Any) -> Any:
-        """What one of them holds."""
-        return self.format.read(thing, source, partition=part.partition if part is not None else (), **how)
-
-
-def _open(given: Any, thing: str, format: str | None) -> _Files:
-    asked = None if format is None else formats.chosen(format, thing)
-
-    def format_of(source: ByteSource) -> Format:
-        found = asked or formats.detect(source, thing)
-        assert found is not None  # TREC text is the fallback
-        return found
-
-    several = parts.find(given)
-    if several is None:
-        source = sources.open_source(given)
-        return _Files(source.name, source.label, format_of(source), [(None, source)])
-    where = os.fsdecode(given)
-    opened: list[tuple[Part | None, ByteSource]] = [(part, sources.open_source(part.path)) for part in several]
-    kinds = [(part, format_of(source)) for part, (_, source) in zip(several, opened, strict=True)]
-    return _Files(where, Path(where).name, parts.one_format(kinds, where), opened)
-
-
 def read_run(given: FileLike, *, format: str | None = None, name: str | None = None, duplicates: str = "error") -> Run:
-    """A run from a path, an open binary stream or '-' for standard input; the format is told by the content.
+    """A run from a path, an open binary stream or '-' for standard input; the format is recognised by the content.
 
     A pattern ('runs/part-*.parquet') or a folder of part files is one run too, read file by file.
     """
     one_of(duplicates, POLICIES["duplicates"], "duplicates")
-    files = _open(given, "run", format)
+    files = open_files(given, "run", format)
     run: Run = _run_of_parts(files, duplicates) if files.several else files.read("run", duplicates=duplicates)[0]
     return run if name is None else run.renamed(name)
 
@@ -103,40 +62,36 @@ def _has_tags(blocks: Any) -> bool:
     return first is not None and first().tags is not None
 
 
-def _run_of_parts(files: _Files, duplicates: str) -> Run:
+def _run_of_parts(files: InputFiles, duplicates: str) -> Run:
     """One run in several files."""
-    names = [source.name for _, source in files.opened]
+    names = [source.name for source, _ in files.opened]
     if files.format.in_memory:
         return objects.joined_run(files.read("run", duplicates=duplicates), names, files.label, duplicates)
-    compressed = any(source.compression is not None for _, source in files.opened)
-    if files.format.counts_rows and not compressed:
+    parts: list[Callable[[], Run]] = files.readers("run", duplicates=duplicates)
+    notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
+    if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
         # All are opened now, so that a damaged file is found before the work begins.
-        runs = files.read("run", duplicates=duplicates)
-        filled = [run for run in runs if run.blocks.rows]
-        if not filled:
+        runs: list[Any] = [read() for read in parts]
+        parts = [partial(_itself, run) for run in runs if run.blocks.rows]
+        empty = [name for name, run in zip(names, runs, strict=True) if not run.blocks.rows]
+        if not parts:
             raise InputError("no rows in any file", where=files.name, hint="Did the system return anything?")
-        notes = list(dict.fromkeys(note for run in runs for note in run.notes))
-        if len(filled) < len(runs):
-            empty = [name for name, run in zip(names, runs, strict=True) if not run.blocks.rows]
+        if empty:
             notes.append(Note.of("empty-files", count=len(empty), files=len(runs), first=empty[0]))
-        openers = [partial(getattr, run, "blocks") for run in filled]
-    else:
-        notes = [note.with_about(source.label) for _, source in files.opened for note in source.notes]
-        openers = [partial(_blocks, files, part, source, duplicates) for part, source in files.opened]
-    return Run(blocks=parts.PartsRun(files.name, openers), name=files.label, id_kind="text", notes=tuple(notes))
+    return Run(blocks=PartsRun(files.name, parts), name=files.label, id_kind="text", notes=tuple(notes))
 
 
-def _blocks(files: _Files, part: Part | None, source: ByteSource, duplicates: str) -> Any:
-    return files.read_one("run", part, source, duplicates=duplicates).blocks
+def _itself(run: Run) -> Run:
+    return run
 
 
 def held_bytes(given: types.Path, thing: str) -> int:
     """About how many bytes of a path must be held at once to read it: all of qrels, none of a TREC run."""
     if os.fspath(given) == "-" or formats.of_folder(Path(given)) is not None:
         return 0
-    files = _open(given, thing, None)
+    files = open_files(given, thing)
     if thing == "qrels" or files.format.in_memory:
-        return sum(source.unpacked() for _, source in files.opened)
+        return sum(source.unpacked() for source, _ in files.opened)
     return 0
 
 
@@ -148,7 +103,7 @@ def read_qrels(
     judgements: str = "error",
     real_grades: bool = False,
 ) -> Qrels:
-    """Qrels from a path, a BEIR folder, an open binary stream or '-'; the format is told by the content.
+    """Qrels from a path, a BEIR folder, an open binary stream or '-'; the format is recognised by the content.
 
     A pattern or a folder of part files is one set of qrels too.
     """
@@ -161,11 +116,11 @@ def read_qrels(
             raise OptionError("split= chooses among the qrels of a BEIR folder", hint="Name the folder, not a file.")
         whole = whole or next(entry for entry in formats.FORMATS.values() if entry.folder is not None)
         given, format = whole.implementation.find_file(folder, split), None
-    files = _open(given, "qrels", format)
+    files = open_files(given, "qrels", format)
     found = files.read("qrels", judgements=judgements, real_grades=real_grades)
     if not files.several and isinstance(found[0], Qrels):
         return found[0]
-    rows = [_rows(each, source.name) for each, (_, source) in zip(found, files.opened, strict=True)]
+    rows = [_rows(each, source.name) for each, (source, _) in zip(found, files.opened, strict=True)]
     return Qrels.from_parts(rows, name=files.label, judgements=judgements)
 
 

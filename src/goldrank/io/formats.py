@@ -24,7 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldrank.errors import one_of
+from goldrank import ids
+from goldrank.errors import InputError, one_of
 from goldrank.io import aliases
 from goldrank.io.sources import ByteSource
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.io.records import FieldFinder
+
+KnownColumns = Callable[[Sequence[str]], bool]
+"""Whether the header of a text table has columns of use."""
 
 Partition = Sequence[tuple[str, str | None]]
 """Columns and their values, as the folders of a partitioned table name them."""
@@ -57,8 +61,7 @@ class Beginning:
 
     source: ByteSource
     thing: str
-    known_columns: Callable[[Sequence[str]], bool]
-    """Whether the header of a text table has columns of use."""
+    known_columns: KnownColumns
 
     @cached_property
     def text(self) -> bytes:
@@ -195,16 +198,22 @@ def _has_ranking_columns(header: Sequence[str]) -> bool:
     return query is not None and any(others)
 
 
-def detect(
-    source: ByteSource, thing: str, known_columns: Callable[[Sequence[str]], bool] = _has_ranking_columns
-) -> Format | None:
-    """The format of a file, from its first bytes; None if it is none that can hold such a thing."""
-    seen = Beginning(source, thing, known_columns)
+def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = None) -> Format:
+    """The format of a file, from its first bytes. Without `known_columns` those of runs and qrels are."""
+    seen = Beginning(source, thing, known_columns or _has_ranking_columns)
     if seen.is_empty:
         raise source.empty()
     able = [entry for entry in FORMATS.values() if thing in entry.holds]
     found = next((entry for entry in able if entry.recognised is not None and entry.recognised(seen)), None)
-    return found or next((entry for entry in able if entry.fallback), None)
+    found = found or next((entry for entry in able if entry.fallback), None)
+    if found is None:
+        first = ids.show(seen.lines[0].decode("utf-8", "replace"), 40)
+        raise InputError(
+            f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first}'",
+            where=source.name,
+            hint="Name the columns' fields with fields=... (--map), or say format=...",
+        )
+    return found
 
 
 def to_write(path: Path, name: str | None) -> Format:

@@ -7,14 +7,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from goldrank import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, Place
-from goldrank.io import formats, parts, sources
+from goldrank.io import formats
 from goldrank.io.aliases import RECORD_LISTS
+from goldrank.io.files import InputFiles, open_files
 from goldrank.io.kinds import is_file, is_frame
 from goldrank.io.record_fields import FieldValue
 from goldrank.io.sources import ByteSource
@@ -66,14 +66,12 @@ def open_records(data: Any, fields: FieldFinder, format: str | None = None, *, n
 
     `name` is what to call data that have no name of their own.
     """
-    chosen = None if format is None else formats.chosen(format, "records")
-    found = parts.find(data)
-    if found is not None:
-        return _of_parts(str(data), found, fields, chosen)
+    if format is not None:
+        formats.chosen(format, "records")
     if is_file(data):
-        source = sources.open_source(data)
-        records: Records = (chosen or _detect(source, fields)).read("records", source, fields=fields)
-        return records
+        files = open_files(data, "records", format, lambda header: any(map(fields.wants, header)))
+        records: list[Records] = files.read("records", fields=fields)
+        return _joined(records, files) if files.several else records[0]
     given_name = getattr(data, "name", None)
     name = given_name if isinstance(given_name, str) else name
     if isinstance(data, Mapping):
@@ -171,12 +169,8 @@ def _is_list_of_records(value: Any) -> bool:
 # Files.
 
 
-def _of_parts(name: str, found: list[parts.Part], fields: FieldFinder, chosen: formats.Format | None) -> Records:
-    """The records of several files of one format, one after the other."""
-    opened = [sources.open_source(part.path) for part in found]
-    kinds = [chosen or _detect(source, fields) for source in opened]
-    kind = parts.one_format(list(zip(found, kinds, strict=True)), name)
-    files: list[Records] = [kind.read("records", source, fields=fields) for source in opened]
+def _joined(files: list[Records], whole: InputFiles) -> Records:
+    """The records of several files, one after the other."""
 
     def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
         for i, file in enumerate(files):
@@ -187,23 +181,10 @@ def _of_parts(name: str, found: list[parts.Part], fields: FieldFinder, chosen: f
         return files[number % len(files)].place(number // len(files))
 
     def digest() -> str:
-        whole = hashlib.sha256()
+        hashed = hashlib.sha256()
         for file in files:
-            whole.update((file.digest() if file.digest else "").encode())
-        return whole.hexdigest()
+            hashed.update((file.digest() if file.digest else "").encode())
+        return hashed.hexdigest()
 
     notes = [note for file in files for note in file.notes]
-    return Records(name, Path(name).name, rows, place, digest, notes, files[0].cells)
-
-
-def _detect(source: ByteSource, fields: FieldFinder) -> formats.Format:
-    found = formats.detect(source, "records", lambda header: any(map(fields.wants, header)))
-    if found is None:
-        first = source.head.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace")
-        raise InputError(
-            f"is neither JSON, JSON Lines, Parquet, Arrow nor a table with known columns; it begins with "
-            f"'{ids.show(first, 40)}'",
-            where=source.name,
-            hint="Name the columns' fields with fields=... (--map), or say format=...",
-        )
-    return found
+    return Records(whole.name, whole.label, rows, place, digest, notes, files[0].cells)
