@@ -33,10 +33,10 @@ questions = [
     {"question": "What is ice?", "ground_truth_documents": [{"content": "Ice is frozen water.", "id": "d1"}]},
 ]
 scores = goldrank.evaluate_texts(
-    goldrank.retrieve(BM25Retriever(), questions, k=2), ["Cover@5", "nDCG@10"], matcher="rouge-l:0.7"
+    goldrank.run_retriever(BM25Retriever(), questions, k=2), ["Cover@5", "nDCG@10"], matcher="rouge-l:0.7"
 )
 print(scores)
 assert scores["Cover@5"] == 1.0
 
 # A pipeline, or a retriever that wants an embedding, is wrapped in a function:
-#     goldrank.retrieve(lambda question: pipeline.run({"retriever": {"query": question}})["retriever"], questions)
+#     goldrank.run_retriever(lambda question: pipeline.run({"retriever": {"query": question}})["retriever"], questions)

@@ -30,7 +30,7 @@ questions = [
     {"question": "Where do ants live?", "references": ["Ants live in nests."]},
     {"question": "Who spins webs?", "references": ["Spiders spin webs."]},
 ]
-found = goldrank.retrieve(Retriever(), questions, k=2)
+found = goldrank.run_retriever(Retriever(), questions, k=2)
 print(found, [f"{seconds:.4f} s" for seconds in found.latencies if seconds is not None])
 
 scores = goldrank.evaluate_texts(found, ["Cover@5", "nDCG@10"], matcher="rouge-l:0.7")

@@ -42,7 +42,7 @@ questions = [
     {"query": "When was it built?", "expected_texts": ["It was built in 1889."]},
     {"query": "How high is it?", "expected_texts": ["The tower is 324 metres high."]},
 ]
-found = goldrank.retrieve(Retriever().aretrieve, questions)
+found = goldrank.run_retriever(Retriever().aretrieve, questions)
 scores = goldrank.evaluate_texts(found, ["RR", "Cover@5", "nDCG@10"], matcher="rouge-l:0.7")
 print(scores)
 

@@ -11,7 +11,7 @@ import places
 import pytest
 
 from goldrank import GoldrankError, Scores, evaluate
-from goldrank.io import sources
+from goldrank.io import compression
 
 DATA = places.FILES
 
@@ -100,4 +100,4 @@ def only_ours(action: Callable[[], object], about: Iterable[object] = ()) -> obj
 
 def zstd(data: bytes) -> bytes:
     """Compressed data."""
-    return bytes(sources.zstd().compress(data))
+    return bytes(compression.zstd().compress(data))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
     from goldrank.measures import Measure, measure, parse
     from goldrank.report.coverage import coverage_curves
-    from goldrank.retrieval import Retrieved, retrieve
+    from goldrank.retrieval import Retrieved, run_retriever
 
 __version__ = "0.2.0"
 
@@ -79,7 +79,7 @@ _HOME = {
     "read_preferences": "goldrank.io",
     "read_qrels": "goldrank.io",
     "read_run": "goldrank.io",
-    "retrieve": "goldrank.retrieval",
+    "run_retriever": "goldrank.retrieval",
     "read_runs": "goldrank.io",
     "tune_fusion": "goldrank.comparison.fusion",
     "write_qrels": "goldrank.io",
@@ -92,7 +92,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate_texts",
     "coverage_curves",
     "matcher_agreement",
-    "retrieve",
+    "run_retriever",
     "evaluate_spark",
     "choose",
     "pitfalls",

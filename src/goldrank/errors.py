@@ -24,14 +24,20 @@ class Place:
 
 
 class GoldrankError(Exception):
-    """Base of all errors. `what` states the problem, `where` the place, `hint` the way out."""
+    """Base of all errors. `what` states the problem, `where` the place, `hint` the way out.
+
+    `code` names an error that other code must tell from others of its class.
+    """
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: Place | str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, where: Place | str | None = None, hint: str | None = None, code: str | None = None
+    ) -> None:
         self.what = what
         self.where = where
         self.hint = hint
+        self.code = code
         super().__init__(what)
 
     def __str__(self) -> str:

@@ -237,7 +237,7 @@ def test_errors(told: Told) -> None:
     assert "must be one of" in told.fails("texts", "rag.jsonl", "--map", "docs=a")
     assert "only once" in told.fails("texts", "-", "-")
     Path("empty.jsonl").touch()
-    assert "the file is empty" in told.fails("texts", "empty.jsonl")
+    assert "no data lines" in told.fails("texts", "empty.jsonl")
 
 
 def test_help_lists_the_matchers(told: Told) -> None:
@@ -299,7 +299,7 @@ def test_agree_errors(told: Told) -> None:
         assert "bad.jsonl:2: " in message
         assert said in message
     Path("empty.csv").touch()
-    assert "no labelled pairs: the file is empty" in told.fails("agree", "empty.csv")
+    assert "no data lines" in told.fails("agree", "empty.csv")
     assert "there is no reference" in told.fails("agree", "rag.jsonl")
     assert "cannot be opened" in told.fails("agree", "nope")
     Path("one.csv").write_text("retrieved,reference,label\na,b,1\nb,b,1\n")

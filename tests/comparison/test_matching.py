@@ -16,7 +16,7 @@ from goldrank import matcher_agreement
 from goldrank.comparison import matching
 from goldrank.comparison.matching import Confusion, describe_disagreements
 from goldrank.errors import InputError, OptionError
-from goldrank.io.labels import read_labels
+from goldrank.io.labelled_pairs import read_labels
 from goldrank.match.own import Own
 
 
@@ -134,7 +134,7 @@ def test_parts_keep_equal_pairs_together_and_labels_apart() -> None:
         assert len({int(parts[j]) for j in range(45) if j % 15 == i}) == 1
     for part in range(5):
         assert sum(pairs[j].label for j in range(15) if parts[j] == part) == 1
-    assert [str(note) for note in notes] == ["30 pairs have been listed before; each counts"]
+    assert [(note.code, note["count"]) for note in notes] == [("repeated-pairs", 30)]
 
 
 def test_ranking_and_distance_from_the_first() -> None:
@@ -261,7 +261,7 @@ def test_no_pairs(tmp_path) -> None:
             matcher_agreement(empty, "exact")
     for text in ("", " \n\n", "[]", "retrieved,reference,label\n"):
         (tmp_path / "f").write_text(text)
-        with pytest.raises(InputError, match="no labelled pairs"):
+        with pytest.raises(InputError, match=r"no labelled pairs|no data lines"):
             matcher_agreement(tmp_path / "f", "exact")
 
 
@@ -289,7 +289,7 @@ def test_names_of_fields(tmp_path) -> None:
         read_labels([{"retrieved": "a", "reference": "b"}])
     with pytest.raises(InputError, match="more than one field may be the retrieved: text, passage"):
         read_labels([{"text": "a", "passage": "b", "reference": "c", "label": 1}])
-    with pytest.raises(InputError, match="there is no field 'z'"):
+    with pytest.raises(InputError, match="has no field 'z' for the label"):
         read_labels(ROWS, fields={"label": "z"})
     with pytest.raises(OptionError, match="name of a field"):
         read_labels(ROWS, fields={"lable": "z"})

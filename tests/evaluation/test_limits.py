@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from helpers import QRELS
 
-from goldrank.io import sources
+from goldrank.io import compression
 
 MEGABYTE = 1 << 20
 CODE = """
@@ -49,7 +49,7 @@ def evaluated(qrels: Path, run: Path) -> dict[str, Any]:
 OPENERS: dict[str, Callable[[Path], Any]] = {
     "gz": partial(gzip.open, mode="wb", compresslevel=1),
     "bz2": partial(bz2.open, mode="wb", compresslevel=1),
-    "zst": partial(sources.zstd().ZstdFile, mode="w"),
+    "zst": partial(compression.zstd().ZstdFile, mode="w"),
 }
 
 

@@ -28,6 +28,7 @@ from helpers import QRELS, RUN, SOUND, usual, zstd
 
 from goldrank import GoldrankError, evaluate, read_qrels, read_run, write_qrels, write_run
 from goldrank.io import as_qrels, as_run
+from goldrank.notes import Note
 
 WANT_QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
 WANT_RUN = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}}
@@ -164,7 +165,7 @@ def test_quepid() -> None:
     """An empty rating is unjudged, and so is a query that stands alone."""
     data = "query,docid,rating\nstar wars,a,3\nstar wars,b,\nstar wars,c,0\ndune\n"
     assert qrels_of(stream(data)) == {"star wars": {"a": 3, "c": 0}}
-    assert read_qrels(stream(data)).notes == ("rows without a grade, taken as not judged: 2",)
+    assert read_qrels(stream(data)).notes == (Note.of("ungraded-rows", count=2),)
 
 
 def frame(rows: list[tuple[Any, ...]], *columns: str) -> pl.DataFrame:

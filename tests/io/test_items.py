@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
-from goldrank.io import fields, passages
+from goldrank.io import aliases
+from goldrank.io.compression import zstd
 from goldrank.io.items import Items, items
-from goldrank.io.sources import zstd
+from goldrank.notes import Note
 
 TEXTS = ("chunk one", "chunk two")
 WANTED = (Reference(("gold",)),)
@@ -105,7 +106,7 @@ def test_ids_of_retrieved_texts():
 
 def test_answers_are_references_of_last_resort_and_said():
     found = items([SHAPES["ragas 0.1"]])
-    assert "references are the answers in 'ground_truths'" in found.notes
+    assert Note.of("answers-as-references", field="ground_truths") in found.notes
     assert only(SHAPES["continuous-eval 0.2"]).references == WANTED
 
 
@@ -151,8 +152,8 @@ def test_fields_that_are_missing_or_may_be_two(record, said):
 def test_a_choice_of_little_weight_is_said():
     found = items([{"question": "a?", "input": "b?", "contexts": ["x"], "references": ["y"], "query": "q7", "id": 3}])
     assert [(item.query, item.question) for item in found] == [("q7", "a?")]
-    assert "of 'question' and 'input' the first was taken as the question" in found.notes
-    assert "query ids are those of 'query', not of 'id'" in found.notes
+    assert Note.of("field-choice", fields="'question' and 'input'", role="question") in found.notes
+    assert Note.of("query-field", other="id") in found.notes
 
 
 def test_of_two_fields_of_which_one_is_null_the_other_is_meant():
@@ -218,7 +219,7 @@ def test_objects_and_frames_more_than_once(data):
     found = items(data)
     assert essence(found) == EXPECTED
     assert essence(found) == EXPECTED
-    assert found.counts["nothing_retrieved"] == 1
+    assert found.counts["nothing-retrieved"] == 1
     assert found.digest == items(ROWS).digest
 
 
@@ -269,7 +270,7 @@ def test_a_list_that_pandas_wrote_into_a_csv_file(tmp_path):
     )
     found = items(tmp_path / "a.csv")
     assert [(item.retrieved, item.references) for item in found] == [(("its", "b"), (Reference(("one text",)),))]
-    assert "cells that are no list, taken as one text: 1" in found.notes
+    assert Note.of("single-cells", count=1) in found.notes
     (tmp_path / "b.csv").write_text("question,contexts,references\nq,\"['a'\n 'b']\",r\n")
     with pytest.raises(InputError, match=r"b.csv:2: \$.contexts: is a list without commas, as numpy prints it"):
         list(items(tmp_path / "b.csv"))
@@ -292,7 +293,7 @@ def test_text_items_pass_and_are_checked():
         (Reference(("b",), 2),),
         item.spans,
     )
-    assert found.counts["empty_retrieved"] == 1
+    assert found.counts["empty-retrieved"] == 1
     with pytest.raises(InputError, match=r"items\[0\]: \$\.retrieved\[0\]: is null"):
         list(items([TextItem("q", [None])]))  # type: ignore[list-item]
 
@@ -415,13 +416,13 @@ def test_references_of_every_kind(value, expected):
     found = items([{"retrieved": ["x"], "references": value}])
     [item] = found
     assert list(item.references) == expected
-    assert found.counts["no_references"] == (not expected)
+    assert found.counts["no-references"] == (not expected)
 
 
 def test_empty_references_are_counted():
     # "", " \n", one of ["", "b"], two of ["", " "]
     assert (
-        items([{"retrieved": [], "references": ["", " \n", "a", ["", "b"], ["", " "]]}]).counts["empty_references"] == 5
+        items([{"retrieved": [], "references": ["", " \n", "a", ["", "b"], ["", " "]]}]).counts["empty-references"] == 5
     )
 
 
@@ -471,7 +472,20 @@ def test_wrong_values_are_named_with_their_place(tmp_path, change, path, said):
 
 
 LEAVES = [None, True, -1, 0, 5, 0.5, float("nan"), "", " ", "a b", b"b", "\ud800", "[1]", (1, 2), ("a", 0.5)]
-KEYS = [*passages.TEXTS, "node", "kwargs", "score", "grade", "any_of", "all_of", "id", "source", "start", "end", "meta"]
+KEYS = [
+    *aliases.TEXT_FIELDS["text"],
+    "node",
+    "kwargs",
+    "score",
+    "grade",
+    "any_of",
+    "all_of",
+    "id",
+    "source",
+    "start",
+    "end",
+    "meta",
+]
 
 
 def anything(chance: Random, depth: int = 3) -> Any:
@@ -518,14 +532,14 @@ def test_any_bytes_are_read_or_refused(content):
 def test_null_texts_by_choice():
     found = items([{"retrieved": ["a", None, {"content": None, "id": "x"}], "references": ["r"]}], none="empty")
     assert [item.retrieved for item in found] == [("a", "", "")]
-    assert (found.counts["none_retrieved"], found.counts["empty_retrieved"]) == (2, 2)
+    assert (found.counts["null-retrieved"], found.counts["empty-retrieved"]) == (2, 2)
 
 
 def test_empty_texts_keep_their_rank():
     found = items([{"retrieved": ["", "a", " \t\n"], "references": ["r"]}])
     assert [item.retrieved for item in found] == [("", "a", " \t\n")]
-    assert found.counts["empty_retrieved"] == 2
-    assert "retrieved texts that are empty, kept at their rank: 2" in found.notes
+    assert found.counts["empty-retrieved"] == 2
+    assert Note.of("empty-retrieved", count=2) in found.notes
 
 
 def test_scores_out_of_order_are_counted_and_the_list_rules():
@@ -534,7 +548,7 @@ def test_scores_out_of_order_are_counted_and_the_list_rules():
     part = {"retrieved": [{"text": "a", "score": 0.1}, {"text": "b"}], "references": ["r"]}
     found = items([one, tied, part])
     assert [item.retrieved for item in found] == [("a", "b")] * 3
-    assert found.counts["scores_not_descending"] == 1
+    assert found.counts["scores-not-descending"] == 1
 
 
 def test_surrogates_survive(tmp_path):
@@ -549,31 +563,31 @@ def test_bytes_that_are_not_utf8_are_counted(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(line % 1 + b"\n" + line % 2)
     (tmp_path / "a.json").write_bytes(b"[" + line % 1 + b"," + line % 2 + b"]")
     for name in ("a.jsonl", "a.json"):
-        assert items(tmp_path / name).counts["not_utf8"] == 2
+        assert items(tmp_path / name).counts["not-utf8"] == 2
 
 
 def test_repeated_ids(tmp_path):
     (tmp_path / "a.jsonl").write_text(LINES + LINES)
-    with pytest.raises(InputError, match=r"a\.jsonl:3: query id 'q1' is there twice, first at .*a\.jsonl:1\b"):
+    with pytest.raises(InputError, match=r"a\.jsonl:3: query id 'q1' is duplicated, first at .*a\.jsonl:1\b"):
         list(items(tmp_path / "a.jsonl"))
-    with pytest.raises(InputError, match=r"items\[1\]: query id 'a' is there twice, first at items\[0\]"):
+    with pytest.raises(InputError, match=r"items\[1\]: query id 'a' is duplicated, first at items\[0\]"):
         list(items([SHAPES["goldrank"] | {"query": "a"}] * 2))
 
 
 def test_items_without_ids_are_numbered():
     found = items([SHAPES["ragas"]] * 3)
     assert [item.query for item in found] == ["1", "2", "3"]
-    assert "items without an id, numbered: 3" in found.notes
+    assert Note.of("numbered-items", count=3) in found.notes
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "the file is empty"),
-        (b"\n \r\n\n", "the file is empty"),
+        (b"", "no data lines"),
+        (b"\n \r\n\n", "no data lines"),
         (b"[]", "no items"),
         (b"{}", "no items"),
-        (b"hello world\n", "neither JSON, JSON Lines, Parquet, Arrow nor a table"),
+        (b"hello world\n", "of no known format"),
         (b'{"retrieved": ["a"], "references": ["b"]}\n{"retrieved": ["a", }\n', r":2:21: is not JSON"),
         (b'{"retrieved": ["a"], "references": ["b"]}\n{"retrieved": ["a"\n', r":2:\d+: is not JSON(.|\n)*complete"),
         (b'[{"retrieved": ["a"], "references": ["b"]},\n {"retrieved": ["a" "b"]}]', r":2:21: is not JSON"),
@@ -583,9 +597,9 @@ def test_items_without_ids_are_numbered():
         (b'[{"retrieved": ["a"], "references": ["b"], "references": []}]', "key 'references' occurs twice"),
         (b'{"id": 1, "retrieved": ["a"], "retrieved": ["b"]}\n{"id": 2}\n', "key 'retrieved' occurs twice"),
         (b"[5]", r"\[0\]: is 5, not an object with fields"),
-        (b'"text"', "neither"),
+        (b'"text"', "of no known format"),
         (b"question,contexts,references\n", "no items"),
-        (b"question,contexts,references\na,b\n", ":2: found 2 columns, expected 3"),
+        (b"question,contexts,references\na,b\n", ":2: found 2 columns in 'a b', expected 3"),
         (b'question,contexts,references\na,"b\n', ":2: is no regular table"),
         (b'question,contexts,references\na,"[b",c\n', r":2: \$.contexts: is no list in JSON"),
         (b"question,contexts,references\na,caf\xe9,c\n", r":2:6: is not UTF-8"),
@@ -614,11 +628,10 @@ def test_missing_file_and_wrong_options(tmp_path):
 
 
 def test_counts_are_of_one_reading():
-    found = items(ROWS)
+    found = items([{"query_id": 1, "question": "a", "retrieved": ["", "x", " "], "references": ["r", ""]}])
     first = Counter(found.counts)
     list(found)
-    assert found.counts == first
-    assert (first["items"], first["retrieved"], first["references"]) == (2, 2, 3)
+    assert found.counts == first == {"empty-retrieved": 2, "empty-references": 1}
 
 
 def test_two_readings_at_a_time():
@@ -633,7 +646,7 @@ def test_two_readings_at_a_time():
 
 def test_the_page_has_every_name_of_a_field():
     page = (places.ROOT / "docs" / "texts_inputs.md").read_text(encoding="utf-8")
-    for groups in fields.NAMES.values():
+    for groups in aliases.ITEM_FIELDS.values():
         for group in groups:
             assert all(f"`{name}`" in page for name in group)
-    assert all(f"`{name}`" in page for name in passages.TEXTS)
+    assert all(f"`{name}`" in page for name in aliases.TEXT_FIELDS["text"])

@@ -15,7 +15,8 @@ from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError, RetrievalError
 from goldrank.io.items import items
 from goldrank.match.evidence import evidence_of
-from goldrank.retrieval import Failure, RetrievalInterrupted, Retrieved, retrieve
+from goldrank.notes import Note
+from goldrank.retrieval import Failure, RetrievalInterrupted, Retrieved, run_retriever
 
 
 class Document:
@@ -84,7 +85,7 @@ async def asynchronous(question: str) -> list[str]:
 
 
 def quietly(*args: Any, **options: Any) -> Retrieved:
-    return retrieve(*args, **({"progress": False, "sleep": lambda seconds: None} | options))
+    return run_retriever(*args, **({"progress": False, "sleep": lambda seconds: None} | options))
 
 
 D1 = {"text": "why? one", "id": "d1", "source": "s", "start": 3, "end": 11}
@@ -220,7 +221,7 @@ def test_questions_by_mapping_columns_files_and_items(tmp_path):
         ([], "no questions"),
         (["a", ""], r"items\[1\]: the question is ''"),
         ([{"references": ["x"]}], r"items\[0\]: no question found"),
-        ([{"id": 1, "question": "a"}, {"id": 1, "question": "b"}], "query id '1' is there twice"),
+        ([{"id": 1, "question": "a"}, {"id": 1, "question": "b"}], "query id '1' is duplicated"),
         ("why is that?", "is one question"),
         ([5], "not an object with fields"),
     ],
@@ -243,7 +244,7 @@ def test_one_failure_does_not_lose_the_rest():
     found = quietly(failing, ["a", "bad", "c"])
     assert [record["retrieved"] for record in found] == [["fine"], [], ["fine"]]
     assert found.failures == (Failure("2", "bad", "ConnectionError", "no route to bad", 3),)
-    assert found.notes == ("questions that failed: 1 of 3 (ConnectionError 1)",)
+    assert found.notes == (Note.of("failed-questions", count=1, questions=3, kinds="ConnectionError 1"),)
     assert found.latencies[1] is None
     assert "1 failed" in repr(found)
 
@@ -323,8 +324,8 @@ def test_failures_are_never_a_silent_zero():
     skipped, zero = items(found, failures="skip"), items(found, failures="zero")
     assert [(item.query, item.retrieved) for item in skipped] == [("1", ("fine",)), ("3", ("fine",))]
     assert [(item.query, item.retrieved) for item in zero] == [("1", ("fine",)), ("2", ()), ("3", ("fine",))]
-    assert "questions that failed, left out: 1" in skipped.notes
-    assert "questions that failed, taken as if nothing was retrieved: 1" in zero.notes
+    assert Note.of("failed-left-out", count=1) in skipped.notes
+    assert Note.of("failed-as-nothing", count=1) in zero.notes
 
 
 def test_failures_when_evaluating():
@@ -335,8 +336,8 @@ def test_failures_when_evaluating():
     skip = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="skip")
     zero = goldrank.evaluate_texts(found, ["Cover@5"], matcher="exact", failures="zero")
     assert (skip["Cover@5"], zero["Cover@5"]) == (2 / 2, 2 / 3)
-    assert "questions that failed, left out: 1" in skip.notes
-    assert "questions that failed, taken as if nothing was retrieved: 1" in zero.notes
+    assert "questions that failed, left out: 1" in map(str, skip.notes)
+    assert "questions that failed, taken as if nothing was retrieved: 1" in map(str, zero.notes)
 
 
 @pytest.mark.parametrize("asynchronously", [False, True])
@@ -370,7 +371,7 @@ def test_interruption_in_the_main_thread_stops_the_workers():
         raise KeyboardInterrupt
 
     with pytest.raises(RetrievalInterrupted):
-        retrieve(retriever, [f"q{i}" for i in range(20_000)], concurrency=1, progress=progress)
+        run_retriever(retriever, [f"q{i}" for i in range(20_000)], concurrency=1, progress=progress)
     time.sleep(0.05)
     assert len(asked) < 20_000
 
@@ -460,11 +461,11 @@ def test_what_is_no_retriever():
 
 def test_progress_by_function_and_quiet_in_a_pipe(capsys):
     told: list[tuple[int, int]] = []
-    retrieve(lambda question: [], ["a", "b"], progress=lambda done, total: told.append((done, total)))
+    run_retriever(lambda question: [], ["a", "b"], progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
-    retrieve(lambda question: [], ["a"])
+    run_retriever(lambda question: [], ["a"])
     assert capsys.readouterr() == ("", "")
-    retrieve(lambda question: [], ["a"], progress=True)
+    run_retriever(lambda question: [], ["a"], progress=True)
     assert capsys.readouterr().out == ""
 
 

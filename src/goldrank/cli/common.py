@@ -12,7 +12,7 @@ import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
 from goldrank.data.run import Run
-from goldrank.io.sources import Source
+from goldrank.io.sources import ByteSource
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ def progress(runs: Sequence[Run]) -> Iterator[None]:
 
 
 @contextmanager
-def watching(sources: Sequence[Source]) -> Iterator[None]:
+def watching(sources: Sequence[ByteSource]) -> Iterator[None]:
     """The same for files that are read in other ways."""
     total = sum(source.size or 0 for source in sources)
     if not sys.stderr.isatty() or not total:

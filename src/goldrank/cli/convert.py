@@ -10,9 +10,7 @@ import click
 @click.argument("target", type=click.Path(dir_okay=False))
 @click.option("--qrels", "is_qrels", is_flag=True, help="The input is judgements, not a run.")
 @click.option("--from", "from_format", help="The input's format, if it cannot be told from its content.")
-@click.option(
-    "--to", "to_format", type=click.Choice(["trec", "json", "parquet"]), help="Default: by the name of TARGET."
-)
+@click.option("--to", "to_format", help="The output's format: trec, json or parquet. Default: by the name of TARGET.")
 def command(source: str, target: str, is_qrels: bool, from_format: str | None, to_format: str | None) -> None:
     """Read SOURCE, whatever its format, and write it to TARGET as TREC text, JSON or Parquet."""
     from goldrank import io

@@ -269,7 +269,7 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
         judgements = io.read_aspects(settings.qrels)
     else:
         judgements = io.read_preferences(settings.qrels, format=settings.format)
-    placed = pipeline.place(judgements, trec.read_run(source), rules)
+    placed = pipeline.place(judgements, io.read_run(source, format="trec"), rules)
     measures = [line.measure for line in lines if line.measure is not None]
     tables = dict(pipeline.tables_of(placed, measures))
     placements = placed.placements

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from goldrank import ids, types
-from goldrank.comparison.build import as_note
 from goldrank.comparison.paired import Interval
 from goldrank.comparison.tabular import Tabular
 from goldrank.data.explanation import clip
 from goldrank.data.layout import aligned
 from goldrank.errors import InputError, OptionError, whole_number
-from goldrank.io.labels import LabelledPair, read_labels
+from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
 from goldrank.notes import Note
@@ -253,7 +252,7 @@ def matcher_agreement(
         )
         for decisions in judged
     ]
-    return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, tuple(map(as_note, notes)))
+    return MatcherAgreements(results, len(pairs), int(truth.sum()), level, folds, tuple(notes))
 
 
 class _Decisions:

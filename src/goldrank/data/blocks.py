@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -49,7 +49,7 @@ class Block(Rows):
     tags: Tags | None = field(default=None, kw_only=True)
     """Which run each line belongs to, where the input says so."""
     notes: Counter[str] = field(default_factory=Counter, kw_only=True)
-    """What the reader tolerated in these lines, with how often."""
+    """What the reader tolerated in these lines: codes of notes, with how often."""
 
     def by_tag(self) -> list[tuple[bytes, Block]]:
         """The lines of each tag, in the order in which tags first appear."""
@@ -117,13 +117,6 @@ class Plan:
 
 
 USUAL = Plan()
-
-NO_LINE_END = "the last line has no line end: is the file complete?"
-
-
-def in_words(notes: Mapping[str, int]) -> list[str]:
-    """What a reader tolerated, with how often."""
-    return [what if what == NO_LINE_END else f"{what}: {count:,}" for what, count in notes.items()]
 
 
 class BlockSource(ABC):

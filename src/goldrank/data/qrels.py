@@ -166,6 +166,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                         f"and {judged[doc]} at {where(before)}",
                         where=where(i),
                         hint="Remove one of the two lines, or let the last one count: judgements='last'.",
+                        code="contradicting-judgements",
                     )
                 judged[doc] = grade
                 repeated += 1

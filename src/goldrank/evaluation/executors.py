@@ -128,7 +128,7 @@ def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
     from goldrank.io import spark
 
     session = lines.frame.sparkSession
-    if spark.is_spark(qrels):
+    if io.is_spark(qrels):
         frame = spark.judgements_in_spark(qrels, "qrels")
     else:
         import pyarrow as pa

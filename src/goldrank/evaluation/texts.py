@@ -68,7 +68,7 @@ def evaluate_texts(
     and a start, or are looked for in `sources` (id to text). `chunks` are all texts of the corpus, where a measure
     asks for them; `lengths` are in "char" or "token".
 
-    `failures` says what becomes of questions that `goldrank.retrieve` failed on: an "error", "skip" or "zero".
+    `failures` says what becomes of questions that `goldrank.run_retriever` failed on: an "error", "skip" or "zero".
 
     >>> items = [{"retrieved": ["Paris is in France.", "Rome is in Italy."], "references": ["Rome is in Italy."]}]
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean

@@ -7,7 +7,7 @@ from pathlib import Path
 from goldrank.errors import InputError, did_you_mean
 
 
-def qrels_file(folder: Path, split: str | None = None) -> Path:
+def find_file(folder: Path, split: str | None = None) -> Path:
     """The file with the judgements of a split: the one named, else test, else the only one."""
     found = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     if not found:

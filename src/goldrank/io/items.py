@@ -15,34 +15,17 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, one_of
-from goldrank.io import passages
-from goldrank.io.fields import Fields, Found
-from goldrank.io.passages import Passage, absent
-from goldrank.io.records import FORMATS, Records, as_mapping, open_records
-
-__all__ = ["FORMATS", "Given", "Items", "items"]
+from goldrank.io import text_values
+from goldrank.io.record_fields import FieldValue, ItemFields
+from goldrank.io.records import Records, as_mapping, open_records
+from goldrank.io.text_values import RetrievedText, absent
+from goldrank.notes import Note, from_counts
 
 FAILED = "retrieval_error"
 """The field of a record whose question could not be retrieved for: {"type": ..., "text": ...}."""
 
-SAYS = {
-    "blank_lines": "blank lines",
-    "not_utf8": "items with bytes that are not UTF-8",
-    "single_cells": "cells that are no list, taken as one text",
-    "numbered": "items without an id, numbered",
-    "empty_retrieved": "retrieved texts that are empty, kept at their rank",
-    "none_retrieved": "retrieved texts that are null, taken as empty",
-    "nothing_retrieved": "items for which nothing was retrieved",
-    "empty_references": "references that are empty, left out",
-    "no_references": "items without references",
-    "scores_not_descending": "items whose scores do not descend, taken in the order of their list",
-    "failed_zero": "questions that failed, taken as if nothing was retrieved",
-    "failed_skipped": "questions that failed, left out",
-}
-"""Counts of what was tolerated, in words; `items`, `retrieved` and `references` are counted as well."""
 
-
-class Given(NamedTuple):
+class ReadItem(NamedTuple):
     """An item and what its record says beside it, as far as it says anything."""
 
     item: TextItem
@@ -68,8 +51,8 @@ def items(
 
     `fields` says where things are by dotted paths, {"retrieved": "outputs.docs"}; None says that a thing is not
     there. `none` says what a retrieved text that is null means: an "error" or an "empty" text. `failures` says
-    what becomes of questions that `goldrank.retrieve` failed on: an "error", "zero" (nothing was retrieved) or
-    "skip". Evidence is kept as it was given (`Given.evidence`): it is understood where sources are at hand.
+    what becomes of questions that `goldrank.run_retriever` failed on: an "error", "zero" (nothing was retrieved) or
+    "skip". Evidence is kept as it was given (`ReadItem.evidence`): it is understood where sources are at hand.
 
     >>> found = items([{"question": "who?", "contexts": ["a man", "a plan"], "references": ["a plan"]}])
     >>> [(item.query, item.retrieved, item.references[0].texts) for item in found]
@@ -79,22 +62,22 @@ def items(
         return data
     one_of(none, ("error", "empty"), "none")
     one_of(failures, ("error", "zero", "skip"), "failures")
-    chosen = Fields(fields)
-    return Items(open_records(data, chosen, format), chosen, none, failures)
+    finder = ItemFields(fields)
+    return Items(open_records(data, finder, format), finder, none, failures)
 
 
 class Items:
     """Questions with texts, read anew each time that they are iterated over; files stay on the disk.
 
     >>> found = items({"question": ["who?"], "contexts": [["a man", ""]], "references": [["a man"]]})
-    >>> found.counts["empty_retrieved"], len(list(found)), len(list(found))
+    >>> found.counts["empty-retrieved"], len(list(found)), len(list(found))
     (1, 1, 1)
     """
 
     def __init__(
         self,
         records: Records,
-        fields: Fields,
+        fields: ItemFields,
         none: str = "error",
         failures: str = "error",
     ) -> None:
@@ -112,40 +95,35 @@ class Items:
     def __iter__(self) -> Iterator[TextItem]:
         return (given.item for given in self.given())
 
-    def given(self) -> Iterator[Given]:
+    def given(self) -> Iterator[ReadItem]:
         """Items with what else their records say."""
         counts: Counter[str] = Counter()
         seen: dict[str, int] = {}
         place = self._records.place
         for number, record in self._records.rows(counts):
             where = place(number)
-            counts["items"] += 1
-            made = (
-                self._checked(record, where, counts)
-                if isinstance(record, TextItem)
-                else self._made(as_mapping(record, where), where, counts)
-            )
-            query = made.item.query
+            if isinstance(record, TextItem):
+                given = self._check_item(record, where, counts)
+            else:
+                given = self._read_record(as_mapping(record, where), where, str(len(seen) + 1), counts)
+            query = given.item.query
             if query in seen:
                 raise InputError(
-                    f"query id '{ids.show(query)}' is there twice, first at {place(seen[query])}",
+                    f"query id '{ids.show(query)}' is duplicated, first at {place(seen[query])}",
                     where=where,
                     hint="Each question has an id of its own: name the field that holds it "
                     "with fields={'query': ...} (--map query=...).",
                 )
             seen[query] = number
-            if made.item.retrieved is _SKIPPED:
-                continue
-            counts["retrieved"] += len(made.item.retrieved)
-            counts["references"] += len(made.item.references)
-            yield made
-        if not counts["items"]:
+            if given.item.retrieved is not _SKIPPED:
+                yield given
+        if not seen:
             raise InputError("no items", where=self._records.name, hint="Did the system return anything?")
         self._counts = counts
 
     @property
     def counts(self) -> Counter[str]:
-        """What was counted in the last whole reading: see `SAYS`. Reads everything if nothing did so far."""
+        """What the last whole reading tolerated, by codes of notes. Reads everything if nothing did so far."""
         if self._counts is None:
             for _ in self.given():
                 pass
@@ -153,35 +131,34 @@ class Items:
         return self._counts
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What was tolerated, in words."""
-        counts = self.counts
-        told = (f"{words}: {counts[key]:,}" for key, words in SAYS.items() if counts[key])
-        return (*self._records.notes, *self._fields.said, *told)
+    def notes(self) -> tuple[Note, ...]:
+        """What was tolerated, and what was chosen where there was a choice."""
+        tolerated = from_counts(self.counts)
+        return (*self._records.notes, *self._fields.notes, *tolerated)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the file as stored; for objects, of the items."""
         if self._records.digest is not None:
             return self._records.digest()
-        found = hashlib.sha256()
+        whole = hashlib.sha256()
         for item in self:
-            evidence = [one.alternatives for one in item.evidence]
+            evidence = [piece.alternatives for piece in item.evidence]
             spans = item.spans and list(item.spans)
             parts = [item.query, item.question, list(item.retrieved), list(item.references), spans, evidence]
-            found.update(json.dumps(parts).encode() + b"\n")
-        return found.hexdigest()
+            whole.update(json.dumps(parts).encode() + b"\n")
+        return whole.hexdigest()
 
     def __repr__(self) -> str:
         return f"Items({self.name!r})"
 
     # One record.
 
-    def _made(self, record: Mapping[str, Any], where: str, counts: Counter[str]) -> Given:
+    def _read_record(self, record: Mapping[str, Any], where: str, number: str, counts: Counter[str]) -> ReadItem:
         found = self._fields.find(record, where)
         if self._records.cells:
             found = self._from_cells(found, where, counts)
-        query = self._query(found, where, counts)
+        query = self._query(found, where, number, counts)
         if not absent(failure := record.get(FAILED)):
             texts: Sequence[str] = self._failed(failure, query, where, counts)
             retrieved = None
@@ -194,14 +171,14 @@ class Items:
         wanted: tuple[Reference, ...] = ()
         if "references" in found:
             value, path = found["references"]
-            wanted = passages.references(value, f"{where}: {path}", counts)
+            wanted = text_values.references(value, f"{where}: {path}", counts)
         raw = None
         if "evidence" in found:
             raw = found["evidence"].value
         if not wanted and (absent(raw) or raw == []):
-            counts["no_references"] += 1
+            counts["no-references"] += 1
         spans, sources, source_texts = self._sources(found, retrieved, texts, where)
-        return Given(
+        return ReadItem(
             TextItem(
                 query=query,
                 retrieved=texts,
@@ -217,11 +194,11 @@ class Items:
             raw,
         )
 
-    def _query(self, found: Mapping[str, Found], where: str, counts: Counter[str]) -> str:
+    def _query(self, found: Mapping[str, FieldValue], where: str, number: str, counts: Counter[str]) -> str:
         given = found.get("query")
         if given is None or absent(given.value) or (self._records.cells and given.value == ""):
-            counts["numbered"] += 1
-            return str(counts["items"])
+            counts["numbered-items"] += 1
+            return number
         try:
             query = ids.as_text(given.value, "query id")
         except InputError as error:
@@ -231,142 +208,142 @@ class Items:
         return query
 
     def _retrieved(
-        self, found: Found, where: str, counts: Counter[str]
-    ) -> tuple[tuple[str, ...], list[Passage] | None]:
-        value, path = found
-        entries = passages.listed(value, "texts", f"{where}: {path}")
+        self, field: FieldValue, where: str, counts: Counter[str]
+    ) -> tuple[tuple[str, ...], list[RetrievedText] | None]:
+        """The texts, and what else is known of them if they are more than texts."""
+        value, path = field
+        entries = text_values.listed(value, "texts", f"{where}: {path}")
         if not entries:
-            counts["nothing_retrieved"] += 1
+            counts["nothing-retrieved"] += 1
         if all(type(entry) is str for entry in entries):
             texts = tuple(entries)
-            made = None
+            retrieved = None
         else:
-            made = [passages.passage(entry, f"{where}: {path}[{i}]") for i, entry in enumerate(entries)]
-            for i, one in enumerate(made):
-                if one.text is None:
-                    made[i] = self._without_text(one, entries[i], f"{where}: {path}[{i}]", counts)
-            texts = tuple([one.text or "" for one in made])
-            scores = [one.score for one in made if one.score is not None]
-            if len(scores) == len(made) and any(b > a for a, b in itertools.pairwise(scores)):
-                counts["scores_not_descending"] += 1
+            retrieved = [text_values.retrieved_text(entry, f"{where}: {path}[{i}]") for i, entry in enumerate(entries)]
+            for i, text in enumerate(retrieved):
+                if text.text is None:
+                    retrieved[i] = self._without_text(text, entries[i], f"{where}: {path}[{i}]", counts)
+            texts = tuple([text.text or "" for text in retrieved])
+            scores = [text.score for text in retrieved if text.score is not None]
+            if len(scores) == len(retrieved) and any(b > a for a, b in itertools.pairwise(scores)):
+                counts["scores-not-descending"] += 1
         empty = sum([not text or text.isspace() for text in texts])
         if empty:
-            counts["empty_retrieved"] += empty
-        return texts, made
+            counts["empty-retrieved"] += empty
+        return texts, retrieved
 
-    def _without_text(self, one: Passage, entry: Any, at: str, counts: Counter[str]) -> Passage:
-        if isinstance(entry, Mapping) and not passages.has_text_field(entry):
+    def _without_text(self, text: RetrievedText, entry: Any, at: str, counts: Counter[str]) -> RetrievedText:
+        if isinstance(entry, Mapping) and not text_values.has_text_field(entry):
             raise InputError(
-                f"has an id, '{ids.show(one.id or '')}', and no text",
+                f"has an id, '{ids.show(text.id or '')}', and no text",
                 where=at,
                 hint="Ids alone are evaluated by goldrank.evaluate(qrels, run).",
             )
         if self._none == "error":
             raise InputError(
-                f"is {passages.shown(entry)}, not a text",
+                f"is {text_values.shown(entry)}, not a text",
                 where=at,
                 hint="A text that could not be fetched is no result: leave it out, or say none='empty'.",
             )
-        counts["none_retrieved"] += 1
-        return one._replace(text="")
+        counts["null-retrieved"] += 1
+        return text._replace(text="")
 
     def _failed(self, failure: Any, query: str, where: str, counts: Counter[str]) -> Sequence[str]:
         if self._failures == "skip":
-            counts["failed_skipped"] += 1
+            counts["failed-left-out"] += 1
             return _SKIPPED
         if self._failures == "zero":
-            counts["failed_zero"] += 1
+            counts["failed-as-nothing"] += 1
             return ()
-        told = f"{failure.get('type')}: {failure.get('text')}" if isinstance(failure, Mapping) else str(failure)
+        reason = f"{failure.get('type')}: {failure.get('text')}" if isinstance(failure, Mapping) else str(failure)
         raise InputError(
-            f"retrieving for query '{ids.show(query)}' failed: {ids.show(told, 200)}",
+            f"retrieving for query '{ids.show(query)}' failed: {ids.show(reason, 200)}",
             where=where,
             hint="A question that was not asked has no score. Retrieve again, or say failures='skip' to leave such "
             "questions out, failures='zero' to count them as if nothing was found.",
         )
 
     def _ids(
-        self, found: Mapping[str, Found], retrieved: list[Passage] | None, texts: Sequence[str], where: str
+        self, found: Mapping[str, FieldValue], retrieved: list[RetrievedText] | None, texts: Sequence[str], where: str
     ) -> tuple[str | None, ...] | None:
         if "retrieved_ids" in found and not absent(found["retrieved_ids"].value) and texts:
             value, path = found["retrieved_ids"]
-            listed = passages.listed(value, "ids", f"{where}: {path}")
-            if len(listed) != len(texts):
-                raise InputError(
-                    f"has {len(listed):,} ids for {len(texts):,} retrieved texts",
-                    where=f"{where}: {path}",
-                    hint="Each retrieved text has one id, in the same order.",
-                )
-            return tuple([_id(one, f"{where}: {path}[{i}]") for i, one in enumerate(listed)])
-        if retrieved is None or all(one.id is None for one in retrieved):
+            listed = _one_for_each(value, texts, "id", f"{where}: {path}")
+            return tuple([_id(text_id, f"{where}: {path}[{i}]") for i, text_id in enumerate(listed)])
+        if retrieved is None or all(text.id is None for text in retrieved):
             return None
-        return tuple([one.id for one in retrieved])
+        return tuple([text.id for text in retrieved])
 
     def _sources(
-        self, found: Mapping[str, Found], retrieved: list[Passage] | None, texts: Sequence[str], where: str
+        self, found: Mapping[str, FieldValue], retrieved: list[RetrievedText] | None, texts: Sequence[str], where: str
     ) -> tuple[tuple[Span | None, ...] | None, tuple[str | None, ...] | None, Mapping[str, str] | None]:
         """Places of the retrieved texts, names of their sources, and texts of sources."""
-        made = retrieved
-        kept: Mapping[str, str] | None = None
+        placed = retrieved
+        source_texts: Mapping[str, str] | None = None
         if "sources" in found and not absent(found["sources"].value):
             value, path = found["sources"]
             if isinstance(value, Mapping):
                 wrong = next((name for name, text in value.items() if not isinstance(text, str)), None)
                 if wrong is not None:
                     raise InputError(f"the text of source {wrong!r:.40} is no text", where=f"{where}: {path}")
-                kept = value
+                source_texts = value
             else:
-                listed = passages.listed(value, "sources", f"{where}: {path}")
-                if len(listed) != len(texts):
-                    raise InputError(
-                        f"has {len(listed):,} sources for {len(texts):,} retrieved texts",
-                        where=f"{where}: {path}",
-                        hint="Each retrieved text has one source (or null), in the same order.",
-                    )
-                made = [
+                listed = _one_for_each(value, texts, "source", f"{where}: {path}")
+                placed = [
                     _source(entry, text, f"{where}: {path}[{i}]")
                     for i, (entry, text) in enumerate(zip(listed, texts, strict=True))
                 ]
-        if made is None:
-            return None, None, kept
-        spans = tuple([one.span for one in made]) if any(one.span for one in made) else None
-        named = tuple([one.source for one in made]) if any(one.source is not None for one in made) else None
-        return spans, named, kept
+        if placed is None:
+            return None, None, source_texts
+        spans = tuple([text.span for text in placed]) if any(text.span for text in placed) else None
+        names = tuple([text.source for text in placed]) if any(text.source is not None for text in placed) else None
+        return spans, names, source_texts
 
-    def _from_cells(self, found: dict[str, Found], where: str, counts: Counter[str]) -> dict[str, Found]:
+    def _from_cells(self, found: dict[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
         """Fields of a text table with the lists that their cells hold."""
-        made = dict(found)
+        parsed = dict(found)
         for role in ("retrieved", "references", "retrieved_ids", "evidence", "sources"):
-            if role in made and isinstance(made[role].value, str):
-                value, path = made[role]
-                made[role] = Found(passages.from_cell(value, f"{where}: {path}", counts), path)
-        if "latency" in made and made["latency"].value == "":
-            del made["latency"]
-        return made
+            if role in parsed and isinstance(parsed[role].value, str):
+                value, path = parsed[role]
+                parsed[role] = FieldValue(text_values.from_cell(value, f"{where}: {path}", counts), path)
+        if "latency" in parsed and parsed["latency"].value == "":
+            del parsed["latency"]
+        return parsed
 
-    def _checked(self, item: TextItem, where: str, counts: Counter[str]) -> Given:
+    def _check_item(self, item: TextItem, where: str, counts: Counter[str]) -> ReadItem:
         """A `TextItem` of somebody's own."""
         if not isinstance(item.query, str) or not item.query:
-            raise InputError(f"the query id is {passages.shown(item.query)}", where=where, hint="Ids are text.")
-        texts, _ = self._retrieved(Found(item.retrieved, "$.retrieved"), where, counts)
-        wanted = passages.references(list(item.references), f"{where}: $.references", counts)
+            raise InputError(f"the query id is {text_values.shown(item.query)}", where=where, hint="Ids are text.")
+        texts, _ = self._retrieved(FieldValue(item.retrieved, "$.retrieved"), where, counts)
+        wanted = text_values.references(list(item.references), f"{where}: $.references", counts)
         evidence = tuple(item.evidence)
-        if not all(isinstance(one, Evidence) for one in evidence):
+        if not all(isinstance(piece, Evidence) for piece in evidence):
             raise InputError("evidence of a TextItem is of type Evidence", where=f"{where}: $.evidence")
         if item.spans is not None and len(item.spans) != len(texts):
             raise InputError(
                 f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts", where=f"{where}: $.spans"
             )
         if not wanted and not evidence:
-            counts["no_references"] += 1
-        made = TextItem(
+            counts["no-references"] += 1
+        checked = TextItem(
             item.query, texts, wanted, item.question, item.spans, evidence, item.where or where, item.latency
         )
-        return Given(made, evidence=item.evidence)
+        return ReadItem(checked, evidence=item.evidence)
 
 
 _SKIPPED: Sequence[str] = ("",)
 """Stands for the texts of an item that is left out; known by identity."""
+
+
+def _one_for_each(value: Any, texts: Sequence[str], what: str, at: str) -> Sequence[Any]:
+    listed = text_values.listed(value, f"{what}s", at)
+    if len(listed) != len(texts):
+        raise InputError(
+            f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts",
+            where=at,
+            hint=f"Each retrieved text has one {what} (or null), in the same order.",
+        )
+    return listed
 
 
 def _id(value: Any, at: str) -> str | None:
@@ -376,20 +353,20 @@ def _id(value: Any, at: str) -> str | None:
         raise InputError(error.what, where=at, hint=error.hint) from None
 
 
-def _question(found: Mapping[str, Found], where: str) -> str:
+def _question(found: Mapping[str, FieldValue], where: str) -> str:
     given = found.get("question")
     if given is None or absent(given.value):
         return ""
     if not isinstance(given.value, str):
         raise InputError(
-            f"the question is {passages.shown(given.value)}, not text",
+            f"the question is {text_values.shown(given.value)}, not text",
             where=f"{where}: {given.path}",
             hint="Name the field that holds it with fields={'question': ...} (--map question=...).",
         )
     return given.value
 
 
-def _latency(found: Mapping[str, Found], where: str) -> float | None:
+def _latency(found: Mapping[str, FieldValue], where: str) -> float | None:
     given = found.get("latency")
     if given is None or absent(given.value):
         return None
@@ -400,19 +377,19 @@ def _latency(found: Mapping[str, Found], where: str) -> float | None:
         seconds = -1.0
     if not math.isfinite(seconds) or seconds < 0:
         raise InputError(
-            f"the latency is {passages.shown(value)}, not a number of seconds",
+            f"the latency is {text_values.shown(value)}, not a number of seconds",
             where=f"{where}: {given.path}",
             hint="If it is something else, say fields={'latency': None}.",
         )
     return seconds
 
 
-def _source(entry: Any, text: str, at: str) -> Passage:
+def _source(entry: Any, text: str, at: str) -> RetrievedText:
     """The source of a retrieved text, given beside it: a name, or an object that may say where in it the text is."""
     if absent(entry):
-        return Passage(text)
+        return RetrievedText(text)
     if isinstance(entry, str):
-        return Passage(text, source=entry)
+        return RetrievedText(text, source=entry)
     if not isinstance(entry, Mapping):
-        raise InputError(f"is {passages.shown(entry)}, not a source", where=at, hint=passages.EVIDENCE_HINT)
-    return passages.passage({**entry, "text": text}, at)
+        raise InputError(f"is {text_values.shown(entry)}, not a source", where=at, hint=text_values.EVIDENCE_HINT)
+    return text_values.retrieved_text({**entry, "text": text}, at)

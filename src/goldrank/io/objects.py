@@ -12,7 +12,8 @@ from goldrank.data.blocks import Block, Rows
 from goldrank.data.qrels import Qrels, check_grade
 from goldrank.data.run import Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import names
+from goldrank.io import aliases
+from goldrank.notes import Note, from_counts
 
 
 def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
@@ -92,12 +93,10 @@ def run_from_rows(
     if not results:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
     kind = ids.kind(query_types, doc_types, name)
-    notes: tuple[str, ...] = ("integer ids are compared as text",) if "int" in kind else ()
+    notes = (Note.of("integer-ids"),) if "int" in kind else ()
     if repeated and duplicates == "count":
-        return Run(blocks=Listed(kept, name), name=name, id_kind=kind, notes=notes)
-    if repeated:
-        notes += (f"{repeated:,} repeated document{'s were' if repeated > 1 else ' was'} dropped",)
-    return Run(results, name=name, id_kind=kind, notes=notes)
+        return Run(blocks=RowsInMemory(kept, name), name=name, id_kind=kind, notes=notes)
+    return Run(results, name=name, id_kind=kind, notes=(*notes, *from_counts({"repeated-documents": repeated})))
 
 
 def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
@@ -119,7 +118,7 @@ def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates
     return joined
 
 
-class Listed:
+class RowsInMemory:
     """Rows in memory in which a document may come twice (a `BlockSource`)."""
 
     def __init__(self, rows: Sequence[tuple[str, str, float]], name: str) -> None:
@@ -233,7 +232,7 @@ def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> It
         if first:
             first = False
             declared = getattr(row, "_fields", None) or (list(row) if isinstance(row, Mapping) else None)
-            fields = names.find_all(declared, wanted, name) if declared else None
+            fields = aliases.find_all(declared, wanted, name) if declared else None
         try:
             if isinstance(row, Mapping) and fields:
                 yield row[fields[wanted[0]]], row[fields[wanted[1]]], row[fields[wanted[2]]]

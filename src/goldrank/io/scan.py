@@ -27,7 +27,7 @@ def _u(number: int) -> np.uint64:
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldRanges:
     """Where the fields of a text table are: `ends[j][i]` in `data` is the end of field j of line i.
 
     Where `starts` is None, one byte separates a field from the one before, so that the ends tell the starts.
@@ -90,7 +90,7 @@ class Fields:
             found.append(self.words(np.minimum(start + at, len(self.data) - 8)) & _EIGHT[inside])
         return found
 
-    def copy(self, low: int, high: int) -> Fields:
+    def copy(self, low: int, high: int) -> FieldRanges:
         """Some neighbouring lines, and only their bytes."""
         if self.starts is not None:
             begin = int(self.starts[0][low]) if high > low else 0
@@ -100,7 +100,7 @@ class Fields:
         data = np.zeros(end - begin + PAD, np.uint8)
         data[: end - begin] = self.data[begin:end]
         starts = None if self.starts is None else [column[low:high] - begin for column in self.starts]
-        return Fields(data, [column[low:high] - begin for column in self.ends], starts)
+        return FieldRanges(data, [column[low:high] - begin for column in self.ends], starts)
 
 
 def padded(raw: bytes) -> np.ndarray:
@@ -111,7 +111,7 @@ def padded(raw: bytes) -> np.ndarray:
     return data
 
 
-def split(data: np.ndarray, *, exact: bool = False) -> Fields | None:
+def split(data: np.ndarray, *, exact: bool = False) -> FieldRanges | None:
     """The fields of lines that all have the same number of them; None if any line differs.
 
     `data` is padded with `PAD` zero bytes. Blanks are the six of ASCII. Other control bytes count as
@@ -133,7 +133,7 @@ def split(data: np.ndarray, *, exact: bool = False) -> Fields | None:
         if lines and len(end) % lines == 0:
             ends = np.ascontiguousarray(end.reshape(lines, -1).T)
             if (text[ends[-1]] == _LF).all():
-                return Fields(data, list(ends))
+                return FieldRanges(data, list(ends))
     return _split_any(data, text, blank, exact)
 
 
@@ -148,7 +148,7 @@ def _masks(size: int) -> tuple[np.ndarray, np.ndarray]:
     return kept[0, :size], kept[1, :size]
 
 
-def _split_any(data: np.ndarray, text: np.ndarray, blank: np.ndarray, exact: bool) -> Fields | None:
+def _split_any(data: np.ndarray, text: np.ndarray, blank: np.ndarray, exact: bool) -> FieldRanges | None:
     """`split` where blanks may repeat and control bytes be anywhere."""
     if not exact and ((text < 9) | ((text > 13) & (text < 32))).any():
         return None
@@ -163,11 +163,11 @@ def _split_any(data: np.ndarray, text: np.ndarray, blank: np.ndarray, exact: boo
     starts = np.ascontiguousarray(start.reshape(len(line_end), -1).T)
     if (ends[-1] > line_end).any() or (starts[0][1:] < line_end[:-1]).any():
         return None
-    return Fields(data, list(ends), list(starts))
+    return FieldRanges(data, list(ends), list(starts))
 
 
 def hashed(columns: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """A 64-bit hash of fields given as words (see `Fields.columns`); trailing zero words change nothing."""
+    """A 64-bit hash of fields given as words (see `FieldRanges.columns`); trailing zero words change nothing."""
     value = np.zeros(size, np.uint64)
     for i, column in enumerate(columns):
         mixed = (column + _u(i) * (column != 0)) * _u(0x9E3779B97F4A7C15)
@@ -198,7 +198,7 @@ def digits(word: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return value, valid
 
 
-def integers(fields: Fields, column: int) -> np.ndarray:
+def integers(fields: FieldRanges, column: int) -> np.ndarray:
     """A field as integers of up to eight digits; -1 where it is anything else."""
     start = fields.start(column)
     length = fields.ends[column] - start
@@ -207,7 +207,7 @@ def integers(fields: Fields, column: int) -> np.ndarray:
     return np.where(valid & (length <= 8) & (length > 0), value.view(np.int64), -1)
 
 
-def decimals(fields: Fields, column: int) -> tuple[np.ndarray, np.ndarray]:
+def decimals(fields: FieldRanges, column: int) -> tuple[np.ndarray, np.ndarray]:
     """A field as the doubles nearest to its decimal numbers, and the lines where that is not done.
 
     Done are numbers such as -12.345 of up to 19 digits, at most 8 of them before the point. Up to
@@ -246,7 +246,7 @@ def decimals(fields: Fields, column: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _long_decimals(
-    fields: Fields, start: np.ndarray, length: np.ndarray, word: np.ndarray, point: np.ndarray
+    fields: FieldRanges, start: np.ndarray, length: np.ndarray, word: np.ndarray, point: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values of unsigned decimals that may have more than eight characters, and where they are right."""
     has_point = (point < length) & (fields.data[start + point] == 46)

@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from goldrank.errors import InputError, Place
+from goldrank.io import compression
+from goldrank.io.compression import Compression
 from goldrank.io.scan import PAD, padded
+from goldrank.notes import Note
 
 PIECE = 5 << 20
 """How many bytes are parsed at a time."""
@@ -26,10 +29,7 @@ SPOOL = 64 << 20
 MAX_RATIO = 250
 """How many times its size a compressed file may unpack to, beyond `FREE` bytes. Runs reach 20 or so."""
 FREE = 64 << 20
-USUAL_RATIO = 10
-"""How many times its size a compressed file is taken to unpack to, for estimates."""
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _FOREIGN = {
     b"\x04\x22\x4d\x18": "an lz4 file",
     b"PK\x03\x04": "a zip archive",
@@ -47,7 +47,7 @@ Load = Callable[[], np.ndarray]
 """Gives the bytes of a piece with `scan.PAD` zero bytes behind them."""
 
 
-class Source:
+class ByteSource:
     """An input that can be read again and again.
 
     `head` holds its first bytes, decompressed, less a byte order mark; `start` is where the data begins.
@@ -61,26 +61,26 @@ class Source:
         self.label = label or name
         self.path = path
         self._opener = opener
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self.watch: Callable[[int], None] | None = None
         """Told how far reading has come, in bytes as stored."""
-        self.compression: str | None = None
+        self.compression: Compression | None = None
         with self.open() as stream:
             magic = self._read(stream, 16)
-        self.compression = next((kind for sign, kind in _MAGIC.items() if magic.startswith(sign)), None)
+        self.compression = compression.by_magic(magic)
         with self.open() as stream:
             head = self._read(stream, HEAD)
         self._refuse_foreign(head)
         self.start = len(_BOM) if head.startswith(_BOM) else 0
         if self.start:
-            self.notes.append("a byte order mark was dropped")
-        suffix = Path(name).suffix
-        if suffix in (".gz", ".zst", ".bz2", ".xz") and not self.compression:
-            self.notes.append(f"named {suffix} but not compressed")
+            self.notes.append(Note.of("byte-order-mark"))
+        _, suffix = compression.split_suffix(name)
+        if suffix and not self.compression:
+            self.notes.append(Note.of("not-compressed", suffix=suffix))
         self.head = head[self.start :]
         self.old_mac = b"\r" in self.head and b"\n" not in self.head
         if self.old_mac:
-            self.notes.append("lines end in CR only")
+            self.notes.append(Note.of("cr-line-ends"))
 
     def _refuse_foreign(self, head: bytes) -> None:
         wide = len(head) > 3 and (head[1::2][:2] == b"\0\0" or head[::2][:2] == b"\0\0")
@@ -94,7 +94,7 @@ class Source:
                     f"is {what}, which is not read",
                     where=self.name,
                     hint="Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; "
-                    "text may be compressed with gzip, zstd, bzip2 or xz.",
+                    f"text may be compressed: {', '.join(compression.COMPRESSIONS)}.",
                 )
 
     @contextmanager
@@ -108,14 +108,14 @@ class Source:
             if self.compression is None:
                 yield raw
             else:
-                with _decompressed(self.compression, raw) as stream:
+                with self.compression.open(raw) as stream:
                     yield stream
 
     def read(self, *, lines: bool = False) -> bytes:
         """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
         parts: list[bytes] = []
         since_line_end = 0
-        for data in self._chunks():
+        for data in self.chunks():
             parts.append(data)
             if lines:
                 end = data.rfind(b"\n")
@@ -124,7 +124,7 @@ class Source:
                     raise self.long_line(sum(map(len, parts)) - since_line_end)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _chunks(self, piece: int | None = None) -> Iterator[bytes]:
+    def chunks(self, piece: int | None = None) -> Iterator[bytes]:
         """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF."""
         total = 0
         piece = piece or PIECE
@@ -140,13 +140,6 @@ class Source:
                     )
                 yield data.replace(b"\r", b"\n") if self.old_mac else data
 
-    @property
-    def table(self) -> str | None:
-        """The format of a file that is a binary table."""
-        if self.head.startswith(b"PAR1"):
-            return "parquet"
-        return "arrow" if self.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")) else None
-
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers, each a record that may be long; without their LF."""
         number = 1
@@ -154,7 +147,7 @@ class Source:
         held = 0
         done = self.start
         watch = self.watch if self.watch is not None and self.compression is None else lambda offset: None
-        for data in self._chunks():
+        for data in self.chunks():
             first, *others = data.split(b"\n")
             rest.append(first)
             held += len(first)
@@ -185,7 +178,7 @@ class Source:
         import codecs
 
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        for data in self._chunks():
+        for data in self.chunks():
             yield decoder.decode(data)
         yield decoder.decode(b"", final=True)
 
@@ -197,7 +190,7 @@ class Source:
             return
         offset = self.start
         rest = b""
-        for data in self._chunks(size):
+        for data in self.chunks(size):
             cut = data.rfind(b"\n") + 1
             if not cut:
                 rest += data
@@ -246,7 +239,7 @@ class Source:
         """How many line ends come before a byte; read anew, since only messages need it."""
         count = 0
         left = offset - self.start
-        for data in self._chunks():
+        for data in self.chunks():
             if left <= 0:
                 break
             count += data.count(b"\n", 0, left)
@@ -261,6 +254,12 @@ class Source:
             hint="Is this a text file of rankings? Ids may have up to 65,536 bytes.",
         )
 
+    def empty(self) -> InputError:
+        """The error for an input without data."""
+        lines = self.lines_before(1 << 62)
+        size = f"{lines:,} lines, no data lines" if lines else "0 bytes, no data lines"
+        return InputError(size, where=self.name, hint="Is it the right file, and is it complete?")
+
     def digest(self) -> str:
         """SHA-256 of the bytes as stored."""
         with self._opener() as stream:
@@ -271,7 +270,7 @@ class Source:
     def unpacked(self) -> int:
         """An estimate of the bytes when decompressed; nothing is read for it but a few bytes."""
         stored = self.size or 0
-        return stored if self.compression is None else USUAL_RATIO * stored
+        return stored if self.compression is None else self.compression.usual_ratio * stored
 
     @property
     def size(self) -> int | None:
@@ -287,70 +286,22 @@ class Source:
                 parts.append(data)
                 size -= len(data)
         except Exception as error:
-            if not isinstance(error, (OSError, EOFError, _damage(self.compression))):
+            damage = OSError if self.compression is None else self.compression.damage()
+            if not isinstance(error, (OSError, EOFError, damage)):
                 raise
             raise self._damaged(error) from None
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _damaged(self, error: Exception) -> InputError:
-        kind = f"the {self.compression} data is damaged or cut off" if self.compression else "cannot be read"
+        kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
         return InputError(
             f"{kind}: {error} ({self.size:,} bytes as stored)", where=self.name, hint="Fetch or make the file again."
         )
 
 
-# Most inputs are not compressed: the libraries are loaded when one is.
-
-
-def _decompressed(kind: str, raw: Any) -> Any:
-    """A binary file with the decompressed bytes of another."""
-    match kind:
-        case "gzip":
-            import gzip
-
-            return gzip.GzipFile(fileobj=raw)
-        case "bzip2":
-            import bz2
-
-            return bz2.BZ2File(raw)
-        case "xz":
-            import lzma
-
-            return lzma.LZMAFile(raw)
-        case _:
-            return zstd().ZstdFile(raw)
-
-
-def _damage(kind: str | None) -> type[Exception]:
-    """The error by which a decompressor says that data are damaged, beside those of files."""
-    match kind:
-        case "gzip":
-            import zlib
-
-            return zlib.error
-        case "xz":
-            import lzma
-
-            return lzma.LZMAError
-        case "zstd":
-            error: type[Exception] = zstd().ZstdError
-            return error
-        case _:
-            return OSError
-
-
-def zstd() -> Any:
-    """The module for zstd."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd
-
-
-def open_source(given: Any) -> Source:
-    """A `Source` from a path, '-', or an open binary stream."""
-    if isinstance(given, Source):
+def open_source(given: Any) -> ByteSource:
+    """A `ByteSource` from a path, '-', or an open binary stream."""
+    if isinstance(given, ByteSource):
         return given
     if not isinstance(given, str | os.PathLike):
         label = getattr(given, "name", None)
@@ -368,7 +319,7 @@ def open_source(given: Any) -> Source:
     if stat.S_ISDIR(mode):
         raise InputError("is a folder", where=name, hint="Name a file, or the folder of a BEIR data set.")
     if stat.S_ISREG(mode):
-        return Source(name, lambda: open(path, "rb", buffering=0), path=path, label=path.name)
+        return ByteSource(name, lambda: open(path, "rb", buffering=0), path=path, label=path.name)
     try:
         with open(path, "rb") as stream:
             if stat.S_ISCHR(mode) and not stream.isatty():
@@ -388,7 +339,7 @@ def cannot_open(error: Exception, name: str) -> InputError:
     )
 
 
-def _spool(stream: Any, name: str) -> Source:
+def _spool(stream: Any, name: str) -> ByteSource:
     """Keep what can be read only once: in memory while it is small, else in a temporary file."""
 
     def read() -> bytes:
@@ -405,7 +356,7 @@ def _spool(stream: Any, name: str) -> Source:
         held += data
     if len(held) < SPOOL:
         whole = bytes(held)
-        return Source(name, lambda: io.BytesIO(whole))
+        return ByteSource(name, lambda: io.BytesIO(whole))
     import tempfile
 
     kept = tempfile.NamedTemporaryFile(prefix="goldrank-")  # noqa: SIM115 - the source's opener keeps it
@@ -414,4 +365,4 @@ def _spool(stream: Any, name: str) -> Source:
     while data := read():
         kept.write(data)
     kept.flush()
-    return Source(name, lambda: open(kept.name, "rb", buffering=0), path=Path(kept.name))
+    return ByteSource(name, lambda: open(kept.name, "rb", buffering=0), path=Path(kept.name))

@@ -9,7 +9,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.spark import SparkLines
 from goldrank.errors import GoldrankError, InputError
-from goldrank.io import names
+from goldrank.io import aliases
 
 MOST_JUDGEMENTS = 5_000_000
 """Judgements in Spark are brought to the driver up to so many; beyond that queries are scored on the executors."""
@@ -17,13 +17,6 @@ MOST_JUDGEMENTS = 5_000_000
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _REAL = {"float", "double", "boolean"} | _WHOLE
 _NUMBER = r"^[ ]*[+-]?((inf(inity)?)|nan|(([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[0-9]+)?))[ ]*$"
-
-
-def is_spark(given: Any) -> bool:
-    """Whether something is a Spark DataFrame, told by where its class lives."""
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in type(given).__mro__
-    )
 
 
 def run_from_spark(frame: Any, name: str) -> Run:
@@ -48,9 +41,7 @@ def run_from_spark(frame: Any, name: str) -> Run:
         f"{nothing} AS nothing",
     )
     known = {word: columns[word].label for word in ("query", "doc")} | {"score": columns["value"].label}
-    run = Run(remote=SparkLines(lines, name, known), name=name, id_kind=_kind(columns))
-    run.notes = ()
-    return run
+    return Run(remote=SparkLines(lines, name, known), name=name, id_kind=_kind(columns))
 
 
 def qrels_from_spark(frame: Any, name: str, judgements: str = "error") -> Qrels | None:
@@ -71,8 +62,8 @@ def qrels_from_spark(frame: Any, name: str, judgements: str = "error") -> Qrels 
     try:
         return tables.qrels_from_frame(table, name)
     except InputError as error:
-        if judgements == "last" and error.hint and "judgements='last'" in error.hint:
-            raise no_order(f"{error.what}", name, "judgements='last'") from None
+        if judgements == "last" and error.code == "contradicting-judgements":
+            raise no_order(error.what, name, "judgements='last'") from None
         raise
 
 
@@ -119,16 +110,14 @@ def _columns(frame: Any, wanted: str, where: str) -> tuple[dict[str, _Column], s
     """Columns for query, doc and value, with lists of results laid out as lines; and what the value is."""
     schema = {field.name: field.dataType for field in frame.schema.fields}
     present = list(schema)
-    found = names.find(present, "query")
+    found = aliases.find(present, "query")
     nested = next(
         (name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != found), None
     )
-    if found is not None and names.find(present, "doc") in (None, nested) and nested is not None:
+    if found is not None and aliases.find(present, "doc") in (None, nested) and nested is not None:
         return _listed(frame, found, schema, nested, wanted, where)
-    value = wanted
-    if wanted == "score" and names.find(present, "score") is None and names.find(present, "rank"):
-        value = "rank"
-    by_word = names.find_all(present, ("query", "doc", value), where)
+    value = aliases.score_or_rank(present) if wanted == "score" else wanted
+    by_word = aliases.find_all(present, ("query", "doc", value), where)
     columns = {
         word: _Column(_quoted(name), _type(schema[name]), name)
         for word, name in zip(("query", "doc", "value"), by_word.values(), strict=True)
@@ -159,9 +148,8 @@ def _listed(
         element = kind.elementType
         if element.typeName() == "struct":
             fields = {field.name: field.dataType for field in element.fields}
-            if wanted == "score" and names.find(fields, "score") is None and names.find(fields, "rank"):
-                value = "rank"
-            by_word = names.find_all(list(fields), ("doc", value), f"{where}: {nested}")
+            value = aliases.score_or_rank(fields) if wanted == "score" else wanted
+            by_word = aliases.find_all(list(fields), ("doc", value), f"{where}: {nested}")
             doc = (f"result.{_quoted(by_word['doc'])}", _type(fields[by_word["doc"]]))
             number = (f"result.{_quoted(by_word[value])}", _type(fields[by_word[value]]))
             labels = (f"{nested}.{by_word['doc']}", f"{nested}.{by_word[value]}")

@@ -1,32 +1,35 @@
-"""Tables: CSV and TSV with a header, Parquet, Arrow, and data frames of any kind, through polars.
+"""Tables as runs, qrels and records, through polars: files of any table format, and data frames of any kind.
 
-Columns go by any of their names (`names`). Nothing is guessed about values: ids are text or integers,
+Columns go by any of their names (`aliases`). Nothing is guessed about values: ids are text or integers,
 integers stay exact, and text that looks like a missing value ("NA") is an id like any other.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from goldrank import ids
-from goldrank.data.blocks import NO_LINE_END, Block, Rows, Tags
+from goldrank.data.blocks import Block, Rows, Tags
 from goldrank.data.qrels import HIGH_GRADE, Judgements, Qrels, check_grade
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
-from goldrank.io import names, parquet
-from goldrank.io.sources import Source
+from goldrank.io import aliases, parquet_check
+from goldrank.io.formats import Partition, Reading
+from goldrank.io.records import Records
+from goldrank.io.sources import ByteSource
+from goldrank.notes import Note, from_counts
 
 BATCH = 200_000
 """Rows that are ranked at a time."""
+BATCH_OF_RECORDS = 1000
+"""Rows with texts that are in memory at a time."""
 MOST_SLICED = 2_000_000
 """Rows of a row group up to which it is read slice by slice."""
 ROW = 150
@@ -38,32 +41,132 @@ PAGES = 8 << 20
 READ_AHEAD = 4
 TIMES_TABLE = 8
 
-Partition = Sequence[tuple[str, str | None]]
-"""Columns and their values, as the folders of a partitioned table name them."""
+
+@dataclass
+class InputTable:
+    """A table and what is known of where it comes from."""
+
+    frame: pl.LazyFrame
+    source: ByteSource | None = None
+    """The file that it was read from."""
+    notes: Sequence[Note] = ()
+    name: str = ""
+    """What to call it if it is no file."""
+    line_of: Callable[[int], int] | None = None
+    """The line that a row stands in, for text."""
+    shape: parquet_check.Shape | None = None
+    """For a Parquet file that can be read in slices, its size."""
+
+    @property
+    def where(self) -> str:
+        """Its name in messages."""
+        return self.name if self.source is None else self.source.name
+
+    @property
+    def label(self) -> str:
+        """A short name for people."""
+        return self.name if self.source is None else self.source.label
+
+    def row_name(self, row: int) -> str:
+        """Where a row is, counted from 1."""
+        return f"{self.where}: row {row + 1}"
+
+    def place(self, row: int) -> Place | str:
+        """Where a row is, for messages."""
+        return self.row_name(row) if self.line_of is None else Place(self.where, self.line_of(row))
+
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        with reading(self.where):
+            return self.frame.collect_schema().names()
+
+    def with_columns_of_path(self, partition: Partition) -> InputTable:
+        """The same table with those columns of its path that it does not have itself."""
+        present = self.columns() if partition else []
+        missing = [(name, value) for name, value in partition if name not in present]
+        if not missing:
+            return self
+        columns = [pl.lit(value, pl.String).alias(name) for name, value in missing]
+        return replace(self, frame=self.frame.with_columns(columns))
 
 
-def read_run(source: Source, kind: str, partition: Partition = ()) -> Run:
-    """A run from a table file; `partition` has columns whose one value is in the path and not in the file."""
-    table = open_table(source, kind, partition)
-    run = _run(table, "text")
+@contextmanager
+def reading(where: str, kind: str = "a table") -> Iterator[None]:
+    """Turn polars' errors, its panics on damaged files among them, into ours."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"cannot be read as {kind}: {_first_line(error)}", where=where, hint="Is the file complete?"
+        ) from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+# Files.
+
+
+def readers(open_table: Callable[[ByteSource], InputTable]) -> tuple[Callable[..., Any], ...]:
+    """`read_run`, `read_qrels` and `read_records` of a format, given how a file of it becomes a table."""
+    return tuple(
+        (lambda source, how, read=read: read(open_table(source), how)) for read in (read_run, read_qrels, read_records)
+    )
+
+
+def read_run(table: InputTable, how: Reading) -> Run:
+    """A run in a table file."""
+    run = _run(table.with_columns_of_path(how.partition), "text")
     run.notes = tuple(table.notes)
     return run
 
 
-def read_qrels(source: Source, kind: str, partition: Partition = (), *, real_grades: bool = False) -> Judgements:
-    """Judgements from a table file."""
-    return _judgements(open_table(source, kind, partition), real_grades)
+def read_qrels(table: InputTable, how: Reading) -> Judgements:
+    """Judgements in a table file."""
+    return _judgements(table.with_columns_of_path(how.partition), how.real_grades)
+
+
+def read_records(table: InputTable, how: Reading) -> Records:
+    """Records in a table, one per row, of which only columns with known names are read."""
+    assert how.fields is not None
+    present = table.columns()
+    wanted = [name for name in present if how.fields.wants(name)]
+    frame = table.frame.select(wanted or present)
+
+    def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
+        batches = _batches(frame, BATCH_OF_RECORDS, table.where)
+        return enumerate(row for batch in batches for row in batch.iter_rows(named=True))
+
+    digest = None if table.source is None else table.source.digest
+    return Records(table.where, table.label, rows, table.row_name, digest, list(table.notes))
+
+
+def _batches(frame: pl.LazyFrame, size: int, where: str) -> Iterator[pl.DataFrame]:
+    with reading(where):
+        batches = frame.collect_batches(maintain_order=True, chunk_size=size)
+    while True:
+        with reading(where):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+# Data frames.
 
 
 def run_from_frame(frame: Any, name: str) -> Run:
     """A run from a data frame with columns for query, document and score (or rank)."""
-    table = Table(to_lazy(frame, name), name, name)
+    table = InputTable(to_lazy(frame, name), name=name)
     return _run(table, _id_kind(table))
 
 
 def qrels_from_frame(frame: Any, name: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
-    table = Table(to_lazy(frame, name), name, name)
+    table = InputTable(to_lazy(frame, name), name=name)
     kind = _id_kind(table)
     qrels = Qrels.from_parts([_judgements(table, real_grades)], name=name, judgements=judgements)
     qrels.id_kind = kind
@@ -89,220 +192,13 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
     raise InputError(f"{type(frame).__name__} is no data frame", where=name)
 
 
-def dump(data: Run | Qrels) -> bytes:
-    """A run or qrels as Parquet with columns query, doc and score or grade."""
-    value = "score" if isinstance(data, Run) else "grade"
-    rows = [(query, doc, number) for query in data for doc, number in data[query].items()]
-    columns: dict[str, list[Any]] = {"query": [r[0] for r in rows], "doc": [r[1] for r in rows]}
-    whole = value == "grade" and all(isinstance(r[2], int) for r in rows)
-    columns[value] = [r[2] for r in rows]
-    schema: dict[str, Any] = {"query": pl.String, "doc": pl.String, value: pl.Int64 if whole else pl.Float64}
-    for column in ("query", "doc"):
-        if not all(_is_utf8(text) for text in columns[column]):
-            columns[column] = [ids.encode(text) for text in columns[column]]
-            schema[column] = pl.Binary
-    buffer = io.BytesIO()
-    pl.DataFrame(columns, schema=schema).write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-# Files.
-
-
-@dataclass
-class Table:
-    """A table and what is known of where it comes from."""
-
-    frame: pl.LazyFrame
-    where: str
-    label: str
-    notes: list[str] = field(default_factory=list)
-    line_of: Callable[[int], int] | None = None
-    """The line that a row stands in, for text."""
-    source: Source | None = None
-    shape: parquet.Shape | None = None
-    """For a Parquet file that can be read in slices, its size."""
-
-    def place(self, row: int) -> Place | str:
-        """Where a row is, for messages."""
-        return f"{self.where}: row {row + 1}" if self.line_of is None else Place(self.where, self.line_of(row))
-
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        with reading(self.where):
-            return self.frame.collect_schema().names()
-
-
-@contextmanager
-def reading(where: str, kind: str = "a table") -> Iterator[None]:
-    """Turn polars' errors, its panics on damaged files among them, into ours."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            f"cannot be read as {kind}: {_first_line(error)}", where=where, hint="Is the file complete?"
-        ) from None
-
-
-def open_table(source: Source, kind: str, partition: Partition = ()) -> Table:
-    """A table file; `partition` as in `read_run`."""
-    table = _open_file(source, kind)
-    missing = [(name, value) for name, value in partition if name not in table.columns()]
-    if missing:
-        table.frame = table.frame.with_columns(pl.lit(value, pl.String).alias(name) for name, value in missing)
-    table.source = source
-    return table
-
-
-def _open_file(source: Source, kind: str) -> Table:
-    if kind == "table":
-        return _read_text(source)
-    table = Table(pl.LazyFrame(), source.name, source.label, source.notes)
-    with reading(source.name, kind):
-        if kind == "parquet" and source.path is not None and source.compression is None:
-            with source.open() as file:
-                table.shape = parquet.check(file, source.name)
-            table.frame = pl.scan_parquet(source.path, glob=False, hive_partitioning=False)
-            return table
-        data = io.BytesIO(source.read())
-        if kind == "parquet":
-            parquet.check(data, source.name)
-            data.seek(0)
-            table.frame = pl.read_parquet(data).lazy()
-        elif source.head.startswith(b"\xff\xff\xff\xff"):
-            table.frame = pl.read_ipc_stream(data).lazy()
-        else:
-            table.frame = pl.read_ipc(data).lazy()
-    return table
-
-
-def _read_text(source: Source) -> Table:
-    """CSV or TSV with a header, every cell as text."""
-    raw = source.read(lines=True)
-    for wrong, what in ((raw.find(b"\0"), "NUL byte"), (_not_utf8(raw), "is not UTF-8 text")):
-        if wrong >= 0:
-            line = raw.count(b"\n", 0, wrong) + 1
-            column = len(ids.decode(raw[raw.rfind(b"\n", 0, wrong) + 1 : wrong])) + 1
-            hint = "Save the table as UTF-8 text, or use a TREC file."
-            raise InputError(what, where=Place(source.name, line, column), hint=hint)
-    notes = [*source.notes]
-    if raw[-1:] != b"\n":
-        notes.append(NO_LINE_END)
-    comments = re.match(rb"(?:[ \t\v\f\r]*(?:#[^\n]*)?\n)*", raw)
-    assert comments is not None
-    before = raw.count(b"\n", 0, comments.end())
-    body = raw[comments.end() :]
-    separator = "\t" if b"\t" in body.split(b"\n", 1)[0] else ","
-    split = _split_quoted if b'"' in body else _split_plain
-    frame, lines = split(body, separator, lambda line: Place(source.name, before + line))
-    filled = frame.select(pl.any_horizontal(pl.all() != "")).to_series().to_numpy()
-    if not filled.all():
-        notes.append(f"blank lines: {int((~filled).sum()):,}")
-        frame, lines = frame.filter(filled), lines[filled]
-    return Table(frame.lazy(), source.name, source.label, notes, lambda row: before + int(lines[row]))
-
-
-At = Callable[[int], Place]
-
-
-def _split_plain(body: bytes, separator: str, at: At) -> tuple[pl.DataFrame, np.ndarray]:
-    """The cells of a table without quotes, and the line of each row."""
-    header = _header(body.split(b"\n", 1)[0].decode().split(separator), at)
-    options: dict[str, Any] = {
-        "separator": separator,
-        "quote_char": None,
-        "infer_schema": False,
-        "empty_string_is_null" if _HAS_EMPTY_OPTION else "missing_utf8_is_empty_string": not _HAS_EMPTY_OPTION,
-    }
-    try:
-        frame = pl.read_csv(io.BytesIO(body), **options)
-    except pl.exceptions.PolarsError as error:
-        for number, line in enumerate(body.decode().split("\n"), 1):
-            if line.count(separator) >= len(header):
-                raise _too_wide(line.split(separator), header, at(number)) from None
-        raise InputError(f"is no regular table: {_first_line(error)}", where=at(1)) from None
-    frame.columns = header
-    return frame, np.arange(2, len(frame) + 2)
-
-
-def _split_quoted(body: bytes, separator: str, at: At) -> tuple[pl.DataFrame, np.ndarray]:
-    """The same where cells may be quoted, and then hold separators and line ends."""
-    reader = csv.reader(io.StringIO(body.decode(), newline=""), delimiter=separator, strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    try:
-        header = _header(next(reader), at)
-        line = reader.line_num
-        for row in reader:
-            if len(row) > len(header):
-                raise _too_wide(row, header, at(line + 1))
-            rows.append(row + [""] * (len(header) - len(row)))
-            lines.append(line + 1)
-            line = reader.line_num
-    except csv.Error as error:
-        raise InputError(
-            f"is no regular table: {error}", where=at(reader.line_num), hint="Is a quote missing, or a cell cut off?"
-        ) from None
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
-    return pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String)), np.array(lines, np.int64)
-
-
-def _header(cells: Sequence[str], at: At) -> list[str]:
-    header = [cell.strip() for cell in cells]
-    twice = next((name for i, name in enumerate(header) if name in header[:i]), None)
-    if twice is not None:
-        raise InputError(f"column '{ids.show(twice)}' is there twice", where=at(1))
-    return header
-
-
-def _too_wide(cells: Sequence[str], header: Sequence[str], where: Place) -> InputError:
-    shown = ids.show(" ".join(cells), 80)
-    return InputError(
-        f"found {len(cells)} columns in '{shown}', expected {len(header)} ({', '.join(header)})",
-        where=where,
-        hint="A cell that holds the separator must be in double quotes.",
-    )
-
-
-def _has_empty_option() -> bool:
-    import inspect
-
-    return "empty_string_is_null" in inspect.signature(pl.read_csv).parameters
-
-
-_HAS_EMPTY_OPTION = _has_empty_option()
-"""polars 2 renamed the option that keeps empty cells apart from missing ones."""
-
-
-def _not_utf8(raw: bytes) -> int:
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        return error.start
-    return -1
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-
-
 # Runs.
 
 
 class TableRun:
     """A run in a table, ranked batch by batch (a `BlockSource`)."""
 
-    def __init__(self, table: Table, value: str, tagged: bool = False) -> None:
+    def __init__(self, table: InputTable, value: str, tagged: bool = False) -> None:
         self.name = table.where
         self.source = table.source
         self.shape = table.shape
@@ -320,6 +216,11 @@ class TableRun:
             begin += size
         if not begin:
             raise InputError("no rows", where=self.name, hint="Did the system return anything?")
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, if that is known before reading."""
+        return None if self.shape is None else self.shape.rows
 
     @property
     def _sliced(self) -> bool:
@@ -342,12 +243,7 @@ class TableRun:
             yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
 
     def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
-        batches = self._table.frame.collect_batches(maintain_order=True, chunk_size=step)
-        while True:
-            with reading(self.name):
-                batch = next(batches, None)
-            if batch is None:
-                return
+        for batch in _batches(self._table.frame, step, self.name):
             for low in range(0, len(batch), step):
                 part = batch.slice(low, step)
                 yield lambda part=part: part, len(part)  # type: ignore[misc]
@@ -408,25 +304,25 @@ class TableRun:
         )
 
 
-def _run(table: Table, id_kind: str) -> Run:
+def _run(table: InputTable, id_kind: str) -> Run:
     columns = table.columns()
-    value = "rank" if names.find(columns, "score") is None and names.find(columns, "rank") else "score"
-    found = names.find_all(columns, ("query", "doc", value), table.where)
+    value = aliases.score_or_rank(columns)
+    found = aliases.find_all(columns, ("query", "doc", value), table.where)
     wanted = [pl.col(column).alias(word) for word, column in found.items()]
-    tag = names.find(columns, "tag")
+    tag = aliases.find(columns, "tag")
     tagged = tag is not None and tag not in found.values() and not table.frame.collect_schema()[tag].is_nested()
     if tagged:
         assert tag is not None
         wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
-    table.frame = table.frame.select(wanted)
+    table = replace(table, frame=table.frame.select(wanted))
     return Run(blocks=TableRun(table, value, tagged), name=table.label, id_kind=id_kind)
 
 
 # Qrels.
 
 
-def _judgements(table: Table, real_grades: bool) -> Judgements:
-    found = names.find_all(table.columns(), ("query", "doc", "grade"), table.where)
+def _judgements(table: InputTable, real_grades: bool) -> Judgements:
+    found = aliases.find_all(table.columns(), ("query", "doc", "grade"), table.where)
     with reading(table.where):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items()).collect()
     if not len(frame):
@@ -436,9 +332,7 @@ def _judgements(table: Table, real_grades: bool) -> Judgements:
     rows = np.flatnonzero(~unjudged)
     if not len(rows):
         raise InputError("no row has a grade", where=table.where)
-    notes = [*table.notes]
-    if unjudged.any():
-        notes.append(f"rows without a grade, taken as not judged: {int(unjudged.sum()):,}")
+    notes = [*table.notes, *from_counts({"ungraded-rows": int(unjudged.sum())})]
 
     def place(row: int) -> Place | str:
         return table.place(int(rows[row]))
@@ -461,8 +355,8 @@ def _judgements(table: Table, real_grades: bool) -> Judgements:
 # Columns.
 
 
-def _id_kind(table: Table) -> str:
-    found = names.find_all(table.columns(), ("query", "doc"), table.where)
+def _id_kind(table: InputTable) -> str:
+    found = aliases.find_all(table.columns(), ("query", "doc"), table.where)
     schema = table.frame.collect_schema()
     query, doc = ("int" if schema[found[word]].is_integer() else "str" for word in ("query", "doc"))
     return query if query == doc else f"{query}/{doc}"

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.data.blocks import NO_LINE_END, Block, Rows, Tags, in_words
+from goldrank import ids, notes
+from goldrank.data.blocks import Block, Rows, Tags
 from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
-from goldrank.io.sources import Source
+from goldrank.io.formats import Reading
+from goldrank.io.sources import ByteSource
 
 BLANKS = b" \t\n\v\f\r"
 TIMES_PIECE = 9
@@ -59,7 +60,7 @@ QRELS_LAYOUTS = {
 class TrecRun:
     """A run in a text file, read piece by piece (a `BlockSource`)."""
 
-    def __init__(self, source: Source, layout: str = "trec") -> None:
+    def __init__(self, source: ByteSource, layout: str = "trec") -> None:
         self.name = source.name
         self.source = source
         self.layout = RUN_LAYOUTS[layout]
@@ -70,13 +71,13 @@ class TrecRun:
             any_piece = True
             yield lambda offset=offset, load=load: self._block(load(), offset)  # type: ignore[misc]
         if not any_piece:
-            raise empty(self.source)
+            raise self.source.empty()
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         ends = np.cumsum([len(doc) for doc in docs], dtype=np.int64)
         starts = np.concatenate((np.zeros(1, np.int64), ends))[: len(docs)]
         data = scan.padded(b"".join(docs))
-        return scan.hashed(scan.Fields(data, [ends], [starts]).columns(0), len(docs))
+        return scan.hashed(scan.FieldRanges(data, [ends], [starts]).columns(0), len(docs))
 
     def memory(self, threads: int, share: float) -> int:
         piece = min(share * sources.PIECE, self.source.unpacked())
@@ -88,20 +89,20 @@ class TrecRun:
 
     def _block(self, data: np.ndarray, offset: int) -> Block:
         layout = self.layout
-        notes: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         cut_off = data[-scan.PAD - 1] != ord("\n")
         fields = scan.split(data)
         numbers: np.ndarray | None = None
         if fields is None or not _regular(fields, layout):
             raw = data[: -scan.PAD].tobytes()
-            tidy, numbers, notes = _tidy(raw, offset, self.source, layout, "run")
+            tidy, numbers, counts = _tidy(raw, offset, self.source, layout, "run")
             fields = scan.split(scan.padded(tidy), exact=True)
             if fields is None:
-                return self._no_lines(notes)
+                return self._no_lines(counts)
         elif fields.width > len(layout.fields):
-            notes["lines with more columns than needed, which were ignored"] += fields.size
+            counts["extra-columns"] += fields.size
         if cut_off:
-            notes[NO_LINE_END] += 1
+            counts["no-line-end"] += 1
 
         def place(line: int) -> Place:
             number = int(numbers[line]) if numbers is not None else line
@@ -150,15 +151,15 @@ class TrecRun:
             start=np.append(begin, fields.size),
             keep=keep,
             tags=tags,
-            notes=notes,
+            notes=counts,
         )
 
-    def _claimed(self, fields: scan.Fields, lines: np.ndarray) -> np.ndarray:
+    def _claimed(self, fields: scan.FieldRanges, lines: np.ndarray) -> np.ndarray:
         """What the rank column says, -1 where it is no number."""
         texts = fields.texts(self.layout.column("rank"), lines)
         return np.array([int(text) if text.isdigit() and len(text) < 16 else -1 for text in texts], np.int64)
 
-    def _ranks(self, fields: scan.Fields, spot: Callable[[int, int], Place]) -> np.ndarray:
+    def _ranks(self, fields: scan.FieldRanges, spot: Callable[[int, int], Place]) -> np.ndarray:
         """Scores of a run that has only ranks."""
         column = self.layout.column("rank")
         rank = scan.integers(fields, column)
@@ -172,7 +173,7 @@ class TrecRun:
             )
         return -rank.astype(np.float64)
 
-    def _scores(self, fields: scan.Fields, spot: Callable[[int, int], Place]) -> np.ndarray:
+    def _scores(self, fields: scan.FieldRanges, spot: Callable[[int, int], Place]) -> np.ndarray:
         column = self.layout.column("score")
         score, left = scan.decimals(fields, column)
         texts = fields.texts(column, left)
@@ -182,20 +183,20 @@ class TrecRun:
             score[line] = float(text)
         return score
 
-    def _no_lines(self, notes: Counter[str]) -> Block:
+    def _no_lines(self, counts: Counter[str]) -> Block:
         none = np.zeros(0, np.int64)
         rows = Rows(np.zeros(0), none.view(np.uint64), lambda _: [], lambda _: self.name)
         return Block(
-            rows.score, rows.key, rows.docs, rows.place, (), np.zeros(1, np.int64), lambda _: rows, notes=notes
+            rows.score, rows.key, rows.docs, rows.place, (), np.zeros(1, np.int64), lambda _: rows, notes=counts
         )
 
 
-def read_run(source: Source, layout: str = "trec") -> Run:
+def read_run(source: ByteSource, how: Reading) -> Run:
     """A run in one of `RUN_LAYOUTS`; it is read when it is used."""
-    return Run(blocks=TrecRun(source, layout), name=source.label, id_kind="text", notes=tuple(source.notes))
+    return Run(blocks=TrecRun(source, how.format), name=source.label, id_kind="text", notes=tuple(source.notes))
 
 
-def last_tag(source: Source) -> bytes:
+def last_tag(source: ByteSource) -> bytes:
     """The tag of a run's last line, which trec_eval prints as the name of the run."""
     if source.compression is None and source.path is not None:
         size = source.path.stat().st_size
@@ -213,26 +214,26 @@ def last_tag(source: Source) -> bytes:
     return b""
 
 
-def read_qrels(source: Source, layout: str = "trec") -> Judgements:
+def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     """Judgements in one of `QRELS_LAYOUTS`."""
-    shape = QRELS_LAYOUTS[layout]
+    layout = QRELS_LAYOUTS[how.format]
     raw = source.read(lines=True)
-    notes: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     numbers: np.ndarray | None = None
     fields = scan.split(scan.padded(raw))
     if raw and raw[-1:] != b"\n":
-        notes[NO_LINE_END] += 1
-    if fields is None or not _regular(fields, shape):
-        tidy, numbers, more = _tidy(raw, source.start, source, shape, "qrels")
-        notes += more
+        counts["no-line-end"] += 1
+    if fields is None or not _regular(fields, layout):
+        tidy, numbers, more = _tidy(raw, source.start, source, layout, "qrels")
+        counts += more
         fields = scan.split(scan.padded(tidy), exact=True)
         if fields is None:
-            raise empty(source)
+            raise source.empty()
 
     def place(line: int) -> Place:
         return Place(source.name, int(numbers[line] if numbers is not None else line) + 1)
 
-    column = shape.column("grade")
+    column = layout.column("grade")
     value = scan.integers(fields, column)
     left = np.flatnonzero((value < 0) | (value > MAX_GRADE))
     grades: list[Grade] = value.tolist()
@@ -241,19 +242,12 @@ def read_qrels(source: Source, layout: str = "trec") -> Judgements:
         assert where.line is not None
         grades[line] = grade(text, _spot(raw, where.line - 1, column, where))
     return Judgements(
-        fields.texts(shape.column("query")),
-        fields.texts(shape.column("doc")),
+        fields.texts(layout.column("query")),
+        fields.texts(layout.column("doc")),
         grades,
         place,
-        [*source.notes, *in_words(notes)],
+        [*source.notes, *notes.from_counts(counts)],
     )
-
-
-def empty(source: Source) -> InputError:
-    """The error for an input without data."""
-    lines = source.lines_before(1 << 62)
-    size = f"{lines:,} lines, no data lines" if lines else "0 bytes, no data lines"
-    return InputError(size, where=source.name, hint="Is it the right file, and is it complete?")
 
 
 def bad_score(text: bytes, where: Place) -> InputError:
@@ -296,7 +290,7 @@ def _spot(raw: bytes, number: int, field: int, line: Place) -> Place:
     return Place(line.file, line.line, len(ids.decode(text[:start])) + 1)
 
 
-def _regular(fields: scan.Fields, layout: Layout) -> bool:
+def _regular(fields: scan.FieldRanges, layout: Layout) -> bool:
     """Whether every line has the fields of the layout, none is a comment and no id is too long."""
     count = fields.width
     if count < len(layout.fields) or (count > len(layout.fields) and not layout.extra):
@@ -307,9 +301,11 @@ def _regular(fields: scan.Fields, layout: Layout) -> bool:
     return all(int((fields.ends[c] - fields.start(c)).max()) <= ids.MAX_ID_BYTES for c in columns)
 
 
-def _tidy(raw: bytes, offset: int, source: Source, layout: Layout, kind: str) -> tuple[bytes, np.ndarray, Counter[str]]:
+def _tidy(
+    raw: bytes, offset: int, source: ByteSource, layout: Layout, kind: str
+) -> tuple[bytes, np.ndarray, Counter[str]]:
     """A piece with only its data lines, their fields separated by one blank, and their line numbers."""
-    notes: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     kept: list[bytes] = []
     numbers: list[int] = []
     bad: list[tuple[int, bytes]] = []
@@ -318,12 +314,12 @@ def _tidy(raw: bytes, offset: int, source: Source, layout: Layout, kind: str) ->
         # bytes.split() splits at exactly the six blanks of ASCII.
         found = line.split()
         if not found:
-            notes["blank lines"] += 1
+            counts["blank-lines"] += 1
             continue
         if line.lstrip(BLANKS).startswith(b"#"):
             if len(found) >= want and found[0] != b"#":
-                notes["comment lines that look like data (an id must not start with #)"] += 1
-            notes["comment lines"] += 1
+                counts["comments-like-data"] += 1
+            counts["comment-lines"] += 1
             continue
         if len(found) < want or (len(found) > want and not layout.extra):
             bad.append((number, line))
@@ -343,14 +339,14 @@ def _tidy(raw: bytes, offset: int, source: Source, layout: Layout, kind: str) ->
                     hint="Is this a text file of rankings?",
                 )
         if len(found) > want:
-            notes["lines with more columns than needed, which were ignored"] += 1
+            counts["extra-columns"] += 1
         kept.append(b" ".join(found[:want]))
         numbers.append(number)
     if bad:
         number, line = bad[0]
         where = Place(source.name, source.lines_before(offset) + number + 1, 1)
         raise _bad_line(line, len(bad) - 1, where, layout, kind)
-    return b"\n".join(kept) + b"\n" if kept else b"", np.array(numbers, np.int64), notes
+    return b"\n".join(kept) + b"\n" if kept else b"", np.array(numbers, np.int64), counts
 
 
 def _bad_line(line: bytes, more: int, where: Place, layout: Layout, kind: str) -> InputError:
@@ -378,8 +374,12 @@ def _bad_line(line: bytes, more: int, where: Place, layout: Layout, kind: str) -
     return InputError(what, where=where, hint=hint)
 
 
-def write_run(run: Run, write: Callable[[bytes], object]) -> None:
-    """Write a run so that it reads back exactly: by rank, scores with all their digits."""
+def dump(data: Run | Qrels) -> bytes:
+    """A run so that it reads back exactly (by rank, scores with all their digits), or qrels in four columns."""
+    return b"".join(_run_lines(data) if isinstance(data, Run) else _qrels_lines(data))
+
+
+def _run_lines(run: Run) -> Iterator[bytes]:
     tag = ids.encode(run.name).translate(None, BLANKS) or b"goldrank"
     for query in run:
         row = run[query]
@@ -387,18 +387,17 @@ def write_run(run: Run, write: Callable[[bytes], object]) -> None:
             score = float(row[doc])
             text = repr(score) if math.isfinite(score) else ("inf" if score > 0 else "-inf")
             fields = (_field(query, "query"), b"Q0", _field(doc, "document"), str(rank).encode(), text.encode(), tag)
-            write(b" ".join(fields) + b"\n")
+            yield b" ".join(fields) + b"\n"
 
 
-def write_qrels(qrels: Qrels, write: Callable[[bytes], object]) -> None:
-    """Write qrels in four columns."""
+def _qrels_lines(qrels: Qrels) -> Iterator[bytes]:
     for query in qrels:
         for doc, grade in qrels[query].items():
             if not isinstance(grade, int):
                 raise InputError(
                     f"grade {grade!r} is not a whole number", hint="Write these as JSON or Parquet instead."
                 )
-            write(b"%b 0 %b %d\n" % (_field(query, "query"), _field(doc, "document"), grade))
+            yield b"%b 0 %b %d\n" % (_field(query, "query"), _field(doc, "document"), grade)
 
 
 def _field(text: str, what: str) -> bytes:

@@ -17,19 +17,15 @@ from goldrank import ids
 from goldrank.data.qrels import check_grade
 from goldrank.data.texts import Reference, Span
 from goldrank.errors import InputError
+from goldrank.io.aliases import TEXT_FIELDS
 
-TEXTS = ("page_content", "content", "text", "context", "chunk", "passage")
-IDS = ("id", "node_id", "id_", "doc_id", "document_id", "chunk_id")
-SOURCES = ("source", "file_path", "source_id", "ref_doc_id")
-STARTS = ("start", "start_index", "start_char_idx", "split_idx_start")
-ENDS = ("end", "end_index", "end_char_idx")
-TEXT_HINT = f"A text is a string, or an object with one of: {', '.join(TEXTS)}."
+TEXT_HINT = f"A text is a string, or an object with one of: {', '.join(TEXT_FIELDS['text'])}."
 EVIDENCE_HINT = (
     'Evidence is {"source": ..., "start": ..., "end": ...}, or {"any_of": [...]} or {"all_of": [...]} of such.'
 )
 
 
-class Passage(NamedTuple):
+class RetrievedText(NamedTuple):
     """A retrieved text and what is known of it. Without a text it is an id alone."""
 
     text: str | None
@@ -66,15 +62,15 @@ def listed(value: Any, what: str, at: str) -> list[Any] | tuple[Any, ...]:
     raise InputError(f"is {shown(value)}, not a list of {what}", where=at, hint=hint)
 
 
-def passage(value: Any, at: str) -> Passage:
+def retrieved_text(value: Any, at: str) -> RetrievedText:
     """What a retrieved text, or the object or pair (text, score) that holds it, says of itself."""
     if isinstance(value, str):
-        return Passage(value)
+        return RetrievedText(value)
     if absent(value):
-        return Passage(None)
+        return RetrievedText(None)
     if isinstance(value, tuple | list):
         if len(value) == 2 and isinstance(value[1], Real) and not isinstance(value[0], list | tuple):
-            return passage(value[0], at)._replace(score=float(value[1]))
+            return retrieved_text(value[0], at)._replace(score=float(value[1]))
         raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
     if isinstance(value, bytes | bool | Real):
         raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
@@ -95,28 +91,25 @@ def passage(value: Any, at: str) -> Passage:
     text = found[0][1] if found else None
     meta = next((m for name in ("metadata", "meta") if isinstance(m := _get(value, name), Mapping)), {})
     places = (value, meta)
-    number = _first((outer, value), ("id", *IDS), str | Integral)
-    if number is None:  # an id may be an object such as a UUID
-        number = next((str(one) for name in IDS if not absent(one := _get(value, name)) and not callable(one)), None)
-    score = _first((outer, value), ("score",), Real)
+    given_id = _first((outer, value), "id", str | Integral)
+    if given_id is None:  # an id may be an object such as a UUID
+        others = (_get(value, name) for name in TEXT_FIELDS["id"])
+        given_id = next((str(other) for other in others if not absent(other) and not callable(other)), None)
+    text_id = None if given_id is None else ids.as_text(given_id, "document id")
+    given_score = _first((outer, value), "score", Real)
+    score = None if given_score is None else float(given_score)
     if not found and not has_text_field(value):
-        if number is None or not isinstance(value, Mapping):
+        if text_id is None or not isinstance(value, Mapping):
             raise InputError(f"is {_named(value)} without a text", where=at, hint=TEXT_HINT)
-        return Passage(None, ids.as_text(number, "document id"), score=None if score is None else float(score))
-    source = _first(places, SOURCES, str | Integral)
+        return RetrievedText(None, text_id, score=score)
+    source = _first(places, "source", str | Integral)
     source = None if source is None else str(source)
     span = None
-    start = _first(places, STARTS, Integral)
+    start = _first(places, "start", Integral)
     if source is not None and start is not None and text is not None:
-        end = _first(places, ENDS, Integral)
+        end = _first(places, "end", Integral)
         span = checked_span(source, start, start + len(text) if end is None else end, at)
-    return Passage(
-        text,
-        None if number is None else ids.as_text(number, "document id"),
-        source,
-        span,
-        None if score is None else float(score),
-    )
+    return RetrievedText(text, text_id, source, span, score)
 
 
 def checked_span(source: Any, start: Any, end: Any, at: str) -> Span:
@@ -136,20 +129,20 @@ def references(value: Any, at: str, counts: Counter[str]) -> tuple[Reference, ..
     if absent(value):
         return ()
     entries = [value] if isinstance(value, str | Mapping) else listed(value, "references", at)
-    found: list[Reference] = []
+    kept: list[Reference] = []
     for i, entry in enumerate(entries):
         if type(entry) is str:
             if entry and not entry.isspace():
-                found.append(Reference((entry,)))
+                kept.append(Reference((entry,)))
             else:
-                counts["empty_references"] += 1
+                counts["empty-references"] += 1
             continue
-        made = _reference(entry, f"{at}[{i}]" if entries is not value or isinstance(value, list) else at)
-        kept = tuple(text for text in made.texts if text and not text.isspace())
-        counts["empty_references"] += len(made.texts) - len(kept)
-        if kept:
-            found.append(made if len(kept) == len(made.texts) else made._replace(texts=kept))
-    return tuple(found)
+        reference = _reference(entry, f"{at}[{i}]" if entries is not value or isinstance(value, list) else at)
+        filled = tuple(text for text in reference.texts if text and not text.isspace())
+        counts["empty-references"] += len(reference.texts) - len(filled)
+        if filled:
+            kept.append(reference._replace(texts=filled))
+    return tuple(kept)
 
 
 def from_cell(text: str, at: str, counts: Counter[str]) -> Any:
@@ -157,7 +150,7 @@ def from_cell(text: str, at: str, counts: Counter[str]) -> Any:
     stripped = text.strip()
     if not stripped.startswith(("[", "{")):
         if stripped:
-            counts["single_cells"] += 1
+            counts["single-cells"] += 1
         return [text] if stripped else []
     try:
         return json.loads(stripped)
@@ -191,12 +184,12 @@ def _reference(entry: Any, at: str) -> Reference:
         if not absent(either := entry.get("any_of")):
             entry, at = listed(either, "texts", f"{at}.any_of"), f"{at}.any_of"
     if isinstance(entry, list | tuple):
-        return Reference(tuple(_text(one, f"{at}[{i}]") for i, one in enumerate(entry)), grade)
+        return Reference(tuple(_text(text, f"{at}[{i}]") for i, text in enumerate(entry)), grade)
     return Reference((_text(entry, at),), grade)
 
 
 def _text(value: Any, at: str) -> str:
-    text = None if isinstance(value, tuple) else passage(value, at).text
+    text = None if isinstance(value, tuple) else retrieved_text(value, at).text
     if text is None:
         raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
     return text
@@ -215,23 +208,22 @@ def _get(value: Any, name: str) -> Any:
 def has_text_field(value: Any) -> bool:
     """Whether there is a place for a text, be it empty."""
     if isinstance(value, Mapping):
-        return any(name in value for name in TEXTS)
-    return any(hasattr(type(value), name) or name in getattr(value, "__dict__", ()) for name in TEXTS)
+        return any(name in value for name in TEXT_FIELDS["text"])
+    return any(hasattr(type(value), name) or name in getattr(value, "__dict__", ()) for name in TEXT_FIELDS["text"])
 
 
 def _texts(value: Any) -> list[tuple[str, str]]:
-    found = [(name, text) for name in TEXTS if isinstance(text := _get(value, name), str)]
+    found = [(name, text) for name in TEXT_FIELDS["text"] if isinstance(text := _get(value, name), str)]
     if not found and not isinstance(value, Mapping) and callable(content := _get(value, "get_content")):
         text = content()
         found = [("get_content()", text)] if isinstance(text, str) else []
     return found
 
 
-def _first(places: Iterable[Any], names: Iterable[str], kind: Any) -> Any:
-    """The first value of a kind that goes by one of the names."""
-    names = tuple(names)
+def _first(places: Iterable[Any], wanted: str, kind: Any) -> Any:
+    """The first value of a type that goes by one of the names for `wanted`."""
     for place in places:
-        for name in names:
+        for name in TEXT_FIELDS[wanted]:
             value = _get(place, name)
             if isinstance(value, kind) and not isinstance(value, bool) and not absent(value):
                 return value

@@ -10,51 +10,54 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from goldrank import ids
+from goldrank import ids, notes
 from goldrank.data.aspects import AspectQrels
-from goldrank.data.blocks import in_words
 from goldrank.data.preferences import Preferences
 from goldrank.errors import InputError, Place
 from goldrank.io import trec
-from goldrank.io.sources import Source
+from goldrank.io.formats import Reading
+from goldrank.io.sources import ByteSource
+from goldrank.notes import Note
 
 
-def read_aspects(source: Source) -> AspectQrels:
+def read_aspects(source: ByteSource, how: Reading) -> AspectQrels:
     """Qrels whose second column is an aspect: a subtopic or a judge."""
-    rows, where, notes = _rows(source, ("query", "aspect", "doc", "grade"))
+    rows, where, noticed = _rows(source, ("query", "aspect", "doc", "grade"))
     queries, aspects, docs, texts = rows
     grades = [trec.grade(text, where(i)) for i, text in enumerate(texts)]
-    return AspectQrels.from_rows(queries, aspects, docs, grades, name=_name(source), where=where, notes=notes)
+    return AspectQrels.from_rows(queries, aspects, docs, grades, name=source.label, where=where, notes=noticed)
 
 
-def read_preferences(source: Source, layout: str = "prefs") -> Preferences:
-    """Preferences, or with `layout="qrels_prefs"` qrels whose grades are read as preferences."""
-    fields = ("query", "judge", "list", "doc", "level")
-    if layout == "qrels_prefs":
-        rows, where, notes = _rows(source, ("query", "judge", "doc", "level"))
+PREFERENCES_LAYOUTS = {
+    "prefs": ("query", "judge", "list", "doc", "level"),
+    "qrels_prefs": ("query", "judge", "doc", "level"),
+}
+
+
+def read_preferences(source: ByteSource, how: Reading) -> Preferences:
+    """Preferences in one of `PREFERENCES_LAYOUTS`. Grades of qrels are read as preferences in one list."""
+    layout = PREFERENCES_LAYOUTS[how.format]
+    rows, where, noticed = _rows(source, layout)
+    if "list" not in layout:
         rows.insert(2, [b"0"] * len(rows[0]))
-    else:
-        rows, where, notes = _rows(source, fields)
     queries, judges, lists, docs, texts = rows
     levels = [_level(text, where(i)) for i, text in enumerate(texts)]
-    return Preferences.from_rows(queries, judges, lists, docs, levels, name=_name(source), where=where, notes=notes)
+    return Preferences.from_rows(queries, judges, lists, docs, levels, name=source.label, where=where, notes=noticed)
 
 
-def _name(source: Source) -> str:
-    return source.path.name if source.path is not None else source.name
-
-
-def _rows(source: Source, fields: tuple[str, ...]) -> tuple[list[list[bytes]], Callable[[int], Place], list[str]]:
+def _rows(
+    source: ByteSource, fields: tuple[str, ...]
+) -> tuple[list[list[bytes]], Callable[[int], Place], tuple[Note, ...]]:
     """The columns of a file, where each line stands, and what was tolerated."""
     columns: list[list[bytes]] = [[] for _ in fields]
     numbers: list[int] = []
-    notes: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for number, line in enumerate(source.read().removesuffix(b"\n").split(b"\n"), 1):
         found = line.split()
         if not found:
-            notes["blank lines"] += 1
+            counts["blank-lines"] += 1
         elif line.lstrip(trec.BLANKS).startswith(b"#"):
-            notes["comment lines"] += 1
+            counts["comment-lines"] += 1
         elif len(found) != len(fields):
             shown = ids.show(ids.decode(line.strip()), 80)
             raise InputError(
@@ -67,8 +70,8 @@ def _rows(source: Source, fields: tuple[str, ...]) -> tuple[list[list[bytes]], C
             for column, text in zip(columns, found, strict=True):
                 column.append(text)
     if not numbers:
-        raise trec.empty(source)
-    return columns, lambda i: Place(source.name, numbers[i]), in_words(notes)
+        raise source.empty()
+    return columns, lambda i: Place(source.name, numbers[i]), notes.from_counts(counts)
 
 
 def _level(text: bytes, where: Place) -> float:

@@ -1,0 +1,189 @@
+"""Files as they are named: a path, a stream, or several as one: patterns, folders of part files, partitioned tables.
+
+Files count in the order of their paths. Whatever a writer leaves beside its data is passed over: names that
+begin with a dot or an underscore (_SUCCESS, _metadata, _temporary) and checksums (.crc).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+
+from goldrank.data.blocks import Block, BlockSource
+from goldrank.data.run import Run
+from goldrank.errors import InputError
+from goldrank.io import formats, sources
+from goldrank.io.formats import Format, KnownColumns, Partition
+from goldrank.io.sources import ByteSource
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""How partitioned tables spell a missing value in a path."""
+
+
+@dataclass(frozen=True)
+class PartFile:
+    """One of several files."""
+
+    path: Path
+    partition: Partition = ()
+    """Columns that are in the path: year=2026/part-0.parquet has ("year", "2026")."""
+
+
+def find(given: Any) -> list[PartFile] | None:
+    """The files that a pattern or a folder stands for; None for anything else."""
+    if not isinstance(given, str | os.PathLike):
+        return None
+    text = os.fsdecode(given)
+    if "\0" in text:
+        return None
+    if os.path.isdir(text):
+        return _in_folder(text, Path(text))
+    if not glob.has_magic(text) or os.path.lexists(text):
+        return None
+    root = Path(*_before_magic(Path(text)))
+    found: list[PartFile] = []
+    matched = sorted(glob.glob(text, recursive=True))
+    for path in map(Path, matched):
+        if path.is_dir():
+            # A pattern with ** matches folders and the files in them: each file counts once.
+            found += [part for part in _walk(path, root) if "**" not in text]
+        elif not _is_beside(path.name):
+            found.append(_part(path, root))
+    if not found:
+        what = "matches no data file" if matched else "matches no file"
+        raise InputError(what, where=text, hint="Is the pattern right, and is this the folder it is relative to?")
+    return found
+
+
+def _in_folder(text: str, folder: Path) -> list[PartFile]:
+    found = list(_walk(folder, folder))
+    if not found:
+        raise InputError("is a folder without data files", where=text, hint="Name a file, or a folder that has some.")
+    return found
+
+
+def _walk(folder: Path, root: Path) -> Iterator[PartFile]:
+    for path in sorted(folder.iterdir()):
+        if _is_beside(path.name):
+            continue
+        if path.is_dir():
+            yield from _walk(path, root)
+        else:
+            yield _part(path, root)
+
+
+def _part(path: Path, root: Path) -> PartFile:
+    folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
+    pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
+    return PartFile(path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs))
+
+
+def _is_beside(name: str) -> bool:
+    """Whether a file is not data but lies beside it."""
+    return name.startswith((".", "_")) or name.endswith(".crc")
+
+
+def _before_magic(path: Path) -> Iterator[str]:
+    for part in path.parts[:-1]:
+        if glob.has_magic(part):
+            return
+        yield part
+
+
+# Opened.
+
+
+@dataclass(frozen=True)
+class InputFiles:
+    """What a path, pattern, folder or stream stands for: one file or several, all of one format."""
+
+    name: str
+    label: str
+    format: Format
+    opened: list[tuple[ByteSource, Partition]]
+    several: bool = False
+    """Whether they are the parts of a pattern or folder."""
+
+    def readers(self, thing: str, **how: Any) -> list[Callable[[], Any]]:
+        """For each file what reads it. `how` are fields of `formats.Reading`."""
+        return [partial(self.format.read, thing, source, partition=values, **how) for source, values in self.opened]
+
+    def read(self, thing: str, **how: Any) -> list[Any]:
+        """What each file holds."""
+        return [read() for read in self.readers(thing, **how)]
+
+
+def open_files(
+    given: Any, thing: str, format: str | None = None, known_columns: KnownColumns | None = None
+) -> InputFiles:
+    """Whatever names files, opened and with its format, which is the one asked for or is recognised."""
+    asked = None if format is None else formats.chosen(format, thing)
+    found = find(given)
+    opened: list[tuple[ByteSource, Partition]]
+    if found is None:
+        opened = [(sources.open_source(given), ())]
+    else:
+        opened = [(sources.open_source(part.path), part.partition) for part in found]
+    kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
+    first = opened[0][0]
+    for (source, _), kind in zip(opened, kinds, strict=True):
+        if kind is not kinds[0]:
+            raise InputError(
+                f"has files of different formats: {first.label} is {kinds[0].name}, {source.name} is {kind.name}",
+                where=os.fsdecode(given),
+                hint="Name the files of one format by a pattern, such as 'runs/*.parquet'.",
+            )
+    if found is None:
+        return InputFiles(first.name, first.label, kinds[0], opened)
+    name = os.fsdecode(given)
+    return InputFiles(name, Path(name).name, kinds[0], opened, several=True)
+
+
+class PartsRun:
+    """A run in several files, read one after the other (a `BlockSource`)."""
+
+    def __init__(self, name: str, parts: Sequence[Callable[[], Run]]) -> None:
+        self.name = name
+        self._parts = parts
+        """Each opens its file: formats that are held whole are so one at a time."""
+
+    def _opened(self) -> Iterator[BlockSource]:
+        for read in self._parts:
+            blocks = read().blocks
+            assert blocks is not None
+            yield blocks
+
+    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+        for blocks in self._opened():
+            yield from blocks.pieces(share)
+
+    def memory(self, threads: int, share: float) -> int:
+        return max(blocks.memory(threads, share) for blocks in self._opened())
+
+    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
+        return next(self._opened()).keys(docs)
+
+    def digest(self) -> str | None:
+        """A hash of the hashes of the files."""
+        import hashlib
+
+        whole = hashlib.sha256()
+        for blocks in self._opened():
+            digest = blocks.digest()
+            if digest is None:
+                return None
+            whole.update(digest.encode() + b"\n")
+        return whole.hexdigest()
+
+    @property
+    def sources(self) -> list[Any]:
+        """The files, for those who watch how far reading has come."""
+        return [source for blocks in self._opened() if (source := getattr(blocks, "source", None)) is not None]

@@ -1,0 +1,232 @@
+"""Every format of files in one table: what it holds, how it is recognised, and which module reads and writes it.
+
+A new format is one module and one entry of `FORMATS`. For each thing that the format `holds`, the module has a function
+`read_<thing>(source, how)`, and `dump(data)` if it can be written:
+
+    read_run(source, how) -> Run
+    read_qrels(source, how) -> Judgements, or Qrels where the reader holds them whole anyway
+    read_aspects(source, how) -> AspectQrels
+    read_preferences(source, how) -> Preferences
+    read_records(source, how) -> Records, one for each question with its texts
+    dump(run_or_qrels) -> bytes
+    find_file(folder, split) -> the file to read, where the format is one of whole folders
+
+`source` is a `ByteSource`, `how` a `Reading`. A module is loaded when a file of its format arrives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldrank import ids
+from goldrank.errors import InputError, one_of
+from goldrank.io import aliases
+from goldrank.io.sources import ByteSource
+
+if TYPE_CHECKING:
+    from goldrank.data.qrels import Qrels
+    from goldrank.data.run import Run
+    from goldrank.io.records import FieldFinder
+
+KnownColumns = Callable[[Sequence[str]], bool]
+"""Whether the header of a text table has columns of use."""
+
+Partition = Sequence[tuple[str, str | None]]
+"""Columns and their values, as the folders of a partitioned table name them."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read."""
+
+    format: str
+    partition: Partition = ()
+    """Columns whose one value is in the path and not in the file."""
+    duplicates: str = "error"
+    judgements: str = "error"
+    real_grades: bool = False
+    fields: FieldFinder | None = None
+    """Finds the fields of records."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What a format is recognised by: the first bytes of a file, and what it should hold."""
+
+    source: ByteSource
+    thing: str
+    known_columns: KnownColumns
+
+    @cached_property
+    def text(self) -> bytes:
+        """The first bytes, from the first that is not blank."""
+        head = self.source.head.lstrip()
+        return head or next((line.lstrip() for _, line in self.source.lines() if line.strip()), b"")
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The first lines that are not blank; of runs and qrels, without comments."""
+        filled = [line for line in re.split(rb"[\r\n]+", self.text) if line.strip()]
+        return filled if self.thing == "records" else [line for line in filled if not _is_comment(line)]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no data at all."""
+        if self.lines or not self.text:
+            return not self.text
+        return all(not line.strip() or _is_comment(line) for _, line in self.source.lines())
+
+    @property
+    def header(self) -> list[str]:
+        """The cells of the first line."""
+        line = self.lines[0].decode("utf-8", "replace") if self.lines else ""
+        return [cell.strip().strip('"') for cell in line.split("\t" if "\t" in line else ",")]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files."""
+
+    name: str
+    holds: tuple[str, ...]
+    """Of: "run", "qrels", "aspects", "preferences", "records"."""
+    module: str
+    recognised: Callable[[Beginning], bool] | None = None
+    """Whether a file is of this format; without it the format must be asked for by name."""
+    fallback: bool = False
+    """Whether files that are of no other format are taken to be of this one."""
+    writes: bool = False
+    suffixes: tuple[str, ...] = ()
+    """File names that end so are written in this format."""
+    in_memory: bool = False
+    """Whether a run is held in memory whole. Others are read piece by piece."""
+    counts_rows: bool = False
+    """Whether opening a file that is not compressed shows that it is sound, and how many rows it has."""
+    folder: str | None = None
+    """For a format of whole folders: the folder inside by which it is recognised. Its module has `find_file`."""
+
+    @property
+    def implementation(self) -> Any:  # a module: what it has is said at the top of this file
+        """The module that reads and writes it."""
+        return import_module(self.module)
+
+    def read(self, thing: str, source: ByteSource, **how: Any) -> Any:
+        """What a file of this format holds. `how` are fields of `Reading`."""
+        return getattr(self.implementation, f"read_{thing}")(source, Reading(self.name, **how))
+
+    def dump(self, data: Run | Qrels) -> bytes:
+        """A run or qrels in this format."""
+        content: bytes = self.implementation.dump(data)
+        return content
+
+
+# How formats are recognised.
+
+
+def _begins_with(*signs: bytes) -> Callable[[Beginning], bool]:
+    return lambda seen: seen.source.head.startswith(signs)
+
+
+def _is_comment(line: bytes) -> bool:
+    return line.lstrip().startswith(b"#")
+
+
+def _is_json(seen: Beginning) -> bool:
+    return seen.text.startswith((b"{", b"["))
+
+
+def _is_json_lines(seen: Beginning) -> bool:
+    if not seen.text.startswith(b"{"):
+        return False
+    from goldrank.io import json_text
+
+    return json_text.is_lines(seen.source)
+
+
+def _is_text_table(seen: Beginning) -> bool:
+    return seen.known_columns(seen.header)
+
+
+def _is_msmarco(seen: Beginning) -> bool:
+    first = [line.split() for line in seen.lines[:3]]
+    return bool(first) and len(first[0]) == 3 and all(cells[-1].isdigit() for cells in first)
+
+
+_IO = "goldrank.io."
+_TABLE = ("run", "qrels", "records")
+
+FORMATS: dict[str, Format] = {
+    entry.name: entry
+    for entry in (
+        Format("parquet", _TABLE, _IO + "parquet", _begins_with(b"PAR1"), writes=True, suffixes=(".parquet", ".pq"),
+               counts_rows=True),
+        Format("arrow", _TABLE, _IO + "arrow", _begins_with(b"ARROW1", b"\xff\xff\xff\xff")),
+        Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
+        Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
+        Format("table", _TABLE, _IO + "text_tables", _is_text_table),
+        Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True),
+        Format("trec-no-tag", ("run",), _IO + "trec"),
+        Format("trec-3col", ("qrels",), _IO + "trec"),
+        Format("msmarco", ("run",), _IO + "trec", _is_msmarco),
+        Format("aspects", ("aspects",), _IO + "trec_aspects"),
+        Format("prefs", ("preferences",), _IO + "trec_aspects"),
+        Format("qrels_prefs", ("preferences",), _IO + "trec_aspects"),
+        Format("beir", ("qrels",), _IO + "beir", folder="qrels"),
+    )
+}  # fmt: skip
+"""By name. Formats are recognised in this order: the surest signs come first."""
+
+
+def names(thing: str) -> tuple[str, ...]:
+    """The formats that can hold something."""
+    return tuple(name for name, entry in FORMATS.items() if thing in entry.holds)
+
+
+def chosen(name: str, thing: str) -> Format:
+    """The format that a user asked for."""
+    return FORMATS[one_of(name, names(thing), "format")]
+
+
+def _has_ranking_columns(header: Sequence[str]) -> bool:
+    query, *others = (aliases.find(header, word) for word in ("query", "doc", "grade"))
+    return query is not None and any(others)
+
+
+def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = None) -> Format:
+    """The format of a file, from its first bytes. Without `known_columns` those of runs and qrels are."""
+    seen = Beginning(source, thing, known_columns or _has_ranking_columns)
+    if seen.is_empty:
+        raise source.empty()
+    able = [entry for entry in FORMATS.values() if thing in entry.holds]
+    found = next((entry for entry in able if entry.recognised is not None and entry.recognised(seen)), None)
+    found = found or next((entry for entry in able if entry.fallback), None)
+    if found is None:
+        first = ids.show(seen.lines[0].decode("utf-8", "replace"), 40)
+        raise InputError(
+            f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first}'",
+            where=source.name,
+            hint="Name the columns' fields with fields=... (--map), or say format=...",
+        )
+    return found
+
+
+def to_write(path: Path, name: str | None) -> Format:
+    """The format to write a file in: the one that is named, else the one that goes with the file's name."""
+    able = {entry.name: entry for entry in FORMATS.values() if entry.writes}
+    if name is not None:
+        return able[one_of(name, able, "format")]
+    suffix = path.suffix.lower()
+    by_suffix = (entry for entry in able.values() if suffix in entry.suffixes)
+    return next(by_suffix, next(entry for entry in able.values() if entry.fallback))
+
+
+def of_folder(path: Path) -> Format | None:
+    """The format of a folder that is a whole data set; None for a folder of part files."""
+    folders = ((entry, entry.folder) for entry in FORMATS.values())
+    return next((entry for entry, name in folders if name is not None and (path / name).is_dir()), None)

@@ -1,0 +1,232 @@
+"""JSON and JSON Lines as values with their places: one parser, one reader of lines, one of arrays."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from goldrank import ids
+from goldrank.errors import InputError, Place
+from goldrank.io import sources
+from goldrank.io.compression import split_suffix
+from goldrank.io.sources import MAX_RECORD, ByteSource
+
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, in text."""
+
+
+class JsonParser:
+    """Reads JSON in which no object has a key twice; `hint` says what to do about one that has."""
+
+    def __init__(self, hint: str | None = None) -> None:
+        self._hint = hint
+        self._repeated: list[_RepeatedKey] = []
+        self._decoder = json.JSONDecoder(object_pairs_hook=self._new_object)
+
+    def _new_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            value = _RepeatedKey(value, pairs)
+            self._repeated.append(value)
+        return value
+
+    def parse(self, text: str, name: str, line: int, column: int = 1) -> Any:
+        """The value of a text that begins at a line and a column of a file."""
+        try:
+            data = self._decoder.decode(text)
+        except (ValueError, RecursionError):
+            with self.explained(text, name, line, column):
+                raise
+        return self.checked(data, name if line == 1 else Place(name, line)) if self._repeated else data
+
+    def parse_first(self, text: str, begin: int) -> tuple[Any, int]:
+        """The value that begins at a position and where it ends. Errors are json's own: see `explained`."""
+        return self._decoder.raw_decode(text, begin)
+
+    def checked(self, data: Any, where: Place | str) -> Any:
+        """The value that was parsed last, if no object in it has a key twice."""
+        if self._repeated:
+            first = self._repeated[0]
+            self._repeated.clear()
+            path = next((path for path, node in _walk(data) if node is first), "$")
+            raise InputError(
+                f"key '{ids.show(first.key)}' occurs twice in the object at {path}", where=where, hint=self._hint
+            )
+        return data
+
+    @contextmanager
+    def explained(self, text: str, name: str, line: int, column: int = 1) -> Iterator[None]:
+        """Turn json's errors into ours."""
+        try:
+            yield
+        except json.JSONDecodeError as error:
+            where = Place(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
+            found = ids.show(text[error.pos : error.pos + 20]) or "the end"
+            raise InputError(
+                f"is not JSON: {error.msg}, found '{found}'", where=where, hint=_cut_off(text, error)
+            ) from None
+        except ValueError as error:  # Python refuses integers of thousands of digits
+            raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
+        except RecursionError:
+            raise InputError("is nested too deeply", where=Place(name, line)) from None
+
+
+def _cut_off(text: str, error: json.JSONDecodeError) -> str | None:
+    return "Is the file complete?" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else None
+
+
+class _RepeatedKey(dict[str, Any]):
+    """An object in which `key` occurs twice."""
+
+    def __init__(self, value: dict[str, Any], pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(value)
+        seen: set[str] = set()
+        self.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+
+
+def _walk(data: Any) -> Iterator[tuple[str, Any]]:
+    """Every object and list with its path."""
+    waiting = [("$", data)]
+    while waiting:
+        path, node = waiting.pop()
+        yield path, node
+        children = node.items() if isinstance(node, dict) else enumerate(node)
+        waiting += [(path + step(key), child) for key, child in children if isinstance(child, dict | list)]
+
+
+def step(key: str | int) -> str:
+    """A key or position as part of a JSON path."""
+    if isinstance(key, int):
+        return f"[{key}]"
+    return f".{key}" if key.isidentifier() else f"['{ids.show(key)}']"
+
+
+def is_lines(source: ByteSource) -> bool:
+    """Whether the objects of a file stand in a line each, rather than being one object over all lines."""
+    chunks = source.chunks()
+    first: list[bytes] = []
+    rest = b""
+    for chunk in chunks:
+        line, line_end, rest = (chunk if first else chunk.lstrip()).partition(b"\n")
+        first += [line] if line else []
+        if line_end:
+            break
+        if sum(map(len, first)) > sources.MAX_RECORD:
+            return False  # no record is that long
+    if not rest.strip() and not any(chunk.strip() for chunk in chunks):
+        return False
+    try:
+        json.loads(b"".join(first))
+    except (ValueError, RecursionError):
+        return split_suffix(source.name)[0].endswith(LINES_SUFFIXES)
+    return True
+
+
+def read_lines(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[tuple[int, Any]]:
+    """The values that stand in a line each, with the numbers of their lines.
+
+    `counts` gets codes of notes, `hint` says what to do about a key that an object has twice.
+    """
+    parser = JsonParser(hint)
+    for number, line in source.lines():
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            counts["not-utf8"] += 1
+            text = line.decode("utf-8", "surrogateescape")
+        if not text.strip():
+            counts["blank-lines"] += 1
+            continue
+        yield number, parser.parse(text, source.name, number)
+
+
+def read_whole(source: ByteSource, hint: str) -> Any:
+    """The one value of a file."""
+    return JsonParser(hint).parse(source.read().decode("utf-8", "surrogateescape"), source.name, 1)
+
+
+def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[tuple[int, Any]]:
+    """The values of an array with their positions; one piece of the file at a time is in memory."""
+    parser = JsonParser(hint)
+    pieces = source.texts()
+    text = ""
+    at = 0
+    line, column = 1, 1
+    ended = False
+
+    def more() -> None:
+        """Forget what was read and read on."""
+        nonlocal text, at, line, column, ended
+        done = text[:at]
+        line += done.count("\n")
+        column = len(done) - done.rfind("\n") if "\n" in done else column + len(done)
+        piece = next(pieces, None)
+        ended = piece is None
+        text = text[at:] + (piece or "")
+        at = 0
+        if len(text) > MAX_RECORD + sources.PIECE:
+            raise InputError(f"an item is longer than {MAX_RECORD:,} characters", where=Place(source.name, line))
+
+    def upto(expected: str) -> str:
+        """The next character that is not blank, which must be one of those."""
+        nonlocal at
+        while True:
+            while at < len(text) and text[at] in " \t\r\n":
+                at += 1
+            if at < len(text):
+                break
+            if ended:
+                raise InputError(
+                    "is not JSON: the array has no end", where=Place(source.name, line), hint="Is the file complete?"
+                )
+            more()
+        if expected and text[at] not in expected:
+            fault = json.JSONDecodeError(f"Expecting {' or '.join(expected)}", text, at)
+            with parser.explained(text, source.name, line, column):
+                raise fault
+        return text[at]
+
+    upto("[")
+    at += 1
+    number = 0
+    if upto("") == "]":
+        at += 1
+    else:
+        while True:
+            upto("")
+            try:
+                data, end = parser.parse_first(text, at)
+            except (ValueError, RecursionError) as error:
+                if not ended and isinstance(error, json.JSONDecodeError) and _may_go_on(error, text):
+                    more()
+                    continue
+                with parser.explained(text, source.name, line, column):
+                    raise
+            place = f"{source.name}[{number}]"
+            if not text.isascii() and _ESCAPED.search(text, at, end):
+                counts["not-utf8"] += 1
+            yield number, parser.checked(data, place)
+            number += 1
+            at = end
+            closed = upto(",]") == "]"
+            at += 1
+            if closed:
+                break
+    while at < len(text) or not ended:
+        while at < len(text) and text[at] in " \t\r\n":
+            at += 1
+        if at < len(text):
+            with parser.explained(text, source.name, line, column):
+                raise json.JSONDecodeError("Extra data", text, at)
+        more()
+
+
+def _may_go_on(error: json.JSONDecodeError, text: str) -> bool:
+    """Whether the text is perhaps only cut off, so that reading on may help."""
+    return error.pos >= len(text) - 12 or error.msg.startswith("Unterminated")

@@ -1,0 +1,115 @@
+"""Pairs of a retrieved text and a reference that somebody has labelled as a match or not."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.errors import InputError
+from goldrank.io.aliases import PAIR_FIELDS
+from goldrank.io.record_fields import FieldValue, RecordFields, fields_of
+from goldrank.io.records import as_mapping, of_columns, open_records
+from goldrank.notes import Note, from_counts
+
+YES = frozenset(("true", "t", "yes", "y", "1", "1.0"))
+NO = frozenset(("false", "f", "no", "n", "0", "0.0"))
+HINT = "A pair has a retrieved text, a reference and a label: true or false."
+
+
+class LabelledPair(NamedTuple):
+    """A pair of texts, whether it is a match, and its place in the input."""
+
+    retrieved: str
+    reference: str
+    label: bool
+    where: str
+
+
+def read_labels(
+    data: Any, *, fields: Mapping[str, str] | None = None, format: str | None = None
+) -> tuple[list[LabelledPair], tuple[Note, ...]]:
+    """The labelled pairs of a file, a frame or a list of dicts or tuples, and what was noticed on the way.
+
+    >>> read_labels([{"retrieved": "a", "reference": "b", "label": "no"}])[0]
+    [LabelledPair(retrieved='a', reference='b', label=False, where='labels[0]')]
+    """
+    finder = PairFields(fields)
+    if isinstance(data, list | tuple):
+        data = [dict(zip(PAIR_FIELDS, row, strict=True)) if _is_triple(row) else row for row in data]
+    if isinstance(data, Mapping) and not isinstance(next(iter(data.values()), None), str):
+        records = of_columns(data, "labels")
+    else:
+        records = open_records(data, finder, format, name="labels")
+    counts: Counter[str] = Counter()
+    pairs = []
+    for number, given in records.rows(counts):
+        where = records.place(number)
+        record = as_mapping(given, where)
+        found = finder.find(record, where)
+        missing = next((role for role in PAIR_FIELDS if role not in found), None)
+        if missing is not None:
+            hint = f"Say which field it is: fields={{'{missing}': ...}}, or --map {missing}=... on the command line."
+            raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
+        texts = [_text(found[role].value, role, where) for role in ("retrieved", "reference")]
+        pairs.append(LabelledPair(texts[0], texts[1], _label(found["label"].value, where), where))
+    if not pairs:
+        raise InputError("there are no labelled pairs", where=records.name, hint=HINT)
+    labels: dict[tuple[str, str], set[bool]] = {}
+    for pair in pairs:
+        labels.setdefault((pair.retrieved, pair.reference), set()).add(pair.label)
+    noticed = {
+        "empty-labelled": sum(not pair.retrieved.strip() or not pair.reference.strip() for pair in pairs),
+        "both-labels": sum(len(given) > 1 for given in labels.values()),
+        "repeated-pairs": len(pairs) - len(labels),
+    }
+    return pairs, (*records.notes, *from_counts(noticed | counts))
+
+
+class PairFields(RecordFields):
+    """Finds the three fields of a record: by the names given, else by the known ones."""
+
+    def __init__(self, given: Mapping[str, str] | None) -> None:
+        super().__init__(given, {role: (known,) for role, known in PAIR_FIELDS.items()})
+
+    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
+        """The fields that the record has."""
+        by_name = {self.normal(key): key for key in record if isinstance(key, str)}
+        found = self.find_given(record, where)
+        for role, known in PAIR_FIELDS.items():
+            keys = [] if role in self.given else [by_name[name] for name in known if name in by_name]
+            if len(keys) > 1 and self.normal(keys[0]) != role:
+                listed = ", ".join(map(ids.show, keys))
+                raise InputError(f"more than one field may be the {role}: {listed}", where=where, hint=HINT)
+            if keys:
+                found[role] = FieldValue(record[keys[0]], keys[0])
+        return found
+
+
+def _is_triple(row: Any) -> bool:
+    return isinstance(row, tuple | list) and not hasattr(row, "_asdict") and len(row) == len(PAIR_FIELDS)
+
+
+def _text(value: Any, name: str, where: str) -> str:
+    if isinstance(value, str):
+        return value
+    kind = "missing" if value is None or value != value else f"of type {type(value).__name__}"
+    raise InputError(f"the {name} is {kind}; it must be text", where=where)
+
+
+def _label(value: Any, where: str) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str) and value.strip().casefold() in YES | NO:
+        return value.strip().casefold() in YES
+    if isinstance(value, Real) and float(value) in (0.0, 1.0):
+        return float(value) == 1.0
+    missing = value is None or (isinstance(value, str) and not value.strip())
+    missing = missing or (isinstance(value, Real) and math.isnan(float(value)))
+    what = "the label is missing" if missing else f"the label is {ids.show(repr(value))}"
+    raise InputError(what, where=where, hint="A label is true or false, yes or no, 1 or 0. Leave out unlabelled pairs.")

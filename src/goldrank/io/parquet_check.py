@@ -1,0 +1,166 @@
+"""Is a Parquet file sound enough to be handed to polars?
+
+A page header that claims more values than there are makes polars ask for more memory than exists, which
+ends the process. So the footer and the page headers are looked at first. They are structs in Thrift's
+compact protocol; here they are dicts from field numbers to values.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+from goldrank.errors import InputError
+
+MAGIC = b"PAR1"
+PAGE_HEADER = 1 << 14
+MAX_PAGE_HEADER = 1 << 24
+"""Page headers are small, but may hold the least and the greatest value of the page."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a Parquet file's footer says of its size."""
+
+    rows: int
+    group_rows: int
+    """The rows of its largest row group."""
+    group_bytes: int
+    """The bytes of its largest row group when unpacked."""
+
+
+def check(file: IO[bytes], where: str) -> Shape:
+    """The size of a Parquet file; raises if its structure does not hold together."""
+    try:
+        size = file.seek(0, os.SEEK_END)
+        tail = _read(file, max(0, size - 8), 8)
+        length = int.from_bytes(tail[:4], "little")
+        _require(tail[4:] == MAGIC and length <= size - 12, "the footer is missing")
+        footer = _Thrift(_read(file, size - 8 - length, length)).struct()
+        for chunk in _chunks(footer):
+            _check_pages(file, chunk, size)
+        groups = [(group[3], sum(chunk[3][6] for chunk in group[1] if 3 in chunk)) for group in footer[4]]
+        rows = [int(number) for number, _ in groups]
+        return Shape(sum(rows), max(rows, default=0), max((int(size) for _, size in groups), default=0))
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"cannot be read as Parquet: {error or 'it is damaged'}", where=where, hint="Is the file complete?"
+        ) from None
+
+
+def _chunks(footer: dict[int, Any]) -> Iterator[dict[int, Any]]:
+    """The metadata of each column chunk that is in this file."""
+    for group in footer[4]:
+        for chunk in group[1]:
+            if 1 not in chunk and 3 in chunk:
+                yield chunk[3]
+
+
+def _check_pages(file: IO[bytes], chunk: dict[int, Any], size: int) -> None:
+    values, stored, data = chunk[5], chunk[7], chunk[9]
+    at = min(data, chunk.get(11) or data)
+    end = at + stored
+    _require(values >= 0 and 0 <= at <= end <= size, "a column lies outside of the file")
+    while at < end:
+        header, length = _page_header(file, at, end)
+        _require(header[2] >= 0 and header[3] >= 0, "a page has a negative size")
+        for kind in (5, 7, 8):  # data page, dictionary page, data page of version 2
+            if kind in header:
+                _require(0 <= header[kind][1] <= values, "a page has more values than its column")
+        at += length + header[3]
+    _require(at == end, "a page lies outside of its column")
+
+
+def _page_header(file: IO[bytes], at: int, end: int) -> tuple[dict[int, Any], int]:
+    window = PAGE_HEADER
+    while True:
+        thrift = _Thrift(_read(file, at, min(window, end - at)))
+        try:
+            return thrift.struct(), thrift.at
+        except IndexError:
+            if window >= min(MAX_PAGE_HEADER, end - at):
+                raise
+            window *= 16
+
+
+def _read(file: IO[bytes], at: int, size: int) -> bytes:
+    file.seek(at)
+    parts: list[bytes] = []
+    while size > 0 and (data := file.read(size)):
+        parts.append(data)
+        size -= len(data)
+    return b"".join(parts)
+
+
+def _require(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise ValueError(otherwise)
+
+
+class _Thrift:
+    """A reader of the compact protocol; IndexError where the bytes end too soon."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.at = 0
+
+    def struct(self) -> dict[int, Any]:
+        fields: dict[int, Any] = {}
+        number = 0
+        while kind := self._byte():
+            number = number + (kind >> 4) if kind >> 4 else self._integer()
+            fields[number] = kind & 15 == 1 if kind & 15 in (1, 2) else self._value(kind & 15)
+        return fields
+
+    def _value(self, kind: int) -> Any:
+        match kind:
+            case 1 | 2 | 3:
+                return self._byte()
+            case 4 | 5 | 6:
+                return self._integer()
+            case 7:
+                return self._bytes(8)
+            case 8:
+                return self._bytes(self._varint())
+            case 9 | 10:
+                head = self._byte()
+                size = self._varint() if head >> 4 == 15 else head >> 4
+                return [self._value(head & 15) for _ in range(self._count(size))]
+            case 11:
+                size = self._count(self._varint())
+                kinds = self._byte() if size else 0
+                return [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(size)]
+            case 12:
+                return self.struct()
+            case _:
+                raise ValueError(f"unknown type {kind} in its structure")
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self._data[self.at - 1]
+
+    def _bytes(self, size: int) -> bytes:
+        self.at += self._count(size)
+        return self._data[self.at - size : self.at]
+
+    def _count(self, size: int) -> int:
+        """A number of things that are still to come, each of at least a byte."""
+        if size > len(self._data) - self.at:
+            raise IndexError("its structure ends too soon")
+        return size
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+            _require(shift < 70, "a number in its structure is too long")
+
+    def _integer(self) -> int:
+        value = self._varint()
+        return value >> 1 ^ -(value & 1)

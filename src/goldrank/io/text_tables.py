@@ -1,0 +1,219 @@
+"""CSV and TSV with a header. Every cell is text: what looks like a missing value ("NA") is an id like any other.
+
+There is one reader of rows, `read_rows`. Beside it, tables without quotes, which may have millions of rows, are split
+by polars.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldrank import ids, notes
+from goldrank.data.qrels import Judgements
+from goldrank.data.run import Run
+from goldrank.errors import InputError, Place
+from goldrank.io.formats import Reading
+from goldrank.io.records import Records
+from goldrank.io.sources import MAX_RECORD, ByteSource
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goldrank.io.tables import InputTable
+
+
+def read_run(source: ByteSource, how: Reading) -> Run:
+    """A run with columns for query, document and score (or rank)."""
+    from goldrank.io import tables
+
+    return tables.read_run(_open_table(source), how)
+
+
+def read_qrels(source: ByteSource, how: Reading) -> Judgements:
+    """Judgements with columns for query, document and grade."""
+    from goldrank.io import tables
+
+    return tables.read_qrels(_open_table(source), how)
+
+
+def read_records(source: ByteSource, how: Reading) -> Records:
+    """Records of questions, one per row."""
+
+    def records(counts: Counter[str]) -> Iterator[tuple[int, dict[str, str]]]:
+        rows = read_rows(source.lines(), source.name, counts)
+        _, header = next(rows, (0, []))
+        for number, row in rows:
+            yield number, dict(zip(header, row, strict=True))
+
+    return Records.of_source(source, records, cells=True)
+
+
+def read_rows(
+    lines: Iterable[tuple[int, bytes]], name: str, counts: Counter[str], *, pad: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """The header and then every row that is not blank, each with the line that it begins in.
+
+    `lines` have their numbers and no line ends; `counts` gets codes of notes. A row with fewer cells than the header
+    is an error, or with `pad` is filled up with empty cells.
+    """
+    numbered = iter(lines)
+    start, first = next(numbered, (0, b""))
+    while start and not first.strip():
+        counts["blank-lines"] += 1
+        start, first = next(numbered, (0, b""))
+    if not start:
+        return
+    reader = csv.reader(_texts(start, first, numbered, name), delimiter=_separator(first), strict=True)
+    header: list[str] = []
+    end = start - 1
+    while (row := _next_row(reader, name, start)) is not None:
+        begin, end = end + 1, start + reader.line_num - 1
+        if not any(cell.strip() for cell in row):
+            counts["blank-lines"] += 1
+            continue
+        if not header:
+            row = header = _header(row, Place(name, begin))
+        elif len(row) > len(header) or (len(row) < len(header) and not pad):
+            raise _wrong_width(row, header, Place(name, begin))
+        yield begin, row + [""] * (len(header) - len(row))
+
+
+def _texts(start: int, first: bytes, others: Iterable[tuple[int, bytes]], name: str) -> Iterator[str]:
+    yield _decoded(first, Place(name, start)) + "\n"
+    for number, line in others:
+        yield _decoded(line, Place(name, number)) + "\n"
+
+
+def _next_row(reader: Any, name: str, start: int) -> list[str] | None:
+    usual = csv.field_size_limit(MAX_RECORD)
+    try:
+        row: list[str] | None = next(reader, None)
+        return row
+    except csv.Error as error:
+        raise InputError(
+            f"is no regular table: {error}",
+            where=Place(name, start + reader.line_num - 1),
+            hint="Is a quote missing, or a cell cut off?",
+        ) from None
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _separator(first_line: bytes) -> str:
+    return "\t" if b"\t" in first_line else ","
+
+
+def _decoded(line: bytes, where: Place) -> str:
+    """A line as text, or the error that says which character is none."""
+    wrong, what = line.find(b"\0"), "NUL byte"
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        wrong, what = error.start, "is not UTF-8 text"
+    if wrong >= 0:
+        column = len(ids.decode(line[:wrong])) + 1
+        raise InputError(what, where=Place(where.file, where.line, column), hint="Save the table as UTF-8 text.")
+    return text
+
+
+def _header(cells: Sequence[str], where: Place) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    repeated = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    if repeated is not None:
+        raise InputError(f"column '{ids.show(repeated)}' is duplicated", where=where)
+    return header
+
+
+def _wrong_width(cells: Sequence[str], header: Sequence[str], where: Place) -> InputError:
+    shown = ids.show(" ".join(cells), 80)
+    return InputError(
+        f"found {len(cells)} columns in '{shown}', expected {len(header)} ({ids.show(', '.join(header), 200)})",
+        where=where,
+        hint="A cell that holds the separator must be in double quotes.",
+    )
+
+
+# As frames.
+
+
+def _open_table(source: ByteSource) -> InputTable:
+    from goldrank.io.tables import InputTable
+
+    raw = source.read(lines=True)
+    counts = Counter({"no-line-end": int(raw[-1:] != b"\n")})
+    comments = re.match(rb"(?:[ \t\v\f\r]*(?:#[^\n]*)?\n)*", raw)
+    assert comments is not None
+    before = raw.count(b"\n", 0, comments.end())
+    split = _split_quoted if b'"' in raw else _split_plain
+    frame, lines = split(raw[comments.end() :], before, source.name, counts)
+    noticed = [*source.notes, *notes.from_counts(counts)]
+    return InputTable(frame.lazy(), source, noticed, line_of=lambda row: int(lines[row]))
+
+
+def _split_quoted(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """The rows of a table that comes after `before` lines, and the line of each."""
+    import polars as pl
+
+    numbered = ((before + n, line.removesuffix(b"\n")) for n, line in enumerate(io.BytesIO(body), 1))
+    found = read_rows(numbered, name, counts, pad=True)
+    _, header = next(found, (0, []))
+    rows = list(found)
+    columns = {column: [row[i] for _, row in rows] for i, column in enumerate(header)}
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String))
+    return frame, np.array([number for number, _ in rows], np.int64)
+
+
+def _split_plain(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """The same for a table without quotes."""
+    import polars as pl
+
+    at: Callable[[int], Place] = partial(Place, name)
+    wrong = min((offset for offset in (body.find(b"\0"), _not_utf8(body)) if offset >= 0), default=None)
+    if wrong is not None:
+        number = body.count(b"\n", 0, wrong)
+        _decoded(body.split(b"\n", number + 1)[number], at(before + number + 1))
+    first = body.split(b"\n", 1)[0]
+    separator = _separator(first)
+    header = _header(first.decode().split(separator), at(before + 1))
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(body), separator=separator, quote_char=None, infer_schema=False, **_keep_empty_cells()
+        )
+    except pl.exceptions.PolarsError as error:
+        for number, line in enumerate(body.decode().split("\n"), before + 1):
+            if line.count(separator) >= len(header):
+                raise _wrong_width(line.split(separator), header, at(number)) from None
+        raise InputError(f"is no regular table: {error}", where=at(before + 1)) from None
+    frame.columns = header
+    lines = np.arange(before + 2, before + len(frame) + 2)
+    filled = frame.select(pl.any_horizontal(pl.all() != "")).to_series().to_numpy()
+    if filled.all():
+        return frame, lines
+    counts["blank-lines"] += int((~filled).sum())
+    return frame.filter(filled), lines[filled]
+
+
+def _not_utf8(raw: bytes) -> int:
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return -1
+
+
+def _keep_empty_cells() -> dict[str, Any]:
+    """The option that keeps empty cells apart from missing ones; polars 2 renamed it."""
+    import inspect
+
+    import polars as pl
+
+    renamed = "empty_string_is_null" in inspect.signature(pl.read_csv).parameters
+    return {"empty_string_is_null": False} if renamed else {"missing_utf8_is_empty_string": True}

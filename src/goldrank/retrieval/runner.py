@@ -1,0 +1,250 @@
+"""Questions shared out among threads, each asked again after a failure."""
+
+from __future__ import annotations
+
+import inspect
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from goldrank import ids
+from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of
+from goldrank.io.items import FAILED
+from goldrank.io.record_fields import ItemFields
+from goldrank.retrieval.callers import EventLoop, caller_of, plain_results
+from goldrank.retrieval.questions import AskedQuestion, read_questions
+from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+"""Seconds before the second attempt, doubled before each further one, up to the longest."""
+
+_PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
+"""Errors that another attempt will not mend."""
+
+
+def run_retriever(
+    retriever: Any,
+    questions: Any,
+    *,
+    k: int | None = None,
+    fields: Mapping[str, str | None] | None = None,
+    strings: str = "texts",
+    concurrency: int = 8,
+    retries: int = 2,
+    timeout: float | None = None,
+    progress: bool | Callable[[int, int], None] | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+    name: str | None = None,
+) -> Retrieved:
+    """Ask a retriever every question and keep what it returns, how long it took, and what failed.
+
+    The retriever is a function (also an async one) from a question to a list of texts, documents or ids, or an
+    object with LangChain's `invoke`, LlamaIndex's `retrieve` or Haystack's `run(query=...)`. Questions are strings,
+    or anything that items are read from; what they come with, such as references, is kept. `strings` says what a
+    string in a result is: one of the "texts" or of the "ids".
+
+    `concurrency` questions are asked at a time. After a failure a question is asked again, `retries` times, with
+    pauses of 0.5, 1, 2, ... seconds; errors of programming (TypeError and the like) are not retried. `timeout` is
+    in seconds per attempt; a function that is not async goes on in the background when it is over. A question
+    that fails for good does not stop the others; if all fail, that is an error. On Ctrl-C what was done is in the
+    `retrieved` of the exception. `progress` is True, False, a function of (done, total), or None: on a terminal.
+
+    >>> found = run_retriever(lambda question: ["a man", "a plan"], ["who?"], progress=False)
+    >>> found[0]["query"], found[0]["retrieved"]
+    ('1', ['a man', 'a plan'])
+    """
+    _check(k, concurrency, retries, timeout)
+    one_of(strings, ("texts", "ids"), "strings")
+    call, default_name = caller_of(retriever, k)
+    asked = list(read_questions(questions, ItemFields(fields)))
+    if not asked:
+        raise InputError("no questions", where=getattr(questions, "name", "questions"))
+    runner = _Runner(call, asked, k, strings, retries, timeout, sleep)
+    with _progress(progress, len(asked)) as tell:
+        answers = runner.run(min(concurrency, len(asked)), tell)
+    records = [_record(question, answers.get(i)) for i, question in enumerate(asked)]
+    found = Retrieved(records, name or default_name)
+    if runner.interrupted is not None:
+        raise RetrievalInterrupted(found) from runner.interrupted
+    failures = found.failures
+    if len(failures) == len(found):
+        first = failures[0]
+        error = RetrievalError(
+            f"retrieving failed for every question ({len(found):,}); the first, '{ids.show(first.query)}', "
+            f"with {first.type}: {ids.show(first.text, 300)}",
+            hint="Try the retriever on one question by itself.",
+        )
+        error.retrieved = found
+        raise error from runner.first_error
+    return found
+
+
+@dataclass
+class _Answer:
+    retrieved: list[Any] | None
+    seconds: float | None
+    error: BaseException | None
+    attempts: int
+
+
+class _Runner:
+    """Questions shared out among threads."""
+
+    def __init__(
+        self,
+        call: Callable[[str], Any],
+        asked: Sequence[AskedQuestion],
+        k: int | None,
+        strings: str,
+        retries: int,
+        timeout: float | None,
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._call = call
+        self._asked = asked
+        self._k = k
+        self._strings = strings
+        self._retries = retries
+        self._timeout = timeout
+        self._sleep = sleep
+        self._loop = EventLoop()
+        self._stop = threading.Event()
+        self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[int, _Answer]] = queue.SimpleQueue()
+        self.interrupted: BaseException | None = None
+        self.first_error: BaseException | None = None
+
+    def run(self, concurrency: int, tell: Callable[[int, int], None]) -> dict[int, _Answer]:
+        """Every answer by the question's position; fewer if interrupted."""
+        for i in range(len(self._asked)):
+            self._waiting.put(i)
+        # Daemons: a call that never ends does not keep the interpreter from ending.
+        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(concurrency)]
+        found: dict[int, _Answer] = {}
+        try:
+            for worker in workers:
+                worker.start()
+            while len(found) < len(self._asked):
+                try:
+                    i, answer = self._answers.get(timeout=0.5)  # where waiting for ever cannot be interrupted
+                except queue.Empty:
+                    continue
+                if answer.error is not None and not isinstance(answer.error, Exception):
+                    raise answer.error
+                found[i] = answer
+                tell(len(found), len(self._asked))
+        except KeyboardInterrupt as error:
+            self.interrupted = error
+        finally:
+            self._stop.set()
+            self._loop.close()
+            while not self._answers.empty():  # what was finished meanwhile
+                i, answer = self._answers.get()
+                if answer.error is None:
+                    found[i] = answer
+        first = min((i for i, answer in found.items() if answer.error is not None), default=None)
+        self.first_error = None if first is None else found[first].error
+        return found
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            try:
+                i = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            self._answers.put((i, self._answer(self._asked[i].text)))
+
+    def _answer(self, question: str) -> _Answer:
+        for attempt in range(1, self._retries + 2):
+            begin = time.perf_counter()
+            try:
+                raw = self._call_once(question)
+                seconds = time.perf_counter() - begin
+                return _Answer(plain_results(raw, self._k, self._strings), seconds, None, attempt)
+            except Exception as error:
+                last = error
+                if isinstance(error, _PERMANENT) or attempt > self._retries or self._stop.is_set():
+                    break
+                self._sleep(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE))
+            except BaseException as error:
+                return _Answer(None, None, error, attempt)
+        return _Answer(None, None, last, attempt)
+
+    def _call_once(self, question: str) -> Any:
+        if self._timeout is None or inspect.iscoroutinefunction(self._call):
+            raw = self._call(question)
+        else:
+            raw = self._call_in_time(question, self._timeout)
+        if inspect.isawaitable(raw):
+            try:
+                return self._loop.result(raw, self._timeout)
+            except TimeoutError:
+                raise TimeoutError(f"no answer within {self._timeout:g} s" if self._timeout else "timed out") from None
+        return raw
+
+    def _call_in_time(self, question: str, timeout: float) -> Any:
+        """A call that is given up, though not ended, after some seconds."""
+        answer: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+        def ask() -> None:
+            try:
+                answer.put((self._call(question), None))
+            except BaseException as error:
+                answer.put((None, error))
+
+        threading.Thread(target=ask, daemon=True).start()
+        try:
+            raw, error = answer.get(timeout=timeout)
+        except queue.Empty:
+            raise TimeoutError(f"no answer within {timeout:g} s") from None
+        if error is not None:
+            raise error
+        return raw
+
+
+def _record(asked: AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
+    record: dict[str, Any] = {"query": asked.query, "question": asked.text}
+    if answer is None:
+        error = {"type": "NotAsked", "text": "interrupted before it was answered", "attempts": 0}
+        return record | {"retrieved": [], FAILED: error} | asked.others
+    if answer.error is not None:
+        error = {"type": type(answer.error).__name__, "text": str(answer.error), "attempts": answer.attempts}
+        return record | {"retrieved": [], FAILED: error} | asked.others
+    return record | {"retrieved": answer.retrieved, "latency": answer.seconds} | asked.others
+
+
+# Options and progress.
+
+
+def _check(k: Any, concurrency: Any, retries: Any, timeout: Any) -> None:
+    for what, value, lowest in (("k", k, 1), ("concurrency", concurrency, 1), ("retries", retries, 0)):
+        if what == "k" and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+            raise OptionError(f"{what} is {value!r}; it must be a whole number of at least {lowest}")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+        raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
+
+
+@contextmanager
+def _progress(progress: bool | Callable[[int, int], None] | None, total: int) -> Iterator[Callable[[int, int], None]]:
+    """What to tell how far things are: a bar on a terminal, somebody's function, or nothing."""
+    if callable(progress):
+        yield progress
+        return
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("retrieving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda done, total: bar.update(task, completed=done)
