@@ -45,11 +45,7 @@ def memory_option(function: Function) -> Function:
 @contextmanager
 def progress(runs: Sequence[Run]) -> Iterator[None]:
     """A bar on the terminal for large files once they have taken a while; nothing in a pipe."""
-    sources: list[Any] = []
-    for run in runs:
-        one = getattr(run.blocks, "source", None)
-        sources += getattr(run.blocks, "sources", []) if one is None else [one]
-    with watching(sources):
+    with watching([file for run in runs if isinstance(run.source, BlockSource) for file in run.source.files()]):
         yield
 
 

@@ -159,7 +159,7 @@ def _charts(c: Comparison) -> list[tuple[str, str]]:
     at = {run: i for i, run in enumerate(c.runs)}
     ranks = None
     if c.inputs is not None:
-        ranks = locate(c.inputs.qrels, [c.inputs.runs[run] for run in c.runs], c.inputs.rules)
+        ranks = locate(c.inputs.placed)
     found = [(f"forest-{i}-{_word(m)}", charts.forest(c, m)) for i, m in enumerate(c.measures, 1)]
     found += [(f"curve-{_word(name)}", charts.curves(name, points)) for name, points in c.curves.items()]
     for pair in c.of(c.measures[0]):

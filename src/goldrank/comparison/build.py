@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TypeAlias, TypedDict, Unpack, cast, overload
+from typing import TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 
-from goldrank import conventions, ids, io
+from goldrank import conventions, ids
 from goldrank.comparison.result import Comparison, ComparisonInputs, Settings
 from goldrank.comparison.slices import Attribute, QueryValues, with_slices
 from goldrank.comparison.statistics import all_pairs, samples_too_few
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
-from goldrank.evaluation import documents as evaluation
-from goldrank.measures import DEFAULT, Measure, make, parse
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.notes import Note
-from goldrank.types import MeasureLike, MeasuresLike, Policies, QrelsLike, RunsLike
+from goldrank.types import MeasuresLike, Policies, QrelsLike, RunsLike
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
@@ -118,7 +119,9 @@ def compare(
                 hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
             )
         rules = conventions.get(convention).having(**policies)
-        systems, curve_scores, inputs = _evaluated(qrels, runs, _wanted(measures), rules, format, curves, max_memory)
+        systems, curve_scores, inputs = _evaluated(
+            qrels, runs, resolve_measures(measures, rules), rules, format, curves, max_memory
+        )
     else:
         of_runs = {"runs": runs, "format": format, "max_memory": max_memory, **policies}
         given = [name for name, value in of_runs.items() if value is not None]
@@ -127,7 +130,7 @@ def compare(
                 f"scores are compared as they are; {(given or ['convention'])[0]} has no meaning for them",
                 hint="Either compare(qrels, runs, measures), or compare(scores, measures=...).",
             )
-        asked = None if measures is None else {str(measure) for measure in _wanted(measures)}
+        asked = None if measures is None else {str(measure) for measure in parse_all(measures)}
     names = [system.run for system in systems]
     _check_names(names, baseline)
     notes: list[Note] = []
@@ -166,25 +169,19 @@ def _evaluated(
     max_memory: str | int | None,
 ) -> tuple[list[Scores], list[Scores], ComparisonInputs]:
     """The scores of each run, those that the curves need, and what they came from."""
-    if max_memory is not None:
-        evaluation.check_files(max_memory, qrels, runs)
-    judgements = io.as_qrels(qrels, judgements=rules.judgements)
-    listed = io.as_runs(runs, format=format, duplicates=rules.duplicates)
-    if listed is None:
+    opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)  # type: ignore[arg-type]  # not scores
+    if not opened.several:
         raise InputError(
             "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
         )
-    named = {run.name: run for run in listed}
-    scored = evaluation.evaluate(judgements, named, wanted, convention=rules, max_memory=max_memory)
+    placed = tuple(pipeline.place_all(opened))
     drawn: list[Scores] = []
     if curves:
         # Curves show values, no bounds or expectations, which not every measure has.
         plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-        at_cutoffs = evaluation.evaluate(
-            judgements, named, _curve_measures(wanted), convention=plain, max_memory=max_memory
-        )
-        drawn = [at_cutoffs[run.name] for run in listed]
-    return [scored[run.name] for run in listed], drawn, ComparisonInputs(judgements, named, rules)
+        at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
+        drawn = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
+    return [pipeline.score(run, wanted) for run in placed], drawn, ComparisonInputs(placed)
 
 
 def _check_keywords(policies: Policies) -> None:
@@ -211,14 +208,6 @@ def _scores_of(given: object) -> list[Scores] | None:
         system if system.run == name else replace(system, run=str(name))
         for name, system in zip(given, scores, strict=True)
     ]
-
-
-def _wanted(measures: MeasuresLike) -> list[Measure]:
-    alone = isinstance(measures, str | Measure) or callable(measures)
-    listed = DEFAULT if measures is None else [measures] if alone else list(cast("Iterable[MeasureLike]", measures))
-    if not listed:
-        raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
-    return [parse(cast("str | Measure", measure)) for measure in listed]
 
 
 def _curve_measures(wanted: Sequence[Measure]) -> list[Measure]:

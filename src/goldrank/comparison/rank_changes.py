@@ -9,14 +9,15 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from goldrank import conventions, engine, ids, io
+from goldrank import conventions, ids, io
 from goldrank.comparison.tabular import Tabular
 from goldrank.conventions import Convention
-from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
+from goldrank.data.placements import Placements
 from goldrank.errors import InputError, whole_number
-from goldrank.evaluation import documents as evaluation
-from goldrank.measures import Measure, parse
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.evaluation.pipeline import Placed
+from goldrank.measures import Measure
 from goldrank.types import Policies, QrelsLike, RunLike
 
 CAUSES = {
@@ -50,31 +51,31 @@ class Ranks:
     """One row per run: how many documents above it nobody judged."""
 
 
-def locate(
-    qrels: Qrels,
-    runs: Sequence[Run],
-    rules: Convention = conventions.DEFAULT,
-    only: Collection[str] | None = None,
-) -> Ranks:
-    """The rank of every judged document in every run, of all queries or of some.
+def locate(placed: Sequence[Placed], only: Collection[str] | None = None) -> Ranks:
+    """The rank of every judged document in every placed run, of all queries or of some."""
+    qrels = placed[0].qrels
+    arrays = qrels.arrays
+    rank = np.array([run.placements.by_label(run.placements.rank) for run in placed])
+    unjudged = np.array([run.placements.by_label(_unjudged_above(run.placements)) for run in placed])
+    if only is None:
+        return Ranks(arrays.queries, arrays.start, qrels.docs, arrays.grade, rank, unjudged)
+    numbers = [i for i, query in enumerate(arrays.queries) if query in only]
+    sizes = np.diff(arrays.start)[numbers]
+    rows = [row for i in numbers for row in range(arrays.start[i], arrays.start[i + 1])]
+    return Ranks(
+        tuple(arrays.queries[i] for i in numbers),
+        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        tuple(qrels.docs[row] for row in rows),
+        arrays.grade[rows],
+        rank[:, rows],
+        unjudged[:, rows],
+    )
 
-    Engines know queries and grades but no documents. So the documents of a query are given distinct grades,
-    their numbers, and the grade of a placement then says which document it is.
-    """
-    queries = tuple(query for query in qrels.arrays.queries if only is None or query in only)
-    numbered = Qrels({query: {doc: i for i, doc in enumerate(qrels[query])} for query in queries}, name=qrels.name)
-    docs = tuple(doc for query in queries for doc in qrels[query])
-    grade = np.array([g for query in queries for g in qrels[query].values()], np.float64)
-    start = np.concatenate(([0], np.cumsum([len(qrels[query]) for query in queries]))).astype(np.int64)
-    rank = np.zeros((len(runs), len(docs)), np.int64)
-    unjudged = np.zeros((len(runs), len(docs)), np.int64)
-    for i, run in enumerate(runs):
-        placed, _ = engine.place(numbered, run, rules)
-        rows = (start[placed.query] + placed.grade)[::-1]
-        judged = (grade[rows] >= 0)[::-1]
-        rank[i, rows] = placed.rank[::-1]
-        unjudged[i, rows] = (placed.rank - 1 - (placed.cumulate(judged) - judged))[::-1]
-    return Ranks(queries, start, docs, grade, rank, unjudged)
+
+def _unjudged_above(placements: Placements) -> np.ndarray:
+    judged = placements.grade >= 0
+    above: np.ndarray = placements.rank - 1 - (placements.cumulate(judged) - judged)
+    return above
 
 
 def causes(ranks: Ranks, before: int, after: int, k: int) -> np.ndarray:
@@ -226,18 +227,16 @@ def diff(
     'intruder'
     """
     rules = conventions.get(convention).having(**policies)
-    judgements = io.as_qrels(qrels, judgements=rules.judgements)
+    (spelled,) = resolve_measures(measure, rules)
+    cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
+    whole_number(cutoff, "k", 1)
     runs = [
         io.as_run(run, duplicates=rules.duplicates, name=name).renamed(name)
         for run, name in zip((before, after), names, strict=True)
     ]
-    spelled = parse(measure)
-    cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
-    whole_number(cutoff, "k", 1)
-    scores = [evaluation.evaluate(judgements, run, spelled, convention=rules) for run in runs]
-    column = scores[0].measures[0]
-    values = [system.per_query[column] for system in scores]
-    return describe(locate(judgements, runs, rules), 0, 1, names, column, cutoff, values)
+    placed = list(pipeline.place_all(resolve(qrels, runs, rules)))
+    values = [pipeline.score(run, [spelled]).per_query[str(spelled)] for run in placed]
+    return describe(locate(placed), 0, 1, names, str(spelled), cutoff, values)
 
 
 def describe(

@@ -14,11 +14,10 @@ from goldrank import ids
 from goldrank.comparison.correction import CORRECTIONS
 from goldrank.comparison.paired import TESTS, Interval, effect_word
 from goldrank.comparison.tabular import Tabular
-from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of, whole_number
+from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import parse
 from goldrank.notes import Note
 
@@ -201,11 +200,14 @@ class Summary:
 
 @dataclass(frozen=True)
 class ComparisonInputs:
-    """What the values came from; needed to say which documents moved."""
+    """Where each run put the judged documents; needed to say which of them moved."""
 
-    qrels: Qrels
-    runs: Mapping[str, Run]
-    rules: Convention
+    placed: tuple[Placed, ...]
+
+    @property
+    def qrels(self) -> Qrels:
+        """The judgements."""
+        return self.placed[0].qrels
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import IO, Any
 from goldrank import types
 from goldrank.conventions import POLICIES
 from goldrank.data.aspects import AspectQrels
+from goldrank.data.blocks import BlockSource
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
@@ -48,16 +49,16 @@ def read_runs(given: FileLike, *, format: str | None = None) -> Runs:
     The result maps tags to runs. Give it to `evaluate` as it is: the files are then read once for all runs.
     """
     run = read_run(given, format=format)
-    if run.blocks is None or not _has_tags(run.blocks):
+    if not isinstance(run.source, BlockSource) or not _has_tags(run.source):
         raise InputError(
             "has no tags to tell runs apart by",
-            where=run.name if run.blocks is None else run.blocks.name,
+            where=getattr(run.source, "name", run.name),
             hint=f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}.",
         )
-    return Runs(run.blocks, name=run.name, notes=run.notes)
+    return Runs(run.source, name=run.name, notes=run.notes)
 
 
-def _has_tags(blocks: Any) -> bool:
+def _has_tags(blocks: BlockSource) -> bool:
     first = next(blocks.pieces(), None)
     return first is not None and first().tags is not None
 
@@ -72,13 +73,13 @@ def _run_of_parts(files: InputFiles, duplicates: str) -> Run:
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
         # All are opened now, so that a damaged file is found before the work begins.
         runs: list[Any] = [read() for read in parts]
-        parts = [partial(_itself, run) for run in runs if run.blocks.rows]
-        empty = [name for name, run in zip(names, runs, strict=True) if not run.blocks.rows]
+        parts = [partial(_itself, run) for run in runs if run.source.rows]
+        empty = [name for name, run in zip(names, runs, strict=True) if not run.source.rows]
         if not parts:
             raise InputError("no rows in any file", where=files.name, hint="Did the system return anything?")
         if empty:
             notes.append(Note.of("empty-files", count=len(empty), files=len(runs), first=empty[0]))
-    return Run(blocks=PartsRun(files.name, parts), name=files.label, id_kind="text", notes=tuple(notes))
+    return Run(PartsRun(files.name, parts), name=files.label, notes=tuple(notes))
 
 
 def _itself(run: Run) -> Run:
@@ -242,7 +243,7 @@ def distinct(runs: list[Run]) -> list[str]:
     """Names for runs, told apart by their paths or, failing that, by a number."""
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
-        names = [run.blocks.name if run.blocks is not None else run.name for run in runs]
+        names = [getattr(run.source, "name", run.name) for run in runs]
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
         seen[name] = seen.get(name, 0) + 1

@@ -147,8 +147,8 @@ def open_files(
     return InputFiles(name, Path(name).name, kinds[0], opened, several=True)
 
 
-class PartsRun:
-    """A run in several files, read one after the other (a `BlockSource`)."""
+class PartsRun(BlockSource):
+    """A run in several files, read one after the other."""
 
     def __init__(self, name: str, parts: Sequence[Callable[[], Run]]) -> None:
         self.name = name
@@ -157,8 +157,8 @@ class PartsRun:
 
     def _opened(self) -> Iterator[BlockSource]:
         for read in self._parts:
-            blocks = read().blocks
-            assert blocks is not None
+            blocks = read().source
+            assert isinstance(blocks, BlockSource)
             yield blocks
 
     def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
@@ -183,7 +183,5 @@ class PartsRun:
             whole.update(digest.encode() + b"\n")
         return whole.hexdigest()
 
-    @property
-    def sources(self) -> list[Any]:
-        """The files, for those who watch how far reading has come."""
-        return [source for blocks in self._opened() if (source := getattr(blocks, "source", None)) is not None]
+    def files(self) -> list[ByteSource]:
+        return [file for blocks in self._opened() for file in blocks.files()]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.blocks import Block, Rows
+from goldrank.data.blocks import Block, BlockSource, Rows
 from goldrank.data.qrels import Qrels, check_grade
-from goldrank.data.run import Run, check_score
+from goldrank.data.run import Rankings, Run, check_score, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
 from goldrank.io import aliases
-from goldrank.notes import Note, from_counts
+from goldrank.notes import from_counts
 
 
 def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
@@ -21,7 +21,8 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     if not given:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
     if all(isinstance(row, Mapping) for row in given.values()):
-        return Run(given, name=name)
+        texts, kind = with_text_ids(given, name)
+        return Run(Rankings(texts), name=name, id_kind=kind, notes=notes_on_ids(kind))
     rows = (row for query, docs in given.items() for row in _rows_of(query, docs, name))
     return run_from_rows(rows, name, duplicates, queries=tuple(given))
 
@@ -93,10 +94,11 @@ def run_from_rows(
     if not results:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
     kind = ids.kind(query_types, doc_types, name)
-    notes = (Note.of("integer-ids"),) if "int" in kind else ()
+    notes = notes_on_ids(kind)
     if repeated and duplicates == "count":
-        return Run(blocks=RowsInMemory(kept, name), name=name, id_kind=kind, notes=notes)
-    return Run(results, name=name, id_kind=kind, notes=(*notes, *from_counts({"repeated-documents": repeated})))
+        return Run(RowsInMemory(kept, name), name=name, id_kind=kind, notes=notes)
+    notes += from_counts({"repeated-documents": repeated})
+    return Run(Rankings(results), name=name, id_kind=kind, notes=notes)
 
 
 def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
@@ -118,8 +120,8 @@ def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates
     return joined
 
 
-class RowsInMemory:
-    """Rows in memory in which a document may come twice (a `BlockSource`)."""
+class RowsInMemory(BlockSource):
+    """Rows in memory in which a document may come twice."""
 
     def __init__(self, rows: Sequence[tuple[str, str, float]], name: str) -> None:
         self.name = name
@@ -134,8 +136,10 @@ class RowsInMemory:
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         return np.fromiter(map(hash, docs), np.int64, len(docs)).view(np.uint64)
 
-    def digest(self) -> str | None:
-        return None
+    def digest(self) -> str:
+        import hashlib
+
+        return hashlib.sha256(repr(self._rows).encode("utf-8", "surrogateescape")).hexdigest()
 
     def _block(self) -> Block:
         queries = [ids.encode(q) for q, _, _ in self._rows]
@@ -175,7 +179,7 @@ def checked(run: Run) -> Run:
         }
         for query in run
     }
-    return Run(results, name=run.name, id_kind=run.id_kind)
+    return Run(Rankings(results), name=run.name, id_kind=run.id_kind)
 
 
 def qrels_from_mapping(given: Mapping[Any, Any], name: str, real_grades: bool = False) -> Qrels:

@@ -41,7 +41,7 @@ def run_from_spark(frame: Any, name: str) -> Run:
         f"{nothing} AS nothing",
     )
     known = {word: columns[word].label for word in ("query", "doc")} | {"score": columns["value"].label}
-    return Run(remote=SparkLines(lines, name, known), name=name, id_kind=_kind(columns))
+    return Run(SparkLines(lines, name, known), name=name, id_kind=_kind(columns))
 
 
 def qrels_from_spark(frame: Any, name: str, judgements: str = "error") -> Qrels | None:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from goldrank import ids
-from goldrank.data.blocks import Block, Rows, Tags
+from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.qrels import HIGH_GRADE, Judgements, Qrels, check_grade
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
@@ -195,7 +195,7 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
 # Runs.
 
 
-class TableRun:
+class TableRun(BlockSource):
     """A run in a table, ranked batch by batch (a `BlockSource`)."""
 
     def __init__(self, table: InputTable, value: str, tagged: bool = False) -> None:
@@ -263,7 +263,10 @@ class TableRun:
         return pl.Series(docs, dtype=pl.Binary).hash(seed=0).to_numpy()
 
     def digest(self) -> str | None:
-        return None if self.source is None else self.source.digest()
+        return super().digest() if self.source is None else self.source.digest()
+
+    def files(self) -> list[ByteSource]:
+        return [] if self.source is None else [self.source]
 
     def _block(self, batch: pl.DataFrame, begin: int) -> Block:
         def place(row: int) -> Place | str:
@@ -315,7 +318,7 @@ def _run(table: InputTable, id_kind: str) -> Run:
         assert tag is not None
         wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
     table = replace(table, frame=table.frame.select(wanted))
-    return Run(blocks=TableRun(table, value, tagged), name=table.label, id_kind=id_kind)
+    return Run(TableRun(table, value, tagged), name=table.label, id_kind=id_kind)
 
 
 # Qrels.

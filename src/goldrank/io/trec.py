@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank import ids, notes
-from goldrank.data.blocks import Block, Rows, Tags
+from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
@@ -57,8 +57,8 @@ QRELS_LAYOUTS = {
 }
 
 
-class TrecRun:
-    """A run in a text file, read piece by piece (a `BlockSource`)."""
+class TrecRun(BlockSource):
+    """A run in a text file, read piece by piece."""
 
     def __init__(self, source: ByteSource, layout: str = "trec") -> None:
         self.name = source.name
@@ -86,6 +86,9 @@ class TrecRun:
 
     def digest(self) -> str | None:
         return self.source.digest()
+
+    def files(self) -> list[ByteSource]:
+        return [self.source]
 
     def _block(self, data: np.ndarray, offset: int) -> Block:
         layout = self.layout
@@ -193,7 +196,7 @@ class TrecRun:
 
 def read_run(source: ByteSource, how: Reading) -> Run:
     """A run in one of `RUN_LAYOUTS`; it is read when it is used."""
-    return Run(blocks=TrecRun(source, how.format), name=source.label, id_kind="text", notes=tuple(source.notes))
+    return Run(TrecRun(source, how.format), name=source.label, notes=tuple(source.notes))
 
 
 def last_tag(source: ByteSource) -> bytes:

@@ -108,9 +108,8 @@ def _ranks(c: Comparison, listed: np.ndarray, sample: set[str] | None) -> Ranks 
     """Where the judged documents of the listed queries and of the sample are; of all queries without a sample."""
     if c.inputs is None:
         return None
-    runs = [c.inputs.runs[run] for run in c.runs]
     only = None if sample is None else sample.union(c.queries[i] for i in listed)
-    return movement.locate(c.inputs.qrels, runs, c.inputs.rules, only)
+    return movement.locate(c.inputs.placed, only)
 
 
 def _sample(c: Comparison) -> set[str] | None:
