@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
+from goldrank.data.blocks import BlockSource
 from goldrank.data.run import Run
 from goldrank.io.sources import ByteSource
 

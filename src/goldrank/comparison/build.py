@@ -169,7 +169,7 @@ def _evaluated(
     max_memory: str | int | None,
 ) -> tuple[list[Scores], list[Scores], ComparisonInputs]:
     """The scores of each run, those that the curves need, and what they came from."""
-    opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)  # type: ignore[arg-type]  # not scores
+    opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)
     if not opened.several:
         raise InputError(
             "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Unpack, overload
 
@@ -20,14 +21,16 @@ NamedRuns = (
     | Mapping[str, Path]
     | Mapping[str, Mapping[str, Mapping[str, float]]]
     | Mapping[str, Mapping[str, list[str]]]
-    | list[Run | Path]
+    | list[Run]
+    | list[str]
+    | list[os.PathLike[str]]
     | tuple[Run | Path, ...]
 )
 """What surely holds several runs. A `Run` is a mapping too, so that one run matches both overloads; the first wins."""
 
 
 @overload
-def evaluate(  # type: ignore[overload-overlap]
+def evaluate(
     qrels: JudgementsLike,
     run: NamedRuns,
     measures: MeasuresLike = ...,
