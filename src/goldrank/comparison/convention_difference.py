@@ -22,8 +22,8 @@ class RuleDifference:
 
     name: str
     """A policy such as 'ties', or an option of the measure such as 'gain'."""
-    first: Any
-    second: Any
+    first: object
+    second: object
     alone: float
     """The value by the first convention with this one rule taken from the second; NaN if that is an error."""
     so_far: float
@@ -121,7 +121,7 @@ def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple
     return rules
 
 
-def _with(rules: Convention, name: str, value: Any, measure: Measure) -> Convention:
+def _with(rules: Convention, name: str, value: object, measure: Measure) -> Convention:
     """A convention with one rule changed."""
     if name in POLICIES:
         return rules.having(**{name: value})
