@@ -134,7 +134,7 @@ def test_parts_keep_equal_pairs_together_and_labels_apart() -> None:
         assert len({int(parts[j]) for j in range(45) if j % 15 == i}) == 1
     for part in range(5):
         assert sum(pairs[j].label for j in range(15) if parts[j] == part) == 1
-    assert [(note.code, note["count"]) for note in notes] == [("repeated-pairs", 30)]
+    assert [(note.code, note.fact("count")) for note in notes] == [("repeated-pairs", 30)]
 
 
 def test_ranking_and_distance_from_the_first() -> None:

@@ -45,7 +45,7 @@ def test_worst_slice_and_reversal():
     assert worst.reversed
     assert worst.adjusted < 0.05
     (note,) = [note for note in table.notes if note.code == "slice-turned"]
-    assert (note["attribute"], note["value"], note["count"]) == ("kind", "short", 20)
+    assert (note.fact("attribute"), note.fact("value"), note.fact("count")) == ("kind", "short", 20)
     assert str(note).startswith("AP: over all queries b is ahead of a (+0.0499), but not where kind is short")
 
 
@@ -53,7 +53,7 @@ def test_order_that_turns_round_when_slices_count_the_same():
     # 100 * 0.05 - 20 * 0.15 > 0 over all queries, but (0.05 - 0.15) / 2 < 0.
     scores, kind = two({"many": (100, 0.05), "few": (20, -0.15)})
     table = compare(scores, slice_by={"kind": kind}).slices
-    assert [note["attribute"] for note in table.notes if note.code == "slice-decides"] == ["kind"]
+    assert [note.fact("attribute") for note in table.notes if note.code == "slice-decides"] == ["kind"]
 
 
 def test_small_slices_are_marked_and_never_worst():

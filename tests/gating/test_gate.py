@@ -326,7 +326,7 @@ def test_silence_that_looks_like_gain_fails(measure, policies):
     assert "5 queries ('q00', 'q01', 'q02', ...) that the baseline answered returned nothing" in found.words
     allowed = gate(QRELS, without, [rule, "missing <= 25%"], before, **policies)
     assert allowed
-    assert [note["count"] for note in allowed.notes if note.code == "lost-answers"] == [5]
+    assert [note.fact("count") for note in allowed.notes if note.code == "lost-answers"] == [5]
 
 
 # Only like is compared with like.

@@ -133,7 +133,7 @@ def codes(*given: Any, **more: Any) -> list[str]:
 
 def test_one_measure() -> None:
     (note, *_) = pitfalls(scored("nDCG@10"))
-    assert (note.code, note["measure"], note["others"]) == ("one-measure", "nDCG", "R@10, P@10")
+    assert (note.code, note.fact("measure"), note.fact("others")) == ("one-measure", "nDCG", "R@10, P@10")
     assert "only nDCG is reported" in str(note)
     assert "one-measure" in codes(scored(["nDCG@10", "nDCG@5"]))
     assert "one-measure" not in codes(scored(["nDCG@10", "R@5"]))

@@ -407,7 +407,7 @@ def test_quotations_that_are_not_located() -> None:
     assert note.code == "quotations-lost"
     assert note.is_warning
     assert note.samples == ("so near it was (items.jsonl:3: query 'q1': evidence 2)",)
-    assert note["how"] == "counted as missed"
+    assert note.fact("how") == "counted as missed"
     assert str(note).startswith("1 quotation was not located, counted as missed: 'so near it was (items.jsonl:3: ")
     by_word, _ = spans_of([item], TEXTS, quotes=quotes, unlocated="missed", unit="token")
     assert parse("SpanRecall")(by_word).tolist() == [2 / (2 + 4)]
@@ -415,7 +415,7 @@ def test_quotations_that_are_not_located() -> None:
     assert parse("SpanRecall")(Spans.of(again)).tolist() == [6 / (6 + 14)], "what is resolved stays so"
     table, notes = spans_of([item], TEXTS, quotes=quotes, unlocated="skip")
     assert parse("SpanRecall")(table).tolist() == [1.0]
-    assert [(note.code, note["how"]) for note in notes] == [("quotations-lost", "left out")]
+    assert [(note.code, note.fact("how")) for note in notes] == [("quotations-lost", "left out")]
 
 
 def test_approximate_places_are_noted() -> None:
@@ -425,7 +425,7 @@ def test_approximate_places_are_noted() -> None:
     # Two of 19 letters differ.
     assert finder.notes == (Note.of("quotations-approximate", count=1, least=17 / 19),)
     finder.place("nothing of hte kin", None)
-    assert [note["least"] for note in finder.notes] == [17 / 19, 16 / 18], "quotations and texts are noted apart"
+    assert [note.fact("least") for note in finder.notes] == [17 / 19, 16 / 18], "quotations and texts are noted apart"
     with pytest.raises(InputError, match="is not in any source"):
         Finder(TEXTS).evidence({"quote": "nothing of teh kind"}, "here")
 

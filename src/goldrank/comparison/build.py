@@ -322,19 +322,10 @@ def _unequal_weights(
 
 def _scored_notes(scores: Sequence[Scores]) -> list[Note]:
     """The notes of the single systems: once where all systems share them."""
-    by_system = [[as_note(note) for note in system.notes] for system in scores]
-    shared = [note for note in by_system[0] if all(note in notes for notes in by_system)]
+    shared = [note for note in scores[0].notes if all(note in system.notes for system in scores)]
     return shared + [
-        note.with_about(ids.show(system.run))
-        for system, notes in zip(scores, by_system, strict=True)
-        for note in notes
-        if note not in shared
+        note.with_about(ids.show(system.run)) for system in scores for note in system.notes if note not in shared
     ]
-
-
-def as_note(note: Note | str) -> Note:
-    """A note of `Scores`, which may be the words of an older version."""
-    return note if isinstance(note, Note) else Note.from_dict(note)
 
 
 def _curves(scores: Sequence[Scores]) -> dict[str, dict[str, tuple[tuple[float, float], ...]]]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypedDict, Unpack, overload
 
-from goldrank import __version__, conventions, ids, io
-from goldrank.comparison.build import as_note
+from goldrank import __version__, conventions, ids
 from goldrank.comparison.slices import QueryValues
 from goldrank.conventions import Convention
-from goldrank.data.aspects import AspectQrels
-from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
 from goldrank.errors import BaselineError, InputError
-from goldrank.evaluation.documents import evaluate
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
 from goldrank.gating.findings import JUDGED, RETURNED, RuleChecker
 from goldrank.gating.latency import LatencyLike
@@ -101,14 +98,14 @@ def gate(
         recorded = scores.provenance.get("policies") or {}
         policy = conventions.DEFAULT.having(**{key: recorded[key] for key in conventions.POLICIES if key in recorded})
     else:
+        assert run is not None
         policy = conventions.get(convention).having(**policies)
-        judged = (
-            qrels if isinstance(qrels, AspectQrels | Preferences) else io.as_qrels(qrels, judgements=policy.judgements)
-        )
-        documents = judged if isinstance(judged, Qrels) else judged.documents
-        scores = evaluate(judged, run, measures_for(held_to, policy), convention=policy, format=format, depth=depth)
-        if not isinstance(scores, Scores):
+        inputs = resolve(qrels, run, policy, format=format)
+        if inputs.several:
             raise InputError("a gate is for one run", hint="Call it once for each run.")
+        judged, documents = inputs.judgements, documents_of(inputs.judgements)
+        placed = pipeline.place(judged, inputs.runs[0], policy)
+        scores = pipeline.score(placed, resolve_measures(measures_for(held_to, policy), policy), whole_depth(depth))
         changed = against is not None and against.judgements is not None and against.basis.qrels != judged.digest
         hashes = judgement_hashes(judged) if changed else None
         now = Basis(judged.digest, judged.criteria or "", policy.label, depth, scores.queries, hashes, __version__)
@@ -121,7 +118,7 @@ def gate(
         findings=tuple(tested(drafts, held_to.settings)),
         baseline=against.words if against else "",
         rules=held_to.name,
-        notes=(*dict.fromkeys([*notes, *checker.notes]), *map(as_note, scores.notes)),
+        notes=(*dict.fromkeys([*notes, *checker.notes]), *scores.notes),
         scores=scores,
     )
 

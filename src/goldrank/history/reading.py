@@ -9,6 +9,7 @@ import math
 import struct
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,13 +104,14 @@ class HistoryReader(HistoryFile):
                 (number,),
             ).fetchall()
         queries = self._queries(packed, sha256, number)
+        data = json.loads(details)
+        provenance = data["provenance"]
+        counts_nan = (provenance.get("policies") or {}).get("empty") == "nan"
         by_kind: dict[str, dict[str, Column]] = {}
         for kind, measure, summary, average, better, expected, blob in rows:
             values = self._values(blob, queries, sha256, expected, f"{measure} in record {number}")
             shown = math.nan if summary is None else float(summary)
-            by_kind.setdefault(kind, {})[measure] = Column(measure, values, shown, average, bool(better))
-        data = json.loads(details)
-        provenance = data["provenance"]
+            by_kind.setdefault(kind, {})[measure] = Column(measure, values, shown, average, bool(better), counts_nan)
         bounds = {
             measure: Bounds(why, low, by_kind[f"{why} high"][measure])
             for kind in by_kind
@@ -121,9 +123,9 @@ class HistoryReader(HistoryFile):
             queries=queries,
             columns=by_kind.get("value", {}),
             counts=data["counts"],
-            notes=_notes(data["notes"]),
+            notes=tuple(map(Note.from_dict, data["notes"])),
             convention=data["convention"],
-            origin=lambda: provenance,
+            origin=partial(dict, provenance),
             bounds=bounds,
         )
 
@@ -246,11 +248,6 @@ class HistoryReader(HistoryFile):
         if hashlib.sha256(raw).digest() != sha256:
             raise self._damaged(f"the query ids of record {record} are not those that were recorded")
         return packing.unpack_ids(raw)
-
-
-def _notes(stored: Sequence[Any]) -> Any:
-    """The notes of `Scores`, from their words (format 1) or from what `Note.to_dict` made of them."""
-    return tuple(note if isinstance(note, str) else Note.from_dict(note) for note in stored)
 
 
 def is_text(text: object) -> bool:

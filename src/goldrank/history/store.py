@@ -22,7 +22,6 @@ from goldrank.history import packing
 from goldrank.history.file import translated_errors
 from goldrank.history.reading import HistoryReader, is_text
 from goldrank.history.record import Record, baseline_digest, record_digest, values_hash
-from goldrank.notes import Note
 
 
 class History(HistoryReader):
@@ -75,7 +74,7 @@ class History(HistoryReader):
                 "depth": provenance.get("depth"),
                 "version": str(provenance.get("goldrank") or ""),
                 "counts": {name: int(count) for name, count in scores.counts.items()},
-                "notes": [said.to_dict() if isinstance(said, Note) else said for said in scores.notes],
+                "notes": [said.to_dict() for said in scores.notes],
                 "provenance": provenance,
             },
             ensure_ascii=True,
