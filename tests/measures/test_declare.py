@@ -93,7 +93,7 @@ def test_a_name_that_is_taken(name):
     before = state()
     with pytest.raises(MeasureError, match="replace=True"):
         measure(name)(lambda p: np.ones(len(p)))
-    with pytest.raises(MeasureError, match="replace=True"):
+    with pytest.raises(MeasureError, match="already names"):
         measure("Fresh", aliases=(name,))(lambda p: np.ones(len(p)))
     assert state() == before
     assert evaluate(QRELS, RUN, "nDCG@10")["nDCG@10"] < 1
@@ -107,6 +107,8 @@ def test_replacing_on_purpose():
     measure("Mine", aliases=("MAP",), replace=True)(lambda p: np.ones(len(p)))
     assert str(parse("map")) == "Mine"
     assert str(parse("AP")) == "AP"  # which keeps its other names
+    with pytest.raises(MeasureError, match="'AP' already names AP"):
+        measure("Other", aliases=("AP",), replace=True)(lambda p: np.ones(len(p)))
     measure("rr", replace=True)(lambda p: np.ones(len(p)))
     assert "RR" not in REGISTRY, "names that differ in case only are one name"
     assert str(parse("RR")) == str(parse("rr")) == "rr"
@@ -124,6 +126,8 @@ def test_replacing_on_purpose():
         ({"cutoff": "needed"}, "takes no `k`"),
         ({"aliases": ("Fresh",)}, "twice"),
         ({"low": 1, "high": 0}, "low"),
+        ({"texts": None}, "texts is None"),
+        ({"per_query": True, "over": "spans"}, "reads placements"),
     ],
 )
 def test_a_wrong_declaration_changes_nothing(about, match):
@@ -137,6 +141,12 @@ def test_a_wrong_declaration_changes_nothing(about, match):
 
         @measure("Fresh")
         def fresh(p, *, mode="words"):
+            return np.ones(len(p))
+
+    with pytest.raises(MeasureError, match="needs a default"):
+
+        @measure("Fresh")
+        def fresh_too(p, *, rel):
             return np.ones(len(p))
 
     assert state() == before
@@ -194,8 +204,11 @@ def test_a_function_named_like_a_measure():
     def P_5(ranked, judged):  # noqa: N802
         return 8
 
-    scores = evaluate(QRELS, RUN, ["nDCG", ndcg, "P@5", P_5])
-    assert list(scores.columns) == ["nDCG", "ndcg_function", "P@5", "P_5_function"]
+    def precision(ranked, judged):
+        return 9
+
+    scores = evaluate(QRELS, RUN, ["nDCG", ndcg, "P@5", P_5, precision])
+    assert list(scores.columns) == ["nDCG", "ndcg_function", "P@5", "P_5_function", "precision_function"]
     assert scores["ndcg_function"] == 7
     assert scores["nDCG"] < 1
 

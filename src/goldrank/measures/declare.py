@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpa
 import numpy as np
 
 from goldrank.errors import MeasureError
-from goldrank.measures.options import COMMON, Option, OptionValue, option_for
+from goldrank.measures.options import COMMON, COMMON_DEFAULTS, Option, OptionValue, option_for
 
 Kernel: TypeAlias = Callable[..., np.ndarray]
 """From a table and, by keyword, the cut-off and options, to one value per query."""
@@ -37,10 +37,8 @@ class Declaration:
     kernel: Callable[..., Any]  # parameters and result depend on `over`, `per_query` and the options
     """The function: of a table, or with `per_query` of the grades of one query, then returning a number."""
     aliases: tuple[str, ...] = ()
-    options: Mapping[str, Option] = field(default_factory=lambda: {key: rule for key, (rule, _) in COMMON.items()})
-    defaults: Mapping[str, OptionValue] = field(
-        default_factory=lambda: {key: default for key, (_, default) in COMMON.items()}
-    )
+    options: Mapping[str, Option] = field(default_factory=lambda: COMMON)
+    defaults: Mapping[str, OptionValue] = field(default_factory=lambda: COMMON_DEFAULTS)
     doc: str = ""
 
     formula: str = ""
@@ -151,22 +149,27 @@ def _declaration(
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise MeasureError(f"{name!r} cannot be the name of a measure", hint="Letters, digits and _, a letter first.")
     parameters = inspect.signature(function).parameters.values()
-    defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in ("k", *COMMON)}
-    taken: dict[str, Option] = {key: rule for key, (rule, _) in COMMON.items()} | dict(rules)
-    for key, default in defaults.items():
-        rule = taken.get(key) or option_for(key, default)
+    options, defaults = {**COMMON, **rules}, dict(COMMON_DEFAULTS)
+    for p in parameters:
+        if p.kind is not p.KEYWORD_ONLY or p.name in ("k", *COMMON):
+            continue
+        rule = options.get(p.name) or option_for(p.name, p.default)
         if rule is None:
             raise MeasureError(
-                f"measure {name}: nothing says what option {key!r} may be",
-                hint=f'For example options={{"{key}": Choice(("one", "two"))}}, from goldrank.measures.options.',
+                f"measure {name}: nothing says what option {p.name!r} may be",
+                hint=f'For example options={{"{p.name}": Choice(("one", "two"))}}, from goldrank.measures.options.',
             )
-        taken[key] = rule
+        options[p.name] = rule
+        try:
+            defaults[p.name] = rule.check(p.default)
+        except ValueError as error:
+            raise MeasureError(f"measure {name}: option {p.name!r} needs a default that is {error}") from None
     has_k = any(p.name == "k" for p in parameters)
     declared = Declaration(
         name,
         function,
-        options=taken,
-        defaults={**{key: default for key, (_, default) in COMMON.items()}, **defaults},
+        options=options,
+        defaults=defaults,
         doc=inspect.getdoc(function) or "",
         cutoff=cutoff or ("optional" if has_k else "none"),
         **about,
@@ -174,7 +177,8 @@ def _declaration(
     allowed = {"over": Over, "cutoff": Cutoff, "average": Average, "ties": TieRule, "texts": TextRule}
     for key, words in allowed.items():
         value = getattr(declared, key)
-        if value not in get_args(words) and not (key in ("ties", "texts") and (callable(value) or value is None)):
+        is_kernel = key in ("ties", "texts") and callable(value)
+        if not is_kernel and value not in (*get_args(words), *([None] if key == "ties" else [])):
             raise MeasureError(f"measure {name}: {key} is {value!r}; it must be one of: {', '.join(get_args(words))}")
     if declared.per_query and declared.over != "placements":
         raise MeasureError(f"measure {name}: a function of one query's grades reads placements, not {declared.over}")
@@ -191,15 +195,18 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
     names = {word.casefold(): Alias(declared.name, implied) for word, implied in given}
     if len(names) < len(given):
         raise MeasureError(f"measure {declared.name}: a name is given twice: {', '.join(word for word, _ in given)}")
+    own = {other.casefold(): other for other in REGISTRY}
     for word, _ in given:
         owner = lookup(word) or other_spelling(word)
-        if owner is not None and not replace:
+        is_own_name = word != declared.name and word.casefold() in own
+        if owner is not None and (is_own_name or not replace):
             raise MeasureError(
                 f"measure {declared.name}: {word!r} already names {owner[0]}",
-                hint="Take another name, or give replace=True if it is to be replaced.",
+                hint="An alias cannot be another measure's own name."
+                if is_own_name
+                else "Give replace=True to replace it.",
             )
-    folded = declared.name.casefold()
-    replaced = [other for other in REGISTRY if other.casefold() == folded]
+    replaced = [own[word] for word in names if word in own]
     for other in replaced:
         del REGISTRY[other]
     for word in [word for word, owner in _ALIASES.items() if owner.name in replaced]:

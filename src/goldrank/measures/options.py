@@ -105,11 +105,12 @@ Option: TypeAlias = Choice | Number | Numbers | Flag
 REL = Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
 """The lowest grade that counts as relevant."""
 
-COMMON: Mapping[str, tuple[Option, OptionValue]] = {
-    "judged_only": (Flag(), False),
-    "tokens": (Number(low=1, high=MAX_CUTOFF, whole=True, optional=True), None),
+COMMON: Mapping[str, Option] = {
+    "judged_only": Flag(),
+    "tokens": Number(low=1, high=MAX_CUTOFF, whole=True, optional=True),
 }
-"""Options that every measure has without any code of its own, with their defaults."""
+"""Options that every measure has without any code of its own."""
+COMMON_DEFAULTS: Mapping[str, OptionValue] = {"judged_only": False, "tokens": None}
 
 
 def option_for(name: str, default: object) -> Option | None:
