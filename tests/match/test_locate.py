@@ -64,11 +64,6 @@ def test_what_is_not_there(source: str, quotation: str) -> None:
     assert SourceText(source).find(quotation, similarity=None) is None
 
 
-def test_folding_can_be_refused() -> None:
-    assert slices("It was", "it was", fold=False) == []
-    assert slices("It was", "It was", fold=False) == ["It was"]
-
-
 def test_all_places() -> None:
     found = SourceText("so it is so. So? also").find("so")
     assert found is not None

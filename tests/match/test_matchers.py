@@ -6,10 +6,12 @@ import functools
 import json
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import places
@@ -20,6 +22,7 @@ from rapidfuzz import fuzz
 from rouge import Rouge as RougePackage
 from rouge_score.rouge_scorer import RougeScorer
 
+from goldrank import evaluate_texts
 from goldrank.errors import OptionError
 from goldrank.match import common_tokens, exact, rouge
 from goldrank.match.contain import Contains, Either, is_part
@@ -312,6 +315,30 @@ def test_strange_characters(name: str) -> None:
 
 
 # Names.
+
+
+class FirstWord(Matcher):
+    """Whether the first words are the same."""
+
+    name = "first-word"
+    says = "the first word is the same"
+    default_threshold = 0.5
+
+    def degrees(
+        self, retrieved: Sequence[str], references: Sequence[str], left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        return np.array([float(words(retrieved[i])[:1] == words(references[j])[:1]) for i, j in pairs])
+
+
+def test_a_new_matcher_is_a_class_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "my_matchers", SimpleNamespace(FirstWord=FirstWord))
+    monkeypatch.setitem(_HOME, "first-word", "my_matchers:FirstWord")
+    assert str(matcher("first-word>0.4")) == "first-word>0.4"
+    items = [{"retrieved": ["Rome is big.", "Paris, too."], "references": ["Paris is in France."]}]
+    assert evaluate_texts(items, "RR", matcher="first-word").mean == {"RR": 0.5}
+    with pytest.raises(OptionError, match="Did you mean first-word"):
+        matcher("frist-word")
 
 
 @pytest.mark.parametrize("name", NAMES)

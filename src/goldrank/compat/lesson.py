@@ -296,15 +296,10 @@ def _measured(queries: Sequence[Query], grades_key: str, k_values: Sequence[int]
         judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
     placed = _placed(rankings, *judged)
     binary, graded = placed[0], placed[-1]
-    at_k = {
-        "recall": ("R", binary),
-        "precision": ("P", binary),
-        "hit_rate": ("Success", binary),
-        "ndcg": ("nDCG", graded),
-    }
+    names = {"recall_at_k": "R", "precision_at_k": "P", "hit_rate_at_k": "Success", "ndcg_at_k": "nDCG"}
     means: dict[str, Any] = {
-        f"{key}_at_k": {k: mean(_cut_values(name, table, k, as_released)) for k in k_values}
-        for key, (name, table) in at_k.items()
+        key: {k: mean(_cut_values(name, graded if name == "nDCG" else binary, k, as_released)) for k in k_values}
+        for key, name in names.items()
     }
     return means | {"mrr": mean(values("RR", None, binary, LESSON))}
 

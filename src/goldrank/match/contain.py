@@ -29,10 +29,7 @@ def is_part(chunk: str, document: str) -> bool:
     >>> is_part("Date: 2023-01-02\\nuser: hello", "say hello world")
     True
     """
-    text = _bare_text(chunk)
-    if not text.strip():
-        return False
-    return text in document or json.dumps(text)[1:-1] in document
+    return any(form in document for form in _forms(chunk))
 
 
 def is_part_remem(chunk: str, document: str) -> bool:
@@ -56,6 +53,12 @@ def _bare_text(chunk: str) -> str:
     for speaker in _SPEAKERS:
         text = text.removeprefix(speaker)
     return text
+
+
+def _forms(chunk: str) -> set[str]:
+    """The text of a chunk as it may stand in a document: as it is, or with JSON's escapes."""
+    text = _bare_text(chunk)
+    return {text, json.dumps(text)[1:-1]} if text.strip() else set()
 
 
 def _all_if_in(fold: Callable[[str], str], retrieved: str, reference: str) -> Stretches:
@@ -176,15 +179,10 @@ class PartOfOriginal(Matcher):
     says = "is part of the reference"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        forms: dict[int, set[str]] = {}
-        for i in np.unique(left).tolist():
-            text = _bare_text(retrieved[i])
-            forms[i] = {text, json.dumps(text)[1:-1]} if text.strip() else set()
-
-        def is_in(i: int, j: int) -> bool:
-            return any(form in references[j] for form in forms[i])
-
-        return np.fromiter(map(is_in, left.tolist(), right.tolist()), bool, len(left)).astype(np.float64)
+        forms = {i: _forms(retrieved[i]) for i in np.unique(left).tolist()}
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        held = (any(form in references[j] for form in forms[i]) for i, j in pairs)
+        return np.fromiter(held, bool, len(left)).astype(np.float64)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         return [(len(retrieved) - len(_bare_text(retrieved)), len(retrieved))] if is_part(retrieved, reference) else []

@@ -142,29 +142,24 @@ class SourceText:
         """The text as it is compared."""
         return FoldedText.of(self.text)
 
-    def find(
-        self, quotation: str, *, fold: bool = True, similarity: float | None = SIMILARITY, words: bool = False
-    ) -> Location | None:
+    def find(self, quotation: str, *, similarity: float | None = SIMILARITY, words: bool = False) -> Location | None:
         """Where a quotation stands, by the first way that finds it; None if none does.
 
-        Without `fold` it must stand there as it is, with `similarity=None` without any letter changed. With
-        `words`, places that begin or end within a word count only if there is no other. An approximate place
-        is the most similar one.
+        With `similarity=None` no letter may be changed. With `words`, places that begin or end within a word count
+        only if there is no other. An approximate place is the most similar one.
         """
         if not quotation.strip():
             return None
-        for how, occurrences in self._ways(quotation, fold):
+        for how, occurrences in self._ways(quotation):
             places = tuple(occurrences)
             if words:
                 places = tuple(place for place in places if not self._cuts_a_word(*place)) or places
             if places:
                 return Location(places, how)
-        return self._approximate(quotation, similarity) if fold and similarity is not None else None
+        return None if similarity is None else self._approximate(quotation, similarity)
 
-    def _ways(self, quotation: str, folding: bool) -> Iterator[tuple[str, Iterable[tuple[int, int]]]]:
+    def _ways(self, quotation: str) -> Iterator[tuple[str, Iterable[tuple[int, int]]]]:
         yield "exact", _occurrences(self.text, quotation)
-        if not folding:
-            return
         needle = fold(quotation)
         if needle:
             yield "folded", self.folded.places(needle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -106,17 +105,12 @@ class Own(Matcher):
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
         if isinstance(answer, bool | np.bool_):
             return float(answer)
-        if not isinstance(answer, int | float | np.integer | np.floating):
+        if not isinstance(answer, int | float | np.integer | np.floating) or not 0 <= float(answer) <= 1:
             raise InputError(
                 f"{self} returned {shortened(repr(answer))}; it must be a bool or a number from 0 to 1",
                 where=_pair(retrieved, reference),
             )
         value = float(answer)
-        if math.isnan(value) or not 0 <= value <= 1:
-            raise InputError(
-                f"{self} returned {value!r}; it must be a bool or a number from 0 to 1",
-                where=_pair(retrieved, reference),
-            )
         if self.threshold is None and 0 < value < 1:
             raise InputError(
                 f"{self} returned {value!r}, and no threshold says whether that is a match",
