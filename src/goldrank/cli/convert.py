@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from goldrank.cli.output import echo
+
 
 @click.command()
 @click.argument("source")
@@ -20,8 +22,8 @@ def command(source: str, target: str, is_qrels: bool, from_format: str | None, t
     if is_qrels:
         qrels = io.read_qrels(source, format=from_format)
         io.write_qrels(qrels, target, format=to_format)
-        click.echo(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements", err=True)
+        echo(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements", err=True)
     else:
         run = io.read_run(source, format=from_format)
         io.write_run(run, target, format=to_format)
-        click.echo(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents", err=True)
+        echo(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents", err=True)

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from goldrank.cli import comparing
-from goldrank.cli.common import policy_options
+from goldrank.cli.inputs import open_qrels, open_runs
+from goldrank.cli.options import format_option, policy_options
+from goldrank.cli.output import echo, show_comparison
 from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 
 
@@ -35,8 +36,8 @@ from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 @click.option("-k", type=float, default=60, show_default=True, help="The constant of rrf.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the fused run to this file.")
-@click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
-@policy_options  # fmt: skip
+@format_option
+@policy_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -55,10 +56,10 @@ def command(
     """Combine runs into one, and compare all of them with the best single run."""
     from goldrank.comparison import compare, fusion
     from goldrank.evaluation.documents import evaluate
-    from goldrank.io import read_qrels, write_run
+    from goldrank.io import write_run
 
-    judged = read_qrels(qrels, judgements=policies["judgements"] or "error")
-    opened = comparing.open_runs(runs, run_format, policies["duplicates"] or "error")
+    judged = open_qrels(qrels, policies)
+    opened = open_runs(runs, policies, run_format)
     if tune:
         if weights:
             raise click.UsageError("--tune finds the weights; leave --weights out")
@@ -67,7 +68,7 @@ def command(
         )
         fused = tuned.run
         chosen = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(opened, tuned.weights, strict=True))
-        click.echo(f"Weights by all queries: {chosen}. Each query below was fused with weights from the other folds.\n")
+        echo(f"Weights by all queries: {chosen}. Each query below was fused with weights from the other folds.\n")
     else:
         fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k)
     name = "fused" if "fused" not in opened else "fused run"
@@ -77,7 +78,7 @@ def command(
     result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
     if output:
         write_run(fused, output)
-    comparing.show(result, {}, None, None)
+    show_comparison(result, {})
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -12,16 +12,10 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison.paired import Interval
 from goldrank.data.explanation import clip
-from goldrank.data.layout import aligned
 from goldrank.errors import InputError, OptionError
 from goldrank.io.labels import LabelledPair, read_labels
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
-
-SAME_DATA = (
-    "a best threshold was chosen on these same labels, which flatters it;\n"
-    "  held out: what thresholds reach on pairs that they were not chosen on ({folds} parts in turn)"
-)
 
 
 class Confusion(NamedTuple):
@@ -155,42 +149,14 @@ class MatcherAgreements:
         return {**about, "matchers": rows, "notes": list(self.notes)}
 
     def __str__(self) -> str:
-        heads = ["matcher", "kappa", f"{self.level:.0%} interval", "F1", "precision", "recall", "accuracy"]
-        heads += ["tp / fp / fn / tn", "behind the first"]
-        rows = [heads]
-        for one in self.results:
-            c = one.confusion
-            values = (c.f1, c.precision, c.recall, c.accuracy)
-            behind = "" if one.behind is None else _interval(one.behind)
-            shown = [ids.show(one.matcher), f"{c.kappa:.3f}", _interval(one.interval), *map(_value, values)]
-            rows.append([*shown, " / ".join(f"{count:,}" for count in c), behind])
-        parts = [aligned(rows), "  tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither"]
-        if len(self.results) > 1:
-            parts.append(
-                "  behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
-            )
-        best = [["best threshold", "by kappa", "kappa", "held out", "by F1", "F1", "held out"]]
-        for one in self.results:
-            if one.best:
-                cells = [
-                    text
-                    for by in ("kappa", "f1")
-                    for text in (
-                        f"{one.best[by].threshold:g}",
-                        _value(one.best[by].value),
-                        _value(one.best[by].held_out),
-                    )
-                ]
-                best.append([ids.show(one.matcher.partition(":")[0].partition(">")[0]), *cells])
-        if len(best) > 1:
-            parts += ["", aligned(best), f"  {SAME_DATA.format(folds=self.folds)}"]
-        share = f"{self.pairs:,} labelled pairs, of which {self.matches:,} match ({self.matches / self.pairs:.0%})"
-        return "\n".join([*parts, f"  {share}", *(f"  {note}" for note in self.notes)])
+        from goldrank.report import matchers
+
+        return matchers.render(self)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from goldrank.report import matchers
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return matchers.notebook(self)
 
 
 def matcher_agreement(
@@ -430,12 +396,3 @@ def _record(one: MatcherAgreement) -> dict[str, Any]:
         record[f"best_{by}"] = best.value if best else None
         record[f"held_out_{by}"] = best.held_out if best else None
     return record
-
-
-def _value(value: float | None) -> str:
-    return "-" if value is None or math.isnan(value) else f"{value:.3f}"
-
-
-def _interval(interval: Interval) -> str:
-    low, high = interval.low, interval.high
-    return "-" if math.isnan(low) else f"{low:.3f} to {high:.3f}"

@@ -192,6 +192,11 @@ class Diff:
             ],
         }
 
+    def _repr_html_(self) -> str:
+        from goldrank.report import diff
+
+        return diff.notebook(self)
+
 
 def diff(
     qrels: Any,

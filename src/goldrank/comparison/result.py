@@ -363,6 +363,11 @@ class Comparison:
             lines.append(f"  and {len(first) - 10:,} more pairs")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from goldrank.report import comparison
+
+        return comparison.notebook(self)
+
 
 def format_p(value: float) -> str:
     """A p-value for people, with its sign: '= 0.012' or '< 0.001'."""

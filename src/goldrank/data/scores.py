@@ -13,6 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.table import (
+    Block,
+    Cell,
+    Cells,
+    Sentence,
+    Table,
+    html,
+    note_sentences,
+    numbers,
+    plain,
+    warnings_first,
+    words,
+)
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
@@ -259,10 +272,10 @@ class Scores:
         return {name: column.values for name, column in self.columns.items()}
 
     def __repr__(self) -> str:
-        return "\n".join(_table([self], escape=ids.show))
+        return plain(score_blocks([self]))
 
     def _repr_html_(self) -> str:
-        return _html([self])
+        return html(score_blocks([self]))
 
 
 class ScoresByRun(Mapping[str, Scores]):
@@ -299,10 +312,10 @@ class ScoresByRun(Mapping[str, Scores]):
         return {run: scores.to_dict() for run, scores in self.items()}
 
     def __repr__(self) -> str:
-        return "\n".join(_table(list(self.values()), escape=ids.show))
+        return plain(score_blocks(list(self.values())))
 
     def _repr_html_(self) -> str:
-        return _html(list(self.values()))
+        return html(score_blocks(list(self.values())))
 
 
 def format_value(value: float, average: str = "mean") -> str:
@@ -312,46 +325,23 @@ def format_value(value: float, average: str = "mean") -> str:
     return f"{value:,.0f}" if average == "sum" and value == int(value) else f"{value:.4f}"
 
 
-def _table(scores: Sequence[Scores], escape: Any) -> list[str]:
-    """A plain table, measures down and runs across, with the notes below."""
-    names = list(dict.fromkeys(name for one in scores for name in one.columns))
-    heads = ["measure", *(escape(one.run) for one in scores)]
-    rows = [[name, *(_cell(one, name) for one in scores)] for name in names]
-    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in [heads, *rows]
-    ]
-    told = list(dict.fromkeys(note for one in scores for note in _footer(one, len(scores) > 1)))
-    return lines + [f"  {line}" for line in told]
+def score_blocks(scores: Sequence[Scores]) -> list[Block]:
+    """What people see of scores: a table, measures down and runs across, and the notes below."""
+    found = list(dict.fromkeys(name for run in scores for name in run.columns))
+    rows: list[Cells] = [[name, *(_cell(run, name) for run in scores)] for name in found]
+    heads = [*words("measure"), *numbers(*(ids.show(run.run) for run in scores))]
+    counted = dict.fromkeys(_headline(run) for run in scores)
+    notes = [note for run in scores for note in note_sentences(run.notes, ids.show(run.run) if len(scores) > 1 else "")]
+    return [Table(heads, rows), *(Sentence(text, "remark") for text in counted), *warnings_first(notes)]
 
 
-def _cell(scores: Scores, name: str) -> str:
+def _cell(scores: Scores, name: str) -> Cell:
     column = scores.columns.get(name)
-    return format_value(column.summary, column.average) if column else ""
+    return Cell(format_value(column.summary, column.average), column.summary) if column else Cell("")
 
 
-def _footer(scores: Scores, named: bool) -> list[str]:
-    prefix = f"{ids.show(scores.run)}: " if named else ""
-    head = f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
-    return [head, *(prefix + note for note in scores.notes)]
-
-
-def _html(scores: Sequence[Scores]) -> str:
-    from html import escape
-
-    names = list(dict.fromkeys(name for one in scores for name in one.columns))
-    head = "".join(f"<th>{escape(ids.show(one.run))}</th>" for one in scores)
-    body = "".join(
-        f"<tr><td>{escape(name)}</td>" + "".join(f"<td>{_cell(one, name)}</td>" for one in scores) + "</tr>"
-        for name in names
-    )
-    told = dict.fromkeys(note for one in scores for note in _footer(one, len(scores) > 1))
-    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
-    return f"<table><thead><tr><th>measure</th>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+def _headline(scores: Scores) -> str:
+    return f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
 
 
 def _plain(column: Column) -> dict[str, Any]:

@@ -168,6 +168,11 @@ class Verdict:
     def __repr__(self) -> str:
         return "\n".join([self.words, *(f"  {one.status:7} {one.title}: {one.words}" for one in self.findings)])
 
+    def _repr_html_(self) -> str:
+        from goldrank.report import gate
+
+        return gate.notebook(self)
+
 
 def _without_nan(value: Any) -> Any:
     if isinstance(value, float):

@@ -13,7 +13,7 @@ from html import escape as escape_xml
 import numpy as np
 
 from goldrank import ids
-from goldrank.comparison.rank_changes import Ranks
+from goldrank.comparison.rank_changes import Ranks, locate
 from goldrank.comparison.result import Comparison, Pair
 
 WIDTH = 420
@@ -68,6 +68,27 @@ def short(value: str, limit: int) -> str:
         keep = limit - 1
         shown = shown[: keep - keep // 2] + "…" + shown[len(shown) - keep // 2 :]
     return escape_xml(shown)
+
+
+def all_charts(c: Comparison) -> dict[str, Chart]:
+    """Every chart of a comparison, by a name for its file."""
+    at = {run: i for i, run in enumerate(c.runs)}
+    ranks = None
+    if c.evidence is not None:
+        ranks = locate(c.evidence.qrels, [c.evidence.runs[run] for run in c.runs], c.evidence.rules)
+    found = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
+    found |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
+    for pair in c.of(c.measures[0]):
+        a, b = c.values[pair.measure][at[pair.a]], c.values[pair.measure][at[pair.b]]
+        letters = f"{c.letters[pair.a]}-{c.letters[pair.b]}"
+        found |= {f"deltas-{letters}": delta_bars(pair, b - a), f"scatter-{letters}": scatter(pair, a, b)}
+        if ranks is not None:
+            found[f"ranks-{letters}"] = rank_shift((pair.a, pair.b), ranks, at[pair.a], at[pair.b])
+    return found
+
+
+def _file_word(text: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in text)[:60]
 
 
 def forest(comparison: Comparison, measure: str) -> Chart:

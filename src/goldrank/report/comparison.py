@@ -1,0 +1,162 @@
+"""A comparison of systems, for every form but its page: systems, verdicts, differences, slices and notes."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from goldrank import ids
+from goldrank.comparison.paired import TESTS
+from goldrank.data.scores import format_value
+from goldrank.data.table import Block, Cell, Cells, Row, Sentence, Table, html, names, note_sentences, numbers, words
+from goldrank.report.numbers import interval, number, p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldrank.comparison.result import Comparison, Pair
+    from goldrank.data.run import Run
+
+MOST_ROWS = 60
+MOST_VERDICTS = 10
+
+
+def blocks(comparison: Comparison, whole: bool = False) -> list[Block]:
+    """What people read; `whole` with all pairs, and with the slices of all measures."""
+    parts: list[Block] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
+    if comparison.slices is not None:
+        parts += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
+    return [
+        *parts,
+        Sentence(f"{len(comparison.queries):,} queries. {comparison.method}.", "remark"),
+        *notes(comparison),
+    ]
+
+
+def notebook(comparison: Comparison) -> str:
+    """The HTML that a notebook shows."""
+    return html(blocks(comparison))
+
+
+def notes(comparison: Comparison) -> list[Sentence]:
+    """The notes of a comparison, warnings first."""
+    return note_sentences(comparison.notes)
+
+
+def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
+    """The verdicts about the first measure."""
+    return [Sentence(pair.words, pair.verdict) for pair in comparison.of(comparison.measures[0])[:most]]
+
+
+def letters_note(comparison: Comparison) -> str:
+    """What the letters after values mean."""
+    return (
+        f"A letter after a value: clearly better than that system (corrected p at most {comparison.settings.alpha:g})."
+    )
+
+
+def systems(comparison: Comparison, merged: bool = False) -> Table:
+    """A row per system, a column per measure; `merged` with letter and name in one column, to be sorted by a click."""
+    rows: list[Cells] = []
+    for run, letter in comparison.letters.items():
+        is_baseline = run == comparison.baseline
+        cells = [Cell(letter, style="dim"), Cell(ids.show(run) + " (baseline)" * is_baseline)]
+        if merged:
+            cells = [Cell(f"{letter} {run}", detail="baseline" * is_baseline)]
+        for measure in comparison.measures:
+            summary = comparison.summaries[measure, run]
+            cells.append(
+                Cell(
+                    format_value(summary.shown, summary.average),
+                    summary.mean,
+                    style="best" if run in comparison.best(measure) else "",
+                    raised=" ".join(comparison.beats(measure, run)),
+                    detail=interval(summary.interval),
+                )
+            )
+        rows.append(cells)
+    if merged:
+        return Table([*names("System"), *numbers(*comparison.measures)], rows, sortable=True)
+    heads = [*words("", "system"), *numbers(*comparison.measures)]
+    return Table(heads, rows, "Systems", letters_note(comparison))
+
+
+def differences(comparison: Comparison, whole: bool = False) -> Table:
+    """A row per measure and pair of systems."""
+    pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
+    left_out = len(comparison.pairs) - len(pairs)
+    more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if left_out else ""
+    level = f"{comparison.settings.level:.0%} interval"
+    heads = [*words("measure"), *names("A", "B"), *numbers("difference", level, "effect d", "win / tie / loss")]
+    rows: list[Cells] = [
+        [
+            pair.measure,
+            pair.a,
+            pair.b,
+            number(pair.difference, signed=True),
+            interval(pair.interval, signed=True),
+            number(pair.effect, 2),
+            win_tie_loss(pair),
+            p_value(pair.p[comparison.settings.test]),
+            p_value(pair.adjusted),
+            Cell(pair.verdict, style=pair.verdict),
+        ]
+        for pair in pairs
+    ]
+    return Table([*heads, *numbers("p", "corrected"), *words("verdict")], rows, f"Differences, B minus A{more}")
+
+
+def win_tie_loss(pair: Pair) -> str:
+    """On how many queries B is better, equal, worse."""
+    return f"{pair.wins:,} / {pair.ties:,} / {pair.losses:,}"
+
+
+def slices(comparison: Comparison, whole: bool = False) -> Table:
+    """Means on groups of queries."""
+    assert comparison.slices is not None
+    first = comparison.measures[0]
+    heads = [*words("attribute", "value", "measure"), *numbers("queries", *map(ids.show, comparison.runs))]
+    rows = []
+    for group in comparison.slices.slices:
+        if whole or group.measure == first:
+            means = [number(group.means[run]) for run in comparison.runs]
+            count = f"{group.n:,}" + " (few)" * group.small
+            names_ = [ids.show(group.attribute), ids.show(group.value)]
+            rows.append(Row([*names_, group.measure, count, *means], style="dim" if group.small else ""))
+    if whole:
+        return Table(heads, rows, "Slices")
+    return Table(heads, rows, f"Slices, {first}").without("measure")
+
+
+def pairs_table(comparison: Comparison) -> Table:
+    """Everything about each pair as exact numbers, for CSV; empty where a value is not defined."""
+    heads = [*words("measure"), *names("a", "b"), *numbers("queries", "mean_a", "mean_b", "difference", "low", "high")]
+    heads += numbers("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
+    heads += [*numbers("p_equivalence", "detectable", "queries_needed"), *words("verdict")]
+    rows: list[Cells] = []
+    for pair in comparison:
+        values = [pair.n, pair.mean_a, pair.mean_b, pair.difference, pair.interval.low, pair.interval.high]
+        values += [pair.effect, pair.wins, pair.ties, pair.losses, *(pair.p[test] for test in TESTS)]
+        more = [pair.adjusted, pair.equivalence, pair.detectable, pair.needed]
+        cells = [Cell("", None if v is None or math.isnan(v) else v) for v in (*values, *more)]
+        rows.append([pair.measure, pair.a, pair.b, *cells, pair.verdict])
+    return Table(heads, rows)
+
+
+def agreement_blocks(comparison: Comparison, runs: Mapping[str, Run]) -> list[Block]:
+    """How alike each two rankings are, and how alike each two measures order the systems."""
+    from goldrank.comparison.agreement import STATISTICS, agreement, measures_agree
+
+    rows: list[Cells] = []
+    for a, b in combinations(runs, 2):
+        means = agreement(runs[a], runs[b]).mean
+        rows.append([f"{ids.show(a)}, {ids.show(b)}", *(number(means[name]) for name in STATISTICS)])
+    title = "How alike the rankings are (jaccard of the first 10)"
+    parts: list[Block] = [Table([*words("rankings"), *numbers(*STATISTICS)], rows, title)]
+    alike = measures_agree(comparison)
+    if alike and len(comparison.runs) > 2:
+        taus = [[f"{a}, {b}", number(tau)] for (a, b), tau in alike.items()]
+        heads = [*words("order of systems"), *numbers("tau")]
+        parts.append(Table(heads, taus, "How alike the measures order the systems"))
+    return parts

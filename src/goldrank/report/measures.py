@@ -1,0 +1,59 @@
+"""The measures: a list, and a page about each, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from goldrank.data.table import Block, Sentence, Table, facts, names, words
+from goldrank.measures import REGISTRY
+from goldrank.measures.declare import Declaration, describe_option
+
+_CUTOFFS = {
+    "none": "{0}",
+    "optional": "{0} or {0}@10",
+    "needed": "{0}@10",
+    "recall": "{0}@0.1",
+    "multiple": "{0}@0.5",
+}
+_AVERAGES = {"mean": "the mean", "sum": "the sum", "geometric": "the geometric mean"}
+_FACTS = ("name", "formula", "use", "avoid", "cite", "cutoff", "low", "high", "average", "doc")
+
+
+def listed() -> list[Block]:
+    """Every measure with what it measures."""
+    rows = [[name, declared.summary] for name, declared in REGISTRY.items()]
+    hint = '`goldrank measures nDCG` tells all about one. Spelling: nDCG@10, P(rel=2)@5, nDCG(gain="exp2")@20.'
+    return [Table([*names(""), *words("")], rows), Sentence(hint)]
+
+
+def listed_json() -> str:
+    """The same for programs."""
+    return json.dumps({name: declared.summary for name, declared in REGISTRY.items()}, indent=2)
+
+
+def page(declared: Declaration) -> list[Block]:
+    """All about one measure."""
+    about = facts(
+        {
+            "Spelling": _CUTOFFS[declared.cutoff].format(declared.name),
+            "Formula": declared.formula,
+            "Range": f"{declared.low:g} to {declared.high:g}",
+            "Over queries": _AVERAGES[declared.average],
+            "Use it when": declared.use,
+            "Avoid it when": declared.avoid,
+            "Also known as": ", ".join(declared.aliases),
+            "From": declared.cite,
+        }
+    )
+    body = [Sentence(line) for line in declared.doc.strip().splitlines()[1:]]
+    options = {f"{key}={value!r}": describe_option(declared.options[key]) for key, value in declared.defaults.items()}
+    return [Sentence(declared.summary), about, *body, facts(options, "Options")]
+
+
+def page_json(declared: Declaration) -> str:
+    """The same for programs; a bound that does not exist is null."""
+    found = {fact: getattr(declared, fact) for fact in _FACTS}
+    found |= {"aliases": list(declared.aliases), "options": {k: str(v) for k, v in declared.defaults.items()}}
+    found |= {fact: found[fact] if math.isfinite(found[fact]) else None for fact in ("low", "high")}
+    return json.dumps(found, indent=2)
