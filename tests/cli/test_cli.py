@@ -206,7 +206,7 @@ def test_query_named_all(files: Path) -> None:
 def test_progress_shows_on_a_terminal_only(files: Path) -> None:
     """With no patience at all, a terminal sees the bar; a pipe never does."""
     code = (
-        "import goldrank.cli.common as c, goldrank.io.sources as s; c.PATIENCE = -1; s.PIECE = 16;"
+        "import goldrank.cli.inputs as c, goldrank.io.sources as s; c.PATIENCE = -1; s.PIECE = 16;"
         f"from goldrank.cli import run; run(['eval', {str(files / 'q')!r}, {str(files / 'r')!r}, '-m', 'AP'])"
     )
     parent, child = pty.openpty()

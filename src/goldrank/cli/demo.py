@@ -27,4 +27,4 @@ def command(write: str | None) -> None:
         for name, run in runs.items():
             io.write_run(io.as_run(run, name=name), folder / f"{name}.run")
         following = f"Written. Try:  goldrank eval {folder}/household.qrels {folder}/overlap.run {folder}/bm25.run -q"
-    show([*blocks(data, scores), Sentence(""), Sentence(following)])
+    show([*blocks(data, scores), Sentence(following)])

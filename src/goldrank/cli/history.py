@@ -31,12 +31,12 @@ def command(
     """
     from goldrank.history import History
     from goldrank.history.trends import lines
-    from goldrank.report import trend
+    from goldrank.report import WIDTH, trend
 
     with History.open(db, read_only=True) as history:
         found = [lines(history, measure, label=label, limit=limit, alpha=alpha) for measure in measures or (None,)]
         baselines = history.baselines()
-    show(trend.blocks(found, baselines, alpha))
+    show(trend.blocks(found, baselines, alpha), WIDTH)
     if html_file:
         write(html_file, trend.page(found, baselines, alpha))
         echo(f"written: {html_file}", err=True)

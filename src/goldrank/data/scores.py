@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
 
 FORMAT = "goldrank-scores"
+FORMAT_BY_RUN = "goldrank-scores-by-run"
 VERSION = 1
 
 
@@ -307,9 +308,32 @@ class ScoresByRun(Mapping[str, Scores]):
         frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
         return polars.concat(frames)
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per run and query, one column per measure."""
+        import pandas
+
+        frames = [scores.to_pandas() for scores in self.values()]
+        for run, frame in zip(self, frames, strict=True):
+            frame.insert(0, "run", run)
+        return pandas.concat(frames, ignore_index=True)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, by run."""
         return {run: scores.to_dict() for run, scores in self.items()}
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one JSON file that `ScoresByRun.load` reads back equal."""
+        data = {"format": FORMAT_BY_RUN, "version": VERSION, "runs": list(self.to_dict().values())}
+        write_json(path, data)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ScoresByRun:
+        """Read what `save` wrote."""
+        data = read_json(path)
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
+            hint = "Scores.load reads the scores of one run."
+            raise InputError("is not saved goldrank scores of several runs", where=str(path), hint=hint)
+        return cls([Scores.from_dict(scores, str(path)) for scores in data.get("runs", ())])
 
     def __repr__(self) -> str:
         return plain(score_blocks(list(self.values())))
@@ -359,6 +383,26 @@ def _from_plain(name: str, column: Mapping[str, Any], queries: Sequence[str]) ->
         raise ValueError("a measure has not one value per query")
     summary = math.nan if column["summary"] is None else float(column["summary"])
     return Column(name, values, summary, column["average"], column.get("higher_is_better", True))
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """A file with plain values; NaN becomes null."""
+    text = json.dumps(without_nan(data), ensure_ascii=True)
+    try:
+        Path(path).write_text(text + "\n")
+    except OSError as error:
+        raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+
+
+# Any: whatever is in the file, for the caller to check.
+def read_json(path: str | Path) -> Any:
+    """What a JSON file holds."""
+    try:
+        return json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not JSON: {error}", where=str(path)) from None
 
 
 def utf8(text: str) -> str:

@@ -174,6 +174,20 @@ def warnings_first(sentences: Iterable[Sentence]) -> list[Sentence]:
     return sorted(sentences, key=lambda sentence: sentence.style != "warning")
 
 
+FOOTNOTES = ("warning", "remark", "dim")
+
+
+def is_apart(before: Block | None, block: Block) -> bool:
+    """Whether an empty line stands between two blocks of text: not between sentences, nor before footnotes."""
+    if before is None:
+        return False
+    if not isinstance(block, Sentence):
+        return True
+    if block.style in FOOTNOTES:
+        return isinstance(before, Fold)
+    return block.style == "strong" or not isinstance(before, Sentence) or before.style in FOOTNOTES
+
+
 # Plain text.
 
 
@@ -186,18 +200,13 @@ def escape_ci(text: str, limit: int = TEXT_LIMIT) -> str:
 
 
 def plain(blocks: Iterable[Block], width: int | None = None) -> str:
-    """Blocks as text, without a line end; sentences are wrapped if there is a width.
-
-    An empty line stands before each table, and after one unless a footnote follows.
-    """
+    """Blocks as text, without a line end; sentences are wrapped if there is a width."""
     lines: list[str] = []
-    after_sentence = True
+    before: Block | None = None
     for block in blocks:
-        is_sentence = isinstance(block, Sentence)
-        is_footnote = isinstance(block, Sentence) and block.style in ("warning", "remark", "dim")
-        if lines and not is_footnote and not (is_sentence and after_sentence):
+        if is_apart(before, block):
             lines.append("")
-        after_sentence = is_sentence
+        before = block
         if isinstance(block, Table):
             lines += _plain_table(block)
         elif isinstance(block, Fold):

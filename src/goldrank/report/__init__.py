@@ -39,7 +39,7 @@ def render(comparison: Comparison, form: str) -> str:
         return comparison_page.render(comparison)
     from goldrank.data.table import Table, plain
     from goldrank.report import latex, markdown, separated
-    from goldrank.report.comparison import blocks, pairs_table
+    from goldrank.report.comparison import blocks, pairs_table, paper_systems
 
     if form == "csv":
         return separated.write(pairs_table(comparison))
@@ -48,7 +48,9 @@ def render(comparison: Comparison, form: str) -> str:
     # Pages are narrower than terminals.
     left_out = ("p",) if form == "markdown" else ("p", "verdict")
     parts = [b.without(*left_out) if isinstance(b, Table) else b for b in blocks(comparison, whole=True)]
-    return markdown.write(parts) if form == "markdown" else latex.write(parts)
+    if form == "markdown":
+        return markdown.write(parts)
+    return latex.write([paper_systems(comparison), *parts[1:]])
 
 
 __all__ = ["ENDINGS", "FORMS", "render"]

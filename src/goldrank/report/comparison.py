@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,12 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
     return Table(heads, rows, "Systems", letters_note(comparison))
 
 
+def paper_systems(comparison: Comparison) -> Table:
+    """The table of systems with all that a paper has to say about it in the caption."""
+    caption = f"A raised letter: clearly better than that system. {comparison.method}."
+    return replace(systems(comparison), title=f"{len(comparison.queries):,} queries; best in bold", caption=caption)
+
+
 def differences(comparison: Comparison, whole: bool = False) -> Table:
     """A row per measure and pair of systems."""
     pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
@@ -104,7 +111,7 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
         ]
         for pair in pairs
     ]
-    return Table([*heads, *numbers("p", "corrected"), *words("verdict")], rows, f"Differences, B minus A{more}")
+    return Table([*heads, *numbers("p", "corrected p"), *words("verdict")], rows, f"Differences, B minus A{more}")
 
 
 def win_tie_loss(pair: Pair) -> str:

@@ -36,7 +36,7 @@ def render(verdict: Verdict, form: str) -> str:
         return plain(blocks(verdict), WIDTH) + "\n"
     if form == "markdown":
         title = f"### {markdown.SIGNS[verdict.status]} goldrank gate: {verdict.status}\n\n"
-        return title + markdown.write(blocks(verdict))
+        return title + markdown.write([Sentence(verdict.words), *blocks(verdict)[1:]])
     if form == "json":
         return verdict.to_json() + "\n"
     return {"junit": junit, "github": github}[form](verdict)

@@ -31,8 +31,8 @@ _SIGNED = re.compile(r"[+-]\d[\d.,]*")
 
 
 def escape(text: str, limit: int = TEXT_LIMIT) -> str:
-    """Text that LaTeX sets as it is: no command, no ligature of dashes, no line break."""
-    return "".join(_SPECIAL.get(c, c) for c in ids.show(text, limit))
+    """Text that LaTeX sets as it is: no command (nor one to a build server), no ligature of dashes, no line break."""
+    return "".join(_SPECIAL.get(c, c) for c in ids.show(text, limit)).replace("::", ":{:}")
 
 
 def write(blocks: Iterable[Block]) -> str:

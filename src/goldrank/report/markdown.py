@@ -10,7 +10,8 @@ from goldrank.data.table import LISTED, TEXT_LIMIT, Block, Cell, Fold, Head, Sen
 
 SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔"}
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()>#+!|~$:])|^([-=]|\d+(?=[.)]))")
+_SPECIAL = re.compile(r"[\\`*_\[\]|~$]|:(?=\w+:)")
+_LINE_START = re.compile(r"^(?=[-=+#>])|^(\d+)(?=[.)](?:\s|$))")
 _LINKED = re.compile(r"(?<!\w)[@#]\w|@[\w-]+\.\w|\bwww\.|://|\bgh-\d", re.I)
 
 
@@ -52,7 +53,9 @@ def _lines(blocks: Iterable[Block]) -> list[str]:
 
 def _words(sentence: Sentence) -> str:
     label = "Warning:" if sentence.style == "warning" else sentence.label
-    return (f"**{escape(label)}** " if label else "") + escape(sentence.text)
+    if label:
+        return f"**{escape(label)}** {escape(sentence.text)}"
+    return _LINE_START.sub(r"\1\\", escape(sentence.text))
 
 
 def _table(table: Table) -> list[str]:

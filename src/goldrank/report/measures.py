@@ -46,7 +46,7 @@ def page(declared: Declaration) -> list[Block]:
             "From": declared.cite,
         }
     )
-    body = [Sentence(line) for line in declared.doc.strip().splitlines()[1:]]
+    body = [Sentence(line) for line in declared.doc.strip().partition("\n")[2].strip().splitlines()]
     options = {f"{key}={value!r}": describe_option(declared.options[key]) for key, value in declared.defaults.items()}
     return [Sentence(declared.summary), about, *body, facts(options, "Options")]
 

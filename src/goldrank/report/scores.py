@@ -101,6 +101,6 @@ WRITERS: dict[str, Callable[[Sequence[Scores], bool], str]] = {
     "csv": lambda scores, by_query: separated.write(long_table(scores, by_query)),
     "tsv": lambda scores, by_query: separated.write(long_table(scores, by_query), "\t"),
     "markdown": lambda scores, by_query: markdown.write([long_table(scores, by_query)]),
-    "latex": lambda scores, by_query: latex.write([long_table(scores, by_query), *notes(scores)]),
+    "latex": lambda scores, by_query: latex.write([long_table(scores, by_query)]),
     "html": _page,
 }

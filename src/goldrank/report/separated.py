@@ -10,12 +10,16 @@ from goldrank import ids
 from goldrank.data.table import Cell, Table
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_COMMAND = re.compile(r"[=+@-]|\s*::")
 
 
 def escape(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, in full; control characters are shown as escapes."""
+    """Text in full that no spreadsheet takes for a formula and no build server for a command.
+
+    Such text gets a quote in front; control characters are shown as escapes.
+    """
     shown = ids.show(text, len(text))
-    return "'" + shown if shown[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(shown) else shown
+    return "'" + shown if _COMMAND.match(shown) and not _NUMBER.fullmatch(shown) else shown
 
 
 def write(table: Table, delimiter: str = ",") -> str:

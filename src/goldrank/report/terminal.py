@@ -9,7 +9,7 @@ from rich import table as rich_table
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from goldrank.data.table import Block, Cell, Head, Row, Sentence, Table, escape_ci, plain
+from goldrank.data.table import Block, Cell, Head, Row, Sentence, Table, escape_ci, is_apart, plain
 
 STYLES = {
     "better": "green",
@@ -37,11 +37,11 @@ MOST_ROWS = 200
 def view(blocks: Iterable[Block]) -> RenderableType:
     """Blocks as rich shows them."""
     parts: list[RenderableType] = []
-    after_sentence = True
+    before: Block | None = None
     for block in blocks:
-        if parts and not (isinstance(block, Sentence) and (after_sentence or block.style in ("warning", "remark"))):
+        if is_apart(before, block):
             parts.append(Text(""))
-        after_sentence = isinstance(block, Sentence)
+        before = block
         if isinstance(block, Sentence):
             parts.append(_sentence(block))
         elif isinstance(block, Table):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goldrank import ids
 from goldrank.data.scores import format_value
-from goldrank.data.table import Block, Cell, Fold, Head, Row, Sentence, Table, facts, numbers, words
+from goldrank.data.table import Block, Cell, Head, Row, Sentence, Table, facts, numbers, words
 from goldrank.history.store import Record
 from goldrank.history.trends import Change, Line
 from goldrank.report.numbers import count
@@ -31,8 +31,9 @@ def blocks(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha:
     """The lines of each measure: a sparkline, the newest records and every change."""
     parts: list[Block] = []
     for lines in found:
-        parts.append(Fold(lines[0].measure, [block for line in lines for block in _line(line, baselines)]))
-    return [*parts, Fold("What counts as a change", [Sentence(method(alpha))])]
+        parts.append(Sentence(lines[0].measure, "strong"))
+        parts += [block for line in lines for block in _line(line, baselines)]
+    return [*parts, Sentence(method(alpha), "remark")]
 
 
 def _line(line: Line, baselines: Mapping[str, int]) -> list[Block]:
