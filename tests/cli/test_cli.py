@@ -204,9 +204,9 @@ def test_query_named_all(files: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_progress_shows_on_a_terminal_only(files: Path) -> None:
-    """With no patience at all, a terminal sees the bar; a pipe never does."""
+    """With no delay at all, a terminal sees the bar; a pipe never does."""
     code = (
-        "import goldrank.cli.inputs as c, goldrank.io.sources as s; c.PATIENCE = -1; s.PIECE = 16;"
+        "import goldrank.cli.inputs as c, goldrank.io.sources as s; c.PROGRESS_DELAY = -1; s.PIECE = 16;"
         f"from goldrank.cli import run; run(['eval', {str(files / 'q')!r}, {str(files / 'r')!r}, '-m', 'AP'])"
     )
     parent, child = pty.openpty()

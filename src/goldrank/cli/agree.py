@@ -37,7 +37,7 @@ from goldrank.report.matchers import WRITERS
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same numbers."
 )
-@click.option("--format", "data_format", help="The labels' format, if it cannot be told from their content.")
+@click.option("--format", "data_format", help="The labels' format, if it cannot be detected from their content.")
 def command(
     labels: str,
     matchers: tuple[str, ...],

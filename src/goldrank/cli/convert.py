@@ -11,7 +11,7 @@ from goldrank.cli.output import echo
 @click.argument("source")
 @click.argument("target", type=click.Path(dir_okay=False))
 @click.option("--qrels", "is_qrels", is_flag=True, help="The input is judgements, not a run.")
-@click.option("--from", "from_format", help="The input's format, if it cannot be told from its content.")
+@click.option("--from", "from_format", help="The input's format, if it cannot be detected from its content.")
 @click.option(
     "--to", "to_format", type=click.Choice(["trec", "json", "parquet"]), help="Default: by the name of TARGET."
 )

@@ -25,7 +25,7 @@ from goldrank.report.scores import WRITERS, blocks, notes, render
 )
 @click.option("--save", type=click.Path(dir_okay=False), help="Save the scores of one run, with all they are made of.")
 @format_option
-@click.option("--qrels-format", help="The qrels' format, if it cannot be told from its content.")
+@click.option("--qrels-format", help="The qrels' format, if it cannot be detected from its content.")
 @click.option("--by-tag", is_flag=True, help="RUN holds several runs: score each tag (column 6 of TREC) on its own.")
 @click.option("--shard", metavar="I/N", help="Score part I of N parts of the queries; put them together with merge.")
 @memory_option

@@ -39,7 +39,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @click.option("--metadata", type=click.Path(dir_okay=False), help="JSONL with the attributes of queries for slices.")
 @click.option("--latency", type=click.Path(dir_okay=False), help="JSON or JSONL with the time that each query took.")
 @click.option("--allow-changed-qrels", is_flag=True, help="Compare although the judgements are not the baseline's.")
-@click.option("--run-format", help="The run's format, if it cannot be told from its content.")
+@click.option("--run-format", help="The run's format, if it cannot be detected from its content.")
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
 @policy_options
 def command(

@@ -15,7 +15,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.io.sources import Source
 
-PATIENCE = 1.0
+PROGRESS_DELAY = 1.0
 """Seconds before a progress bar appears."""
 
 
@@ -97,7 +97,7 @@ def watching(sources: Sequence[Source]) -> Iterator[None]:
     def watch(which: int, offset: int) -> None:
         nonlocal bar, task
         done[which] = offset
-        if bar is None and time.monotonic() - began > PATIENCE:
+        if bar is None and time.monotonic() - began > PROGRESS_DELAY:
             from rich.console import Console
             from rich.progress import Progress
 
@@ -107,7 +107,7 @@ def watching(sources: Sequence[Source]) -> Iterator[None]:
         if bar is not None:
             bar.update(task, completed=sum(done.values()))
 
-    # Rich draws a few times a second, however often it is told.
+    # Rich draws a few times a second, however often it is updated.
     for i, source in enumerate(sources):
         source.watch = lambda offset, i=i: watch(i, offset)
     try:

@@ -20,7 +20,7 @@ measures_option = click.option(
     "-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated."
 )
 format_option = click.option(
-    "--format", "run_format", help="The runs' format, if it cannot be told from their content."
+    "--format", "run_format", help="The runs' format, if it cannot be detected from their content."
 )
 fields_option = click.option(
     "--map",

@@ -39,19 +39,30 @@ def show(blocks: Iterable[Block], width: int | None = None, err: bool = False) -
     """What a command has to say: in colour on a terminal, as plain text elsewhere and where NO_COLOR is set."""
     from goldrank.data.table import plain
 
-    if not err and in_colour():
-        from rich.console import Console
-
+    if not err and _is_coloured():
         from goldrank.report.terminal import view
 
-        Console(highlight=False, emoji=False).print(view(blocks))
+        _print(view(blocks))
     elif text := plain(blocks, width):
         echo(text, err)
 
 
-def in_colour() -> bool:
-    """Whether standard output is a terminal whose user wants colours."""
+def show_itself(result: object) -> None:
+    """A result that knows how rich shows it (`__rich__`), in colour or as text."""
+    if _is_coloured():
+        _print(result)
+    else:
+        echo(str(result))
+
+
+def _is_coloured() -> bool:
     return sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def _print(renderable: object) -> None:
+    from rich.console import Console
+
+    Console(highlight=False, emoji=False).print(renderable)
 
 
 def write(path: str | Path, text: str) -> None:

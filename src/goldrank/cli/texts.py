@@ -13,7 +13,7 @@ from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import key_values, named_file, once, watching
 from goldrank.cli.options import convention_option, fields_option
-from goldrank.cli.output import echo, in_colour, show, write
+from goldrank.cli.output import echo, show, show_itself, write
 from goldrank.conventions import POLICIES
 from goldrank.data.scores import Scores
 from goldrank.match.matcher import NAMES
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @click.option("--curves", is_flag=True, help="Show how coverage grows with texts and with tokens.")
 @click.option("--svg", type=click.Path(dir_okay=False), help="Write those curves as a drawing.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write scores, curves and explanation as one HTML file.")
-@click.option("--format", "data_format", help="The data's format, if it cannot be told from their content.")
+@click.option("--format", "data_format", help="The data's format, if it cannot be detected from their content.")
 @click.option(
     "--none",
     type=click.Choice(["error", "empty"]),
@@ -154,11 +154,6 @@ def _show_explanations(explanations: Mapping[str, Explanation], scores: Sequence
     for i, system in enumerate(scores):
         if len(scores) > 1:
             echo(f"{chr(10) * (i > 0)}== {ids.show(system.run)} ==")
-        if in_colour():
-            from rich.console import Console
-
-            Console().print(explanations[system.run])
-        else:
-            echo(str(explanations[system.run]))
+        show_itself(explanations[system.run])
         echo("")
         show([one_query_table(system, query)])

@@ -410,9 +410,7 @@ def _to_zscores(
 
 
 def _help(measures: Sequence[str]) -> str:
-    from goldrank.data.table import plain
-    from goldrank.measures import REGISTRY
-    from goldrank.report.measures import page
+    from goldrank.report.measures import page_text
 
     text = [
         "goldrank trec_eval [options] QRELS RUN: measure a run as trec_eval 10 does.",
@@ -431,7 +429,7 @@ def _help(measures: Sequence[str]) -> str:
         else:
             pages.setdefault(line.measure.name)
     for name in pages:
-        text += ["", name, *(f"    {row}".rstrip() for row in plain(page(REGISTRY[name])).splitlines())]
+        text += ["", name, *(f"    {row}".rstrip() for row in page_text(name).splitlines())]
     return "\n".join(text) + "\n"
 
 

@@ -249,8 +249,10 @@ def _documents(c: Comparison, ranks: Ranks | None, explorer: Mapping[str, Any], 
             continue
         low, high = rows_of[c.queries[i]]
         rank = ranks.rank[:, low:high]
-        told = (ranks.grade[low:high] >= 1) | (ranks.grade[low:high] >= 0) & ((rank > 0) & (rank <= top)).any(axis=0)
-        rows = [low + j for j in np.flatnonzero(told).tolist()]
+        is_listed = (ranks.grade[low:high] >= 1) | (ranks.grade[low:high] >= 0) & ((rank > 0) & (rank <= top)).any(
+            axis=0
+        )
+        rows = [low + j for j in np.flatnonzero(is_listed).tolist()]
         rows.sort(key=lambda row: (-ranks.grade[row], ranks.docs[row]))
         found = [
             [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from goldrank.data.table import Block, Sentence, Table, facts, names, words
+from goldrank.data.table import Block, Sentence, Table, facts, names, plain, words
 from goldrank.measures import REGISTRY
 from goldrank.measures.declare import Declaration, describe_option
 
@@ -49,6 +49,11 @@ def page(declared: Declaration) -> list[Block]:
     body = [Sentence(line) for line in declared.doc.strip().partition("\n")[2].strip().splitlines()]
     options = {f"{key}={value!r}": describe_option(declared.options[key]) for key, value in declared.defaults.items()}
     return [Sentence(declared.summary), about, *body, facts(options, "Options")]
+
+
+def page_text(name: str) -> str:
+    """The page of a measure as plain text."""
+    return plain(page(REGISTRY[name]))
 
 
 def page_json(declared: Declaration) -> str:

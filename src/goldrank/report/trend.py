@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 
 from goldrank import ids
 from goldrank.data.scores import format_value
-from goldrank.data.table import Block, Cell, Head, Row, Sentence, Table, facts, numbers, words
+from goldrank.data.table import (
+    NAME_LIMIT,
+    Block,
+    Cell,
+    Head,
+    Row,
+    Sentence,
+    Table,
+    escape_html,
+    facts,
+    numbers,
+    words,
+)
 from goldrank.history.store import Record
 from goldrank.history.trends import Change, Line
 from goldrank.report.numbers import count
@@ -94,8 +106,8 @@ def method(alpha: float) -> str:
 def spark(values: Sequence[float]) -> str:
     """A line of bars, from the least to the greatest value; of the newest ones if there are many."""
     drawn = [value if math.isfinite(value) else math.nan for value in list(values)[-MOST_BARS:]]
-    there = [value for value in drawn if not math.isnan(value)]
-    low, high = min(there, default=0.0), max(there, default=1.0)
+    known = [value for value in drawn if not math.isnan(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
     # Where nothing changes, the bars are of middle height.
     return sparkline(drawn, low, high) if low < high else sparkline(drawn, low - 1.0, low + 1.25)
 
@@ -159,19 +171,19 @@ def chart(lines: Sequence[Line]) -> Chart:
     for i, line in enumerate(lines):
         colour, dashes = f"s{i % charts.COLOURS}", charts.dash(i)
         drawn = [(x(r), y(v), r, v) for r, v in zip(line.records, line.values, strict=True) if math.isfinite(v)]
-        parts.append(f"<g><title>{charts.text(line.name)}</title>")
+        parts.append(f"<g><title>{escape_html(line.name, NAME_LIMIT)}</title>")
         if drawn:
             path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b, *_ in drawn)
             parts.append(f'<path class="line {colour}"{dashes} d="{path}"/>')
         if len(drawn) <= MOST_DOTS:
             for a, b, record, value in drawn:
-                said = f"{brief(record)}: {format_value(value, record.averages[line.measure])}"
+                label = f"{brief(record)}: {format_value(value, record.averages[line.measure])}"
                 dot = f'<circle class="{colour}" cx="{a:.1f}" cy="{b:.1f}" r="2.5">'
-                parts.append(f"{dot}<title>{charts.text(said, 200)}</title></circle>")
+                parts.append(f"{dot}<title>{escape_html(label, 200)}</title></circle>")
         for change in line.changes:
             a, b = x(change.record), y(change.record.summaries[line.measure])
             parts.append(
-                f'<g class="{"up" if change.better else "down"}"><title>{charts.text(change.words, 300)}</title>'
+                f'<g class="{"up" if change.better else "down"}"><title>{escape_html(change.words, 300)}</title>'
                 f'<path stroke-width="1" stroke-dasharray="2 3" d="M{a:.1f} {top:g}V{bottom:g}"/>'
                 f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4.5"/></g>'
             )
@@ -179,11 +191,11 @@ def chart(lines: Sequence[Line]) -> Chart:
         parts.append(f'<path class="line {colour}"{dashes} d="M{left:g} {row - 4:g}h22"/>')
         parts.append(f'<text x="{left + 28:g}" y="{row:g}">{charts.short(line.name, 36)}{why}</text></g>')
         row += 18
-    said = "; ".join(
+    description = "; ".join(
         f"{line.name}: {count(len(line.records), 'record')}, newest {line.shown}, {count(len(line.changes), 'change')}"
         for line in lines[:10]
     )
-    return charts.Chart(f"{lines[0].measure} over time{left_out}", said, row, "".join(parts))
+    return charts.Chart(f"{lines[0].measure} over time{left_out}", description, row, "".join(parts))
 
 
 def page(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> str:
