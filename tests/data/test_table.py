@@ -12,16 +12,16 @@ from goldrank.data.table import (
     escape_ci,
     facts,
     html,
-    names,
+    name_heads,
     note_sentences,
-    numbers,
+    number_heads,
     plain,
-    words,
+    text_heads,
 )
 from goldrank.notes import Note
 
 TABLE = Table(
-    [*names("run"), *numbers("AP"), *words("verdict")],
+    [*name_heads("run"), *number_heads("AP"), *text_heads("verdict")],
     [["old", "0.5", ""], Row(["new", Cell("0.75", 0.7512, "best", "a", "0.7 to 0.8"), Cell("better", style="better")])],
     title="Systems",
     caption="A letter: better.",
@@ -74,7 +74,7 @@ def test_columns_can_be_left_out():
 
 def test_wide_and_combining_characters_keep_columns_straight():
     lines = plain(
-        [Table([*names("run"), *numbers("AP")], [["東京", "1"], ["e\u0301", "2"], ["abcd", "3"]])]
+        [Table([*name_heads("run"), *number_heads("AP")], [["東京", "1"], ["e\u0301", "2"], ["abcd", "3"]])]
     ).splitlines()
     assert {display_width(line) for line in lines} == {8}
 
@@ -93,15 +93,15 @@ HOSTILE = [
 
 
 def test_no_cell_leaves_its_line_or_acts():
-    blocks = [
-        Table([*names(HOSTILE[0]), *words("")], [[text, text] for text in HOSTILE]),
+    parts = [
+        Table([*name_heads(HOSTILE[0]), *text_heads("")], [[text, text] for text in HOSTILE]),
         *(Sentence(text, "remark") for text in HOSTILE),
     ]
-    text = plain(blocks)
+    text = plain(parts)
     assert len(text.splitlines()) == 1 + 2 * len(HOSTILE)
     assert all(c.isprintable() or c == "\n" for c in text)
     assert not re.search(r"^\s*::|##\[", text, re.M)
-    page = html(blocks)
+    page = html(parts)
     assert "<script" not in page
     assert all(c.isprintable() or c == "\n" for c in page)
 

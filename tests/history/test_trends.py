@@ -30,7 +30,7 @@ def fill(history, all_values, label="main", **more):
 
 
 def as_text(*args):
-    return plain(trend.blocks(*args))
+    return plain(trend.parts(*args))
 
 
 def noisy(rng, base, shift=0.0):

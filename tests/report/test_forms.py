@@ -9,7 +9,18 @@ import pytest
 from rich.console import Console
 
 from goldrank import compare, diff, evaluate, gate
-from goldrank.data.table import Cell, Fold, Sentence, Table, html, names, note_sentences, numbers, plain, words
+from goldrank.data.table import (
+    Cell,
+    Fold,
+    Sentence,
+    Table,
+    html,
+    name_heads,
+    note_sentences,
+    number_heads,
+    plain,
+    text_heads,
+)
 from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
 from goldrank.report.scores import WRITERS
@@ -27,18 +38,20 @@ HOSTILE = [
     r"\input{x} & % $ #",
     "\u2028\udc80",
 ]
-BLOCKS = [
+PARTS = [
     Table(
-        [*names("run"), *numbers("AP"), *words("why")], [[text, Cell("0.5", 0.5), text] for text in HOSTILE], "Title"
+        [*name_heads("run"), *number_heads("AP"), *text_heads("why")],
+        [[text, Cell("0.5", 0.5), text] for text in HOSTILE],
+        "Title",
     ),
     *note_sentences([Note.of("repeated-documents", count=2), Note.of("infinite-scores", count=3)]),
     Fold("More", [Sentence("inside")]),
 ]
 
 
-def terminal(blocks, **options):
+def terminal(parts, **options):
     file = io.StringIO()
-    Console(file=file, width=200, highlight=False, emoji=False, **options).print(view(blocks))
+    Console(file=file, width=200, highlight=False, emoji=False, **options).print(view(parts))
     return file.getvalue()
 
 
@@ -48,8 +61,8 @@ FORMS = {
     "markdown": markdown.write,
     "latex": latex.write,
     "terminal": terminal,
-    "csv": lambda blocks: separated.write(blocks[0]),
-    "tsv": lambda blocks: separated.write(blocks[0], "\t"),
+    "csv": lambda parts: separated.write(parts[0]),
+    "tsv": lambda parts: separated.write(parts[0], "\t"),
 }
 WARNINGS = {
     "text": "\n! 3 scores are infinite\n",
@@ -62,7 +75,7 @@ WARNINGS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_control_character_and_no_line_break_passes(form):
-    text = FORMS[form](BLOCKS)
+    text = FORMS[form](PARTS)
     assert text.encode()
     assert all(c.isprintable() or c in "\n\t" for c in text)
     assert len([line for line in text.splitlines() if "0.5" in line]) == len(HOSTILE)
@@ -71,21 +84,21 @@ def test_no_control_character_and_no_line_break_passes(form):
 
 @pytest.mark.parametrize("form", WARNINGS)
 def test_warnings_come_first_and_look_different(form):
-    text = FORMS[form](BLOCKS)
+    text = FORMS[form](PARTS)
     assert WARNINGS[form] in text
     assert text.index("3 scores are infinite") < text.index("2 repeated documents")
     assert "inside" in text
 
 
 def test_a_terminal_sees_warnings_in_yellow():
-    text = terminal(BLOCKS, force_terminal=True, color_system="standard")
+    text = terminal(PARTS, force_terminal=True, color_system="standard")
     assert "\x1b[33m! 3 scores are infinite\x1b[0m" in text
     assert "\x1b[2m- 2 repeated documents were dropped\x1b[0m" in text
 
 
 def test_a_terminal_gets_large_tables_too():
     rows = [[f"q{i}", "0.5"] for i in range(MOST_ROWS + 1)]
-    text = terminal([Table([*names("query"), *numbers("AP")], rows, caption="all")])
+    text = terminal([Table([*name_heads("query"), *number_heads("AP")], rows, caption="all")])
     assert len(text.splitlines()) == MOST_ROWS + 3
     assert text.count("all") == 1
 
@@ -93,14 +106,14 @@ def test_a_terminal_gets_large_tables_too():
 @pytest.mark.parametrize("delimiter", [",", "\t"])
 def test_spreadsheets_see_no_formula_and_programs_whole_ids(delimiter):
     texts = ["=1+1", "@x", "-5", "+1.5", "-1+2", "x" * 5_000, 'a,"b"\tc']
-    table = Table([*names("id"), *numbers("v")], [[text, Cell("0.3", 1 / 3)] for text in texts])
+    table = Table([*name_heads("id"), *number_heads("v")], [[text, Cell("0.3", 1 / 3)] for text in texts])
     rows = list(csv.reader(io.StringIO(separated.write(table, delimiter)), delimiter=delimiter))
     assert [row[0] for row in rows[1:]] == ["'=1+1", "'@x", "-5", "+1.5", "'-1+2", "x" * 5_000, 'a,"b"\\tc']
     assert {row[1] for row in rows[1:]} == {repr(1 / 3)}
 
 
 def test_latex_numbers_have_minus_signs_and_bold():
-    table = Table(numbers("a", "b", "c"), [[Cell("0.5", style="best", raised="a b"), "-0.1 to +0.2", "-"]], "T")
+    table = Table(number_heads("a", "b", "c"), [[Cell("0.5", style="best", raised="a b"), "-0.1 to +0.2", "-"]], "T")
     assert r"\textbf{0.5}\textsuperscript{a,b} & $-0.1$ to $+0.2$ & -- \\" in latex.write([table])
     assert r"\caption{T.}" in latex.write([table])
 

@@ -12,7 +12,7 @@ from goldrank.cli import run as command
 from goldrank.data.table import plain
 from goldrank.errors import GoldrankError
 from goldrank.gating.verdict import Verdict
-from goldrank.report.gate import FORMS, blocks, render
+from goldrank.report.gate import FORMS, parts, render
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -91,7 +91,7 @@ def test_markdown_keeps_its_structure():
 
 def test_text_holds_no_commands_and_no_markup():
     for width in (40, 60, 120, None):
-        lines = plain(blocks(hostile_verdict()), width).splitlines()
+        lines = plain(parts(hostile_verdict()), width).splitlines()
         assert not any(line.lstrip().startswith("::") or "##[" in line for line in lines)
     text = render(hostile_verdict(), "text")
     assert "[bold]rich[/bold]" in text

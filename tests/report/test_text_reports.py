@@ -13,7 +13,7 @@ from goldrank import compare, compare_scores, diff
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import OptionError
 from goldrank.report import FORMS, charts, latex, markdown, render
-from goldrank.report.diff import blocks as diff_blocks
+from goldrank.report.diff import parts as diff_parts
 from goldrank.report.terminal import view
 
 HOSTILE = [
@@ -136,7 +136,7 @@ def test_diff_view(data):
     qrels, runs = data
     changes = diff(qrels, runs["bm25"], runs["hybrid"], names=("\x1b[1mold", "[red]new"))
     file = io.StringIO()
-    Console(file=file, width=100).print(view(diff_blocks(changes)))
+    Console(file=file, width=100).print(view(diff_parts(changes)))
     text = file.getvalue()
     assert "\x1b" not in text
     assert "[red]new" in text

@@ -54,12 +54,12 @@ def command(
     """
     from goldrank.comparison.matching import describe_disagreements, matcher_agreement
     from goldrank.data.table import note_sentences
-    from goldrank.report.matchers import blocks, render
+    from goldrank.report.matchers import parts, render
 
     where = key_values(fields, "--map") or None
     found = matcher_agreement(labels, list(matchers or NAMES), fields=where, format=data_format, **options)
     if output == "table":
-        show(blocks(found))
+        show(parts(found))
     else:
         echo(render(found, output))
         show(note_sentences(found.notes), err=True)

@@ -46,7 +46,7 @@ def set_(
     """Freeze a run's scores as BASELINE, a file (or with --db a name), and say what that changes."""
     from goldrank.gating.baseline import Baseline, changes, judgement_hashes
     from goldrank.history.store import History
-    from goldrank.report.baseline import change_blocks
+    from goldrank.report.baseline import change_parts
 
     if record is not None and db is None:
         raise click.UsageError("--record needs --db, the history that it is in")
@@ -79,7 +79,7 @@ def set_(
             new = Baseline.of(baseline, db)
         before = f"{old.digest[:12]} -> " if old else ""
         changed.append(f"sha256: {before}{new.digest[:12]}")
-    output.show(change_blocks(baseline, changed, set_now=not dry_run))
+    output.show(change_parts(baseline, changed, set_now=not dry_run))
 
 
 def _evaluate(
@@ -108,6 +108,6 @@ def _evaluate(
 def show(baseline: str, db: str | None) -> None:
     """Show a baseline: what it is, when it was set, and its values. A changed file is refused."""
     from goldrank.gating.baseline import Baseline
-    from goldrank.report.baseline import blocks
+    from goldrank.report.baseline import parts
 
-    output.show(blocks(Baseline.of(baseline, db)))
+    output.show(parts(Baseline.of(baseline, db)))

@@ -62,7 +62,7 @@ def command(
         )
     show_comparison(result, files, svg, save)
     if agree:
-        from goldrank.report.comparison import agreement_blocks
+        from goldrank.report.comparison import agreement_parts
 
         echo("")
-        show(agreement_blocks(result, opened))
+        show(agreement_parts(result, opened))

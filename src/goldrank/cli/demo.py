@@ -15,7 +15,7 @@ def command(write: str | None) -> None:
     """Evaluate two retrievers on a small data set of household tips, and explain the result."""
     from goldrank import demo, evaluate, io
     from goldrank.data.table import Sentence
-    from goldrank.report.demo import MEASURES, blocks
+    from goldrank.report.demo import MEASURES, parts
 
     data, runs = demo.load(), demo.runs()
     scores = evaluate(data["qrels"], runs, MEASURES)
@@ -27,4 +27,4 @@ def command(write: str | None) -> None:
         for name, run in runs.items():
             io.write_run(io.as_run(run, name=name), folder / f"{name}.run")
         following = f"Written. Try:  goldrank eval {folder}/household.qrels {folder}/overlap.run {folder}/bm25.run -q"
-    show([*blocks(data, scores), Sentence(following)])
+    show([*parts(data, scores), Sentence(following)])

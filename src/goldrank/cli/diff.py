@@ -38,10 +38,10 @@ def command(
     """Show what moved from run BEFORE to run AFTER: which relevant documents rose or fell, and why."""
     from goldrank.comparison.rank_changes import diff
     from goldrank.report import WIDTH
-    from goldrank.report.diff import blocks
+    from goldrank.report.diff import parts
 
     old, new = open_runs((before, after), policies, run_format).values()
     changes = diff(qrels, old, new, measure, k=k, names=(old.name, new.name), **policies)
     if json_file:
         write(json_file, json.dumps(changes.to_dict()) + "\n")
-    show(blocks(changes, count), WIDTH)
+    show(parts(changes, count), WIDTH)

@@ -11,7 +11,7 @@ from goldrank.cli.inputs import named_file, once, open_qrels, open_runs, progres
 from goldrank.cli.options import format_option, measures_option, memory_option, policy_options
 from goldrank.cli.output import echo, show, write
 from goldrank.data.scores import Scores
-from goldrank.report.scores import WRITERS, blocks, notes, render
+from goldrank.report.scores import WRITERS, notes, parts, render
 
 
 @click.command()
@@ -83,7 +83,7 @@ def command(
 def show_scores(scores: Sequence[Scores], form: str, by_query: bool) -> None:
     """Print scores; where the form is one for programs, notes go to standard error."""
     if form == "table":
-        show(blocks(scores, by_query))
+        show(parts(scores, by_query))
     else:
         echo(render(scores, form, by_query))
         show(notes(scores), err=True)

@@ -107,12 +107,12 @@ def _form(output: str) -> tuple[str, str]:
 
 def _write(verdict: Any, files: list[tuple[str, str]], forms: list[str]) -> None:
     from goldrank.report import WIDTH
-    from goldrank.report.gate import blocks, render
+    from goldrank.report.gate import parts, render
 
     for form, path in files:
         write(path, render(verdict, form))
     for form in forms:
         if form == "text":
-            show(blocks(verdict), WIDTH)
+            show(parts(verdict), WIDTH)
         else:
             echo(render(verdict, form))

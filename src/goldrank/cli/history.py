@@ -36,7 +36,7 @@ def command(
     with History.open(db, read_only=True) as history:
         found = [lines(history, measure, label=label, limit=limit, alpha=alpha) for measure in measures or (None,)]
         baselines = history.baselines()
-    show(trend.blocks(found, baselines, alpha), WIDTH)
+    show(trend.parts(found, baselines, alpha), WIDTH)
     if html_file:
         write(html_file, trend.page(found, baselines, alpha))
         echo(f"written: {html_file}", err=True)

@@ -16,9 +16,9 @@ def command(scores: tuple[str, ...], output: str | None, name: str | None) -> No
 
     Shards are made with `goldrank eval QRELS RUN --shard 1/8 --save 1.json`, or with judgements that were split.
     """
-    from goldrank.data.scores import Scores, score_blocks
+    from goldrank.data.scores import Scores, score_parts
 
     merged = Scores.merge([Scores.load(path) for path in scores], run=name)
     if output:
         merged.save(output)
-    show(score_blocks([merged]))
+    show(score_parts([merged]))

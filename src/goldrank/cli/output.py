@@ -12,7 +12,7 @@ from goldrank.errors import GoldrankError
 
 if TYPE_CHECKING:
     from goldrank.comparison.result import Comparison
-    from goldrank.data.table import Block
+    from goldrank.data.table import Part
 
 
 def echo(text: str | bytes, err: bool = False) -> None:
@@ -35,15 +35,15 @@ def echo(text: str | bytes, err: bool = False) -> None:
     stream.flush()
 
 
-def show(blocks: Iterable[Block], width: int | None = None, err: bool = False) -> None:
+def show(parts: Iterable[Part], width: int | None = None, err: bool = False) -> None:
     """What a command has to say: in colour on a terminal, as plain text elsewhere and where NO_COLOR is set."""
     from goldrank.data.table import plain
 
     if not err and _is_coloured():
         from goldrank.report.terminal import view
 
-        _print(view(blocks))
-    elif text := plain(blocks, width):
+        _print(view(parts))
+    elif text := plain(parts, width):
         echo(text, err)
 
 
@@ -79,7 +79,7 @@ def show_comparison(
 ) -> None:
     """Print a comparison and write the files that were asked for: form -> path."""
     from goldrank.report import WIDTH, render
-    from goldrank.report.comparison import blocks
+    from goldrank.report.comparison import parts
 
     for form, path in files.items():
         if path:
@@ -92,4 +92,4 @@ def show_comparison(
         echo(f"charts are in {svg}", err=True)
     if save:
         comparison.save_scores(save)
-    show(blocks(comparison), WIDTH)
+    show(parts(comparison), WIDTH)

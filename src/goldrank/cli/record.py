@@ -47,7 +47,7 @@ def command(
     The table is printed first, so that nothing is lost if the history cannot be written; the exit code is 3 then.
     Several runs with one label are recorded as LABEL/RUN.
     """
-    from goldrank.data.scores import score_blocks
+    from goldrank.data.scores import score_parts
     from goldrank.history import History
 
     for tag in tags:
@@ -56,7 +56,7 @@ def command(
     found = _scores(inputs, measures, run_format, policies)
     if baseline is not None and len(found) > 1:
         raise click.UsageError("--baseline takes one run")
-    show(score_blocks(found))
+    show(score_parts(found))
     commit, asked = commit_and_branch(commit)
     if to_mlflow:
         from goldrank.history import mlflow_runs

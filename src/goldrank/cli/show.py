@@ -26,4 +26,4 @@ def command(record: str, by_query: bool, as_json: bool, db: str) -> None:
     if as_json:
         output.echo(report.render([scores], "json", by_query=True))
     else:
-        output.show([trend.about(found, names), *report.blocks([scores], by_query)])
+        output.show([trend.about(found, names), *report.parts([scores], by_query)])

@@ -14,17 +14,17 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.table import (
-    Block,
     Cell,
     Cells,
+    Part,
     Sentence,
     Table,
     html,
     note_sentences,
-    numbers,
+    number_heads,
     plain,
+    text_heads,
     warnings_first,
-    words,
 )
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError, did_you_mean
 
@@ -273,10 +273,10 @@ class Scores:
         return {name: column.values for name, column in self.columns.items()}
 
     def __repr__(self) -> str:
-        return plain(score_blocks([self]))
+        return plain(score_parts([self]))
 
     def _repr_html_(self) -> str:
-        return html(score_blocks([self]))
+        return html(score_parts([self]))
 
 
 class ScoresByRun(Mapping[str, Scores]):
@@ -336,10 +336,10 @@ class ScoresByRun(Mapping[str, Scores]):
         return cls([Scores.from_dict(scores, str(path)) for scores in data.get("runs", ())])
 
     def __repr__(self) -> str:
-        return plain(score_blocks(list(self.values())))
+        return plain(score_parts(list(self.values())))
 
     def _repr_html_(self) -> str:
-        return html(score_blocks(list(self.values())))
+        return html(score_parts(list(self.values())))
 
 
 def format_value(value: float, average: str = "mean") -> str:
@@ -349,11 +349,11 @@ def format_value(value: float, average: str = "mean") -> str:
     return f"{value:,.0f}" if average == "sum" and value == int(value) else f"{value:.4f}"
 
 
-def score_blocks(scores: Sequence[Scores]) -> list[Block]:
+def score_parts(scores: Sequence[Scores]) -> list[Part]:
     """What people see of scores: a table, measures down and runs across, and the notes below."""
     found = list(dict.fromkeys(name for run in scores for name in run.columns))
     rows: list[Cells] = [[name, *(_cell(run, name) for run in scores)] for name in found]
-    heads = [*words("measure"), *numbers(*(ids.show(run.run) for run in scores))]
+    heads = [*text_heads("measure"), *number_heads(*(ids.show(run.run) for run in scores))]
     counted = dict.fromkeys(_headline(run) for run in scores)
     notes = [note for run in scores for note in note_sentences(run.notes, ids.show(run.run) if len(scores) > 1 else "")]
     return [Table(heads, rows), *(Sentence(text, "remark") for text in counted), *warnings_first(notes)]

@@ -1,7 +1,7 @@
 """What every report is made of: tables, sentences and folded parts; and their two small writers, text and HTML.
 
-Whoever reports something makes `Block`s and hands them to the writer of a form: `plain` and `html` here, the others in
-`report/` (terminal, Markdown, CSV, LaTeX). Blocks hold text as it is; each writer has one function that escapes it,
+Whoever reports something makes `Part`s and hands them to the writer of a form: `plain` and `html` here, the others in
+`report/` (terminal, Markdown, CSV, LaTeX). Parts hold text as it is; each writer has one function that escapes it,
 and uses it for every cell and sentence. The two writers here need nothing but Python, so that `Scores` can print.
 """
 
@@ -79,7 +79,8 @@ class Row:
 class Table:
     """Rows of cells under heads.
 
-    >>> print(plain([Table([*names("run"), *numbers("AP")], [["a|b", "0.5"], ["c", Cell("0.75", style="best")]])]))
+    >>> heads = [*name_heads("run"), *number_heads("AP")]
+    >>> print(plain([Table(heads, [["a|b", "0.5"], ["c", Cell("0.75", style="best")]])]))
     run     AP
     a|b    0.5
     c    *0.75
@@ -131,30 +132,30 @@ class Fold:
     """A part that can stay closed, where a form can fold."""
 
     title: str
-    blocks: Sequence[Block]
+    parts: Sequence[Part]
 
 
-Block = Table | Sentence | Fold
+Part = Table | Sentence | Fold
 
 
-def names(*texts: str) -> list[Head]:
+def name_heads(*texts: str) -> list[Head]:
     """Heads of columns of ids and names."""
     return [Head(text, "name") for text in texts]
 
 
-def words(*texts: str) -> list[Head]:
+def text_heads(*texts: str) -> list[Head]:
     """Heads of columns of text."""
     return [Head(text, "text") for text in texts]
 
 
-def numbers(*texts: str) -> list[Head]:
+def number_heads(*texts: str) -> list[Head]:
     """Heads of columns of numbers."""
     return [Head(text, "number") for text in texts]
 
 
 def facts(rows: Mapping[str, str], title: str = "") -> Table:
     """What is known of one thing: a name and a value in each row; empty values are left out."""
-    return Table(words("", ""), [[name, value] for name, value in rows.items() if value.strip()], title)
+    return Table(text_heads("", ""), [[name, value] for name, value in rows.items() if value.strip()], title)
 
 
 def note_sentences(notes: Iterable[object], about: str = "") -> list[Sentence]:
@@ -177,15 +178,15 @@ def warnings_first(sentences: Iterable[Sentence]) -> list[Sentence]:
 FOOTNOTES = ("warning", "remark", "dim")
 
 
-def is_apart(before: Block | None, block: Block) -> bool:
-    """Whether an empty line stands between two blocks of text: not between sentences, nor before footnotes."""
+def is_apart(before: Part | None, part: Part) -> bool:
+    """Whether an empty line stands between two parts of text: not between sentences, nor before footnotes."""
     if before is None:
         return False
-    if not isinstance(block, Sentence):
+    if not isinstance(part, Sentence):
         return True
-    if block.style in FOOTNOTES:
+    if part.style in FOOTNOTES:
         return isinstance(before, Fold)
-    return block.style == "strong" or not isinstance(before, Sentence) or before.style in FOOTNOTES
+    return part.style == "strong" or not isinstance(before, Sentence) or before.style in FOOTNOTES
 
 
 # Plain text.
@@ -193,26 +194,26 @@ def is_apart(before: Block | None, block: Block) -> bool:
 
 def escape_ci(text: str, limit: int = TEXT_LIMIT) -> str:
     """Text for a terminal or a log: no control character, and no command to a build server (`::error::`, `##[...]`)."""
-    shown = text if len(text) <= limit and text.isprintable() else ids.show(text, limit)
+    shown = ids.show(text, limit)
     if "::" not in shown and "##[" not in shown:
         return shown
     return re.sub(r"(^|(?<=\s)):(?=:)", r"\\x3a", shown).replace("##[", "#\\x23[")
 
 
-def plain(blocks: Iterable[Block], width: int | None = None) -> str:
-    """Blocks as text, without a line end; sentences are wrapped if there is a width."""
+def plain(parts: Iterable[Part], width: int | None = None) -> str:
+    """Parts as text, without a line end; sentences are wrapped if there is a width."""
     lines: list[str] = []
-    before: Block | None = None
-    for block in blocks:
-        if is_apart(before, block):
+    before: Part | None = None
+    for part in parts:
+        if is_apart(before, part):
             lines.append("")
-        before = block
-        if isinstance(block, Table):
-            lines += _plain_table(block)
-        elif isinstance(block, Fold):
-            lines += [escape_ci(block.title), *plain(block.blocks, width).split("\n")]
+        before = part
+        if isinstance(part, Table):
+            lines += _plain_table(part)
+        elif isinstance(part, Fold):
+            lines += [escape_ci(part.title), *plain(part.parts, width).split("\n")]
         else:
-            lines += _plain_sentence(block, width)
+            lines += _plain_sentence(part, width)
     return "\n".join(lines)
 
 
@@ -221,12 +222,13 @@ def _plain_table(table: Table) -> list[str]:
     for row in table.cells:
         grid.append([_plain_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)])
     widths = [max(map(display_width, column)) for column in zip(*grid, strict=True)]
+    is_number = [head.kind == "number" for head in table.heads]
     lines = [escape_ci(table.title)] if table.title else []
     for texts in grid:
         padded = []
-        for text, head, width in zip(texts, table.heads, widths, strict=True):
+        for text, right, width in zip(texts, is_number, widths, strict=True):
             space = " " * (width - display_width(text))
-            padded.append(space + text if head.kind == "number" else text + space)
+            padded.append(space + text if right else text + space)
         lines.append("  ".join(padded).rstrip())
     return lines + ([escape_ci(table.caption)] if table.caption else [])
 
@@ -261,24 +263,24 @@ def escape_html(text: str, limit: int = TEXT_LIMIT) -> str:
     return html_entities.escape(ids.show(text, limit))
 
 
-def html(blocks: Iterable[Block]) -> str:
-    """Blocks as a piece of HTML without any style: for notebooks, and for pages that bring the style."""
-    parts = []
-    for is_list, group in groupby(blocks, lambda block: isinstance(block, Sentence) and block.style in LISTED):
+def html(parts: Iterable[Part]) -> str:
+    """Parts as a piece of HTML without any style: for notebooks, and for pages that bring the style."""
+    texts = []
+    for is_list, group in groupby(parts, lambda part: isinstance(part, Sentence) and part.style in LISTED):
         if is_list:
-            items = "".join(_html_item(block) for block in group if isinstance(block, Sentence))
-            parts.append(f'<ul class="notes">{items}</ul>')
+            items = "".join(_html_item(part) for part in group if isinstance(part, Sentence))
+            texts.append(f'<ul class="notes">{items}</ul>')
             continue
-        for block in group:
-            if isinstance(block, Table):
-                parts.append(_html_table(block))
-            elif isinstance(block, Fold):
-                summary = escape_html(block.title)
-                parts.append(f"<details><summary>{summary}</summary>{html(block.blocks)}</details>")
+        for part in group:
+            if isinstance(part, Table):
+                texts.append(_html_table(part))
+            elif isinstance(part, Fold):
+                summary = escape_html(part.title)
+                texts.append(f"<details><summary>{summary}</summary>{html(part.parts)}</details>")
             else:
-                style = f' class="{block.style}"' if block.style else ""
-                parts.append(f"<p{style}>{_html_words(block)}</p>")
-    return "".join(parts)
+                style = f' class="{part.style}"' if part.style else ""
+                texts.append(f"<p{style}>{_html_words(part)}</p>")
+    return "".join(texts)
 
 
 def _html_words(sentence: Sentence) -> str:

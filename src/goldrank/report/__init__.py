@@ -1,6 +1,6 @@
 """Anything -> what a person reads.
 
-A file per thing that is shown makes blocks (`goldrank.data.table`) of it; a file per form writes blocks: `terminal`,
+A file per thing that is shown makes parts (`goldrank.data.table`) of it; a file per form writes parts: `terminal`,
 `markdown`, `separated` (CSV, TSV), `latex`, `html`; plain text is written by `goldrank.data.table.plain`.
 """
 
@@ -39,18 +39,18 @@ def render(comparison: Comparison, form: str) -> str:
         return comparison_page.render(comparison)
     from goldrank.data.table import Table, plain
     from goldrank.report import latex, markdown, separated
-    from goldrank.report.comparison import blocks, pairs_table, paper_systems
+    from goldrank.report.comparison import pairs_table, paper_systems, parts
 
     if form == "csv":
         return separated.write(pairs_table(comparison))
     if form == "text":
-        return plain(blocks(comparison), WIDTH) + "\n"
+        return plain(parts(comparison), WIDTH) + "\n"
     # Pages are narrower than terminals.
     left_out = ("p",) if form == "markdown" else ("p", "verdict")
-    parts = [b.without(*left_out) if isinstance(b, Table) else b for b in blocks(comparison, whole=True)]
+    narrow = [b.without(*left_out) if isinstance(b, Table) else b for b in parts(comparison, whole=True)]
     if form == "markdown":
-        return markdown.write(parts)
-    return latex.write([paper_systems(comparison), *parts[1:]])
+        return markdown.write(narrow)
+    return latex.write([paper_systems(comparison), *narrow[1:]])
 
 
 __all__ = ["ENDINGS", "FORMS", "render"]

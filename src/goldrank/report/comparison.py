@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING
 from goldrank import ids
 from goldrank.comparison.paired import TESTS
 from goldrank.data.scores import format_value
-from goldrank.data.table import Block, Cell, Cells, Row, Sentence, Table, html, names, note_sentences, numbers, words
+from goldrank.data.table import (
+    Cell,
+    Cells,
+    Part,
+    Row,
+    Sentence,
+    Table,
+    html,
+    name_heads,
+    note_sentences,
+    number_heads,
+    text_heads,
+)
 from goldrank.report.numbers import interval, number, p_value
 
 if TYPE_CHECKING:
@@ -23,26 +35,18 @@ MOST_ROWS = 60
 MOST_VERDICTS = 10
 
 
-def blocks(comparison: Comparison, whole: bool = False) -> list[Block]:
+def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
     """What people read; `whole` with all pairs, and with the slices of all measures."""
-    parts: list[Block] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
+    parts: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
     if comparison.slices is not None:
         parts += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
-    return [
-        *parts,
-        Sentence(f"{len(comparison.queries):,} queries. {comparison.method}.", "remark"),
-        *notes(comparison),
-    ]
+    method = Sentence(f"{len(comparison.queries):,} queries. {comparison.method}.", "remark")
+    return [*parts, method, *note_sentences(comparison.notes)]
 
 
 def notebook(comparison: Comparison) -> str:
     """The HTML that a notebook shows."""
-    return html(blocks(comparison))
-
-
-def notes(comparison: Comparison) -> list[Sentence]:
-    """The notes of a comparison, warnings first."""
-    return note_sentences(comparison.notes)
+    return html(parts(comparison))
 
 
 def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
@@ -78,8 +82,8 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
             )
         rows.append(cells)
     if merged:
-        return Table([*names("System"), *numbers(*comparison.measures)], rows, sortable=True)
-    heads = [*words("", "system"), *numbers(*comparison.measures)]
+        return Table([*name_heads("System"), *number_heads(*comparison.measures)], rows, sortable=True)
+    heads = [*text_heads("", "system"), *number_heads(*comparison.measures)]
     return Table(heads, rows, "Systems", letters_note(comparison))
 
 
@@ -95,7 +99,11 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
     left_out = len(comparison.pairs) - len(pairs)
     more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if left_out else ""
     level = f"{comparison.settings.level:.0%} interval"
-    heads = [*words("measure"), *names("A", "B"), *numbers("difference", level, "effect d", "win / tie / loss")]
+    heads = [
+        *text_heads("measure"),
+        *name_heads("A", "B"),
+        *number_heads("difference", level, "effect d", "win / tie / loss"),
+    ]
     rows: list[Cells] = [
         [
             pair.measure,
@@ -111,7 +119,9 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
         ]
         for pair in pairs
     ]
-    return Table([*heads, *numbers("p", "corrected p"), *words("verdict")], rows, f"Differences, B minus A{more}")
+    return Table(
+        [*heads, *number_heads("p", "corrected p"), *text_heads("verdict")], rows, f"Differences, B minus A{more}"
+    )
 
 
 def win_tie_loss(pair: Pair) -> str:
@@ -123,7 +133,7 @@ def slices(comparison: Comparison, whole: bool = False) -> Table:
     """Means on groups of queries."""
     assert comparison.slices is not None
     first = comparison.measures[0]
-    heads = [*words("attribute", "value", "measure"), *numbers("queries", *map(ids.show, comparison.runs))]
+    heads = [*text_heads("attribute", "value", "measure"), *number_heads("queries", *map(ids.show, comparison.runs))]
     rows = []
     for group in comparison.slices.slices:
         if whole or group.measure == first:
@@ -138,9 +148,13 @@ def slices(comparison: Comparison, whole: bool = False) -> Table:
 
 def pairs_table(comparison: Comparison) -> Table:
     """Everything about each pair as exact numbers, for CSV; empty where a value is not defined."""
-    heads = [*words("measure"), *names("a", "b"), *numbers("queries", "mean_a", "mean_b", "difference", "low", "high")]
-    heads += numbers("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
-    heads += [*numbers("p_equivalence", "detectable", "queries_needed"), *words("verdict")]
+    heads = [
+        *text_heads("measure"),
+        *name_heads("a", "b"),
+        *number_heads("queries", "mean_a", "mean_b", "difference", "low", "high"),
+    ]
+    heads += number_heads("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
+    heads += [*number_heads("p_equivalence", "detectable", "queries_needed"), *text_heads("verdict")]
     rows: list[Cells] = []
     for pair in comparison:
         values = [pair.n, pair.mean_a, pair.mean_b, pair.difference, pair.interval.low, pair.interval.high]
@@ -151,7 +165,7 @@ def pairs_table(comparison: Comparison) -> Table:
     return Table(heads, rows)
 
 
-def agreement_blocks(comparison: Comparison, runs: Mapping[str, Run]) -> list[Block]:
+def agreement_parts(comparison: Comparison, runs: Mapping[str, Run]) -> list[Part]:
     """How alike each two rankings are, and how alike each two measures order the systems."""
     from goldrank.comparison.agreement import STATISTICS, agreement, measures_agree
 
@@ -160,10 +174,10 @@ def agreement_blocks(comparison: Comparison, runs: Mapping[str, Run]) -> list[Bl
         means = agreement(runs[a], runs[b]).mean
         rows.append([f"{ids.show(a)}, {ids.show(b)}", *(number(means[name]) for name in STATISTICS)])
     title = "How alike the rankings are (jaccard of the first 10)"
-    parts: list[Block] = [Table([*words("rankings"), *numbers(*STATISTICS)], rows, title)]
+    parts: list[Part] = [Table([*text_heads("rankings"), *number_heads(*STATISTICS)], rows, title)]
     alike = measures_agree(comparison)
     if alike and len(comparison.runs) > 2:
         taus = [[f"{a}, {b}", number(tau)] for (a, b), tau in alike.items()]
-        heads = [*words("order of systems"), *numbers("tau")]
+        heads = [*text_heads("order of systems"), *number_heads("tau")]
         parts.append(Table(heads, taus, "How alike the measures order the systems"))
     return parts

@@ -14,9 +14,20 @@ from goldrank.comparison import rank_changes
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison, Pair
 from goldrank.comparison.slices import SMALL
-from goldrank.data.table import Cell, Cells, Row, Sentence, Table, names, note_sentences, numbers, words
+from goldrank.data.table import (
+    Cell,
+    Cells,
+    Row,
+    Sentence,
+    Table,
+    name_heads,
+    note_sentences,
+    number_heads,
+    text_heads,
+    warnings_first,
+)
 from goldrank.report import charts, html
-from goldrank.report.comparison import letters_note, notes, systems, verdicts, win_tie_loss
+from goldrank.report.comparison import letters_note, systems, verdicts, win_tie_loss
 from goldrank.report.numbers import interval, number, p_value
 
 MOST_BYTES = 295_000
@@ -62,8 +73,7 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "small": SMALL,
         "explorer": explorer,
         "first_queries": explorer["first"],
-        "notes": [*(note for note in notes(c) if note.style == "warning"), *_method(c)]
-        + [note for note in notes(c) if note.style != "warning"],
+        "notes": warnings_first([*_method(c), *note_sentences(c.notes)]),
         "data": "",
     }
     title = title or " vs ".join(ids.show(run, 40) for run in c.runs[:4]) + " and more" * (len(c.runs) > 4)
@@ -85,8 +95,8 @@ def _method(c: Comparison) -> list[Sentence]:
 
 def _differences(c: Comparison) -> Table:
     """As `comparison.differences`, with pairs in one column and intervals below their differences."""
-    heads = [*names("B against A"), *words("Measure")]
-    heads += [*numbers("B − A", "relative", "effect d", "win / tie / loss", "p corrected"), *words("verdict")]
+    heads = [*name_heads("B against A"), *text_heads("Measure")]
+    heads += [*number_heads("B − A", "relative", "effect d", "win / tie / loss", "p corrected"), *text_heads("verdict")]
     rows = []
     for pair in c.pairs[:MOST_PAIRS]:
         relative = pair.difference / abs(pair.mean_a) if pair.mean_a else math.nan
@@ -105,7 +115,12 @@ def _differences(c: Comparison) -> Table:
 
 
 def _slices(c: Comparison) -> Table:
-    heads = [*names("Slice"), *numbers("Queries"), *words("Measure"), *numbers(*(ids.show(run) for run in c.runs))]
+    heads = [
+        *name_heads("Slice"),
+        *number_heads("Queries"),
+        *text_heads("Measure"),
+        *number_heads(*(ids.show(run) for run in c.runs)),
+    ]
     if c.slices is None:
         return Table(heads, [])
     turned = {(d.attribute, d.value, d.measure) for d in c.slices.differences if d.reversed}
@@ -197,8 +212,8 @@ def _explorer(c: Comparison, pair: Pair, ranks: Ranks | None, listed: np.ndarray
         style = "rise" if delta[i] > 0 else "fall"
         cells = [query, *(number(side[query]) for side in both), Cell(number(delta[i], signed=True), style=style)]
         rows.append([*cells, moved[query]] if moved else cells)
-    heads = [*names("Query"), *numbers(ids.show(pair.a), ids.show(pair.b), "B − A")]
-    first = Table([*heads, *words("relevant documents")] if moved else heads, rows)
+    heads = [*name_heads("Query"), *number_heads(ids.show(pair.a), ids.show(pair.b), "B − A")]
+    first = Table([*heads, *text_heads("relevant documents")] if moved else heads, rows)
     return {"a": pair.a, "b": pair.b, "listed": listed, "order": order, "notes": left_out, "first": first}
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldrank.data.scores import ScoresByRun, score_blocks
-from goldrank.data.table import Block, Fold, Sentence
+from goldrank.data.scores import ScoresByRun, score_parts
+from goldrank.data.table import Fold, Part, Sentence
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@1", "R@5", "Judged@5")
 
 
 # The data are what `goldrank.demo.load` reads from its JSON file.
-def blocks(data: Mapping[str, Any], scores: ScoresByRun) -> list[Block]:
+def parts(data: Mapping[str, Any], scores: ScoresByRun) -> list[Part]:
     """What was measured, the numbers, and what they say, for who reads such numbers for the first time."""
     judged = sum(map(len, data["qrels"].values()))
     size = f"{len(data['documents'])} household tips, {len(data['queries'])} questions, {judged} judgements"
@@ -32,6 +32,6 @@ def blocks(data: Mapping[str, Any], scores: ScoresByRun) -> list[Block]:
     return [
         Sentence(f"{size} (2 answers it, 1 helps, 0 does not)."),
         Sentence("Two retrievers: `overlap` counts common words, `bm25` weighs rare words more."),
-        *score_blocks(list(scores.values())),
+        *score_parts(list(scores.values())),
         Fold("What this says", [Sentence(text, "remark") for text in says]),
     ]

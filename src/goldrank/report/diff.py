@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goldrank import ids
 from goldrank.comparison.rank_changes import CAUSES
-from goldrank.data.table import Block, Cell, Cells, Sentence, Table, html, names, numbers, words
+from goldrank.data.table import Cell, Cells, Part, Sentence, Table, html, name_heads, number_heads, text_heads
 
 if TYPE_CHECKING:
     from goldrank.comparison.rank_changes import Change, Diff
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_DOCUMENTS = 6
 
 
-def blocks(changes: Diff, count: int = 10) -> list[Block]:
+def parts(changes: Diff, count: int = 10) -> list[Part]:
     """The difference in a sentence, what happened to the relevant documents, and `count` queries."""
     better = sum(change.delta > 0 for change in changes.changes)
     worse = sum(change.delta < 0 for change in changes.changes)
@@ -25,14 +25,14 @@ def blocks(changes: Diff, count: int = 10) -> list[Block]:
     rows: list[Cells] = [
         [cause, f"{number:,}", Cell(CAUSES[cause], style="dim")] for cause, number in changes.causes.items()
     ]
-    heads = [*words("cause"), *numbers("documents"), *words("")]
+    heads = [*text_heads("cause"), *number_heads("documents"), *text_heads("")]
     why = Table(heads, rows, "What happened to the relevant documents")
     return [Sentence(head, "strong"), why, *(_documents(change) for change in changes.read_first(count))]
 
 
 def notebook(changes: Diff) -> str:
     """The HTML that a notebook shows."""
-    return html(blocks(changes))
+    return html(parts(changes))
 
 
 def _documents(change: Change) -> Table:
@@ -43,7 +43,7 @@ def _documents(change: Change) -> Table:
     ]
     left_out = len(change.documents) - MOST_DOCUMENTS
     return Table(
-        [*names("document"), *numbers("grade", "before", "after"), *words("cause")],
+        [*name_heads("document"), *number_heads("grade", "before", "after"), *text_heads("cause")],
         rows,
         f"{ids.show(change.query)}  {change.delta:+.4f}  {change.before:.4f} to {change.after:.4f}  {change.cause}",
         f"and {left_out:,} more" if left_out > 0 else "",

@@ -11,7 +11,19 @@ from xml.etree import ElementTree
 
 from goldrank import ids
 from goldrank.data import table
-from goldrank.data.table import Block, Cell, Cells, Fold, Sentence, Table, names, note_sentences, numbers, plain, words
+from goldrank.data.table import (
+    Cell,
+    Cells,
+    Fold,
+    Part,
+    Sentence,
+    Table,
+    name_heads,
+    note_sentences,
+    number_heads,
+    plain,
+    text_heads,
+)
 from goldrank.errors import one_of
 from goldrank.report import WIDTH, markdown
 from goldrank.report.numbers import number, p_value
@@ -33,10 +45,10 @@ def render(verdict: Verdict, form: str) -> str:
     """A verdict in one of the `FORMS`."""
     one_of(form, FORMS, "form")
     if form == "text":
-        return plain(blocks(verdict), WIDTH) + "\n"
+        return plain(parts(verdict), WIDTH) + "\n"
     if form == "markdown":
         title = f"### {markdown.SIGNS[verdict.status]} goldrank gate: {verdict.status}\n\n"
-        return title + markdown.write([Sentence(verdict.words), *blocks(verdict)[1:]])
+        return title + markdown.write([Sentence(verdict.words), *parts(verdict)[1:]])
     if form == "json":
         return verdict.to_json() + "\n"
     return {"junit": junit, "github": github}[form](verdict)
@@ -44,15 +56,15 @@ def render(verdict: Verdict, form: str) -> str:
 
 def notebook(verdict: Verdict) -> str:
     """The HTML that a notebook shows."""
-    return table.html(blocks(verdict))
+    return table.html(parts(verdict))
 
 
 # For people.
 
 
-def blocks(verdict: Verdict) -> list[Block]:
+def parts(verdict: Verdict) -> list[Part]:
     """The sentence, every rule with its values, the reasons, the queries that lost most, and the notes."""
-    parts: list[Block] = [Sentence(verdict.words, verdict.status, verdict.status.upper())]
+    parts: list[Part] = [Sentence(verdict.words, verdict.status, verdict.status.upper())]
     parts += [_rules(verdict)] if verdict.findings else []
     parts += [_reason(finding) for finding in verdict.findings if finding.status != "pass"]
     parts += [_lost_most(finding) for finding in verdict.failed if finding.worst]
@@ -76,7 +88,7 @@ def _rules(verdict: Verdict) -> Table:
         ]
         for finding in sorted(verdict.findings, key=lambda finding: not finding.failed)
     ]
-    return Table([*words("", "rule"), *numbers("value", "baseline", "change", "p")], rows)
+    return Table([*text_heads("", "rule"), *number_heads("value", "baseline", "change", "p")], rows)
 
 
 def _reason(finding: Finding) -> Sentence:
@@ -90,7 +102,7 @@ def _lost_most(finding: Finding) -> Fold:
     ]
     return Fold(
         f"Queries that lost most: {finding.title}",
-        [Table([*names("query"), *numbers("before", "after", "change")], rows)],
+        [Table([*name_heads("query"), *number_heads("before", "after", "change")], rows)],
     )
 
 

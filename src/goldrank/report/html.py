@@ -30,7 +30,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.DictLoader(assets()), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
     environment.filters["show"] = lambda text: ids.show(str(text), 200)
-    environment.filters["blocks"] = table.html  # escaped already, hence `| blocks | safe`
+    environment.filters["parts"] = table.html  # escaped already, hence `| parts | safe`
     return environment
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from goldrank import ids
-from goldrank.data.table import TEXT_LIMIT, Block, Cell, Fold, Head, Table
+from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -35,16 +35,16 @@ def escape(text: str, limit: int = TEXT_LIMIT) -> str:
     return "".join(_SPECIAL.get(c, c) for c in ids.show(text, limit)).replace("::", ":{:}")
 
 
-def write(blocks: Iterable[Block]) -> str:
+def write(parts: Iterable[Part]) -> str:
     """Each table as a float of its own; sentences, which papers word themselves, as comments."""
     lines = [r"% needs \usepackage{booktabs,textcomp} and a T1 font encoding"]
-    for block in blocks:
-        if isinstance(block, Table):
-            lines += ["", *_table(block)]
-        elif isinstance(block, Fold):
-            lines += ["", write(block.blocks).partition("\n")[2].rstrip("\n")]
+    for part in parts:
+        if isinstance(part, Table):
+            lines += ["", *_table(part)]
+        elif isinstance(part, Fold):
+            lines += ["", write(part.parts).partition("\n")[2].rstrip("\n")]
         else:
-            lines.append(f"% {'Warning: ' * (block.style == 'warning')}{ids.show(block.text, TEXT_LIMIT)}")
+            lines.append(f"% {'Warning: ' * (part.style == 'warning')}{ids.show(part.text, TEXT_LIMIT)}")
     return "\n".join(lines) + "\n"
 
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable
 
 from goldrank import ids
-from goldrank.data.table import LISTED, TEXT_LIMIT, Block, Cell, Fold, Head, Sentence, Table
+from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table
 
 SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔"}
 
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]|:(?=\w+:)")
 _LINE_START = re.compile(r"^(?=[-=+#>])|^(\d+)(?=[.)](?:\s|$))")
+_RISKY = re.compile(r"[^a-z0-9 .,%+=/-]|www\.|gh-", re.I)
 _LINKED = re.compile(r"(?<!\w)[@#]\w|@[\w-]+\.\w|\bwww\.|://|\bgh-\d", re.I)
 
 
@@ -20,7 +21,8 @@ def escape(text: str, limit: int = TEXT_LIMIT) -> str:
 
     Backslashes do not keep GitHub from linking `@name`, `#1` or an address; code does.
     """
-    return " ".join(map(_word, ids.show(text, limit).split(" ")))
+    shown = ids.show(text, limit)
+    return " ".join(map(_word, shown.split(" "))) if _RISKY.search(shown) else shown
 
 
 def _word(word: str) -> str:
@@ -29,25 +31,25 @@ def _word(word: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", word.replace("&", "&amp;")).replace("<", "&lt;")
 
 
-def write(blocks: Iterable[Block]) -> str:
+def write(parts: Iterable[Part]) -> str:
     """Tables with headings, sentences as paragraphs or lists."""
-    return "\n".join(_lines(blocks)).strip() + "\n"
+    return "\n".join(_lines(parts)).strip() + "\n"
 
 
-def _lines(blocks: Iterable[Block]) -> list[str]:
+def _lines(parts: Iterable[Part]) -> list[str]:
     lines: list[str] = []
-    for block in blocks:
-        if isinstance(block, Sentence) and block.style in LISTED:
+    for part in parts:
+        if isinstance(part, Sentence) and part.style in LISTED:
             if lines and not lines[-1].startswith("- "):
                 lines.append("")
-            lines.append(f"- {_words(block)}")
-        elif isinstance(block, Sentence):
-            lines += ["", _words(block)]
-        elif isinstance(block, Fold):
-            lines += ["", "<details>", f"<summary>{escape(block.title)}</summary>", ""]
-            lines += [*_lines(block.blocks), "", "</details>"]
+            lines.append(f"- {_words(part)}")
+        elif isinstance(part, Sentence):
+            lines += ["", _words(part)]
+        elif isinstance(part, Fold):
+            lines += ["", "<details>", f"<summary>{escape(part.title)}</summary>", ""]
+            lines += [*_lines(part.parts), "", "</details>"]
         else:
-            lines += _table(block)
+            lines += _table(part)
     return lines
 
 

@@ -7,7 +7,18 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from goldrank.data.table import Block, Cell, Cells, Sentence, Table, html, note_sentences, numbers, plain, words
+from goldrank.data.table import (
+    Cell,
+    Cells,
+    Part,
+    Sentence,
+    Table,
+    html,
+    note_sentences,
+    number_heads,
+    plain,
+    text_heads,
+)
 from goldrank.report import markdown, separated
 
 if TYPE_CHECKING:
@@ -22,12 +33,12 @@ def render(found: MatcherAgreements, form: str = "table") -> str:
 
 def notebook(found: MatcherAgreements) -> str:
     """The HTML that a notebook shows."""
-    return html(blocks(found))
+    return html(parts(found))
 
 
-def blocks(found: MatcherAgreements) -> list[Block]:
+def parts(found: MatcherAgreements) -> list[Part]:
     """Agreement, best thresholds, and what to know about them."""
-    parts: list[Block] = [agreement(found)]
+    parts: list[Part] = [agreement(found)]
     parts.append(Sentence("tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither", "remark"))
     if len(found.results) > 1:
         text = "behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
@@ -52,8 +63,8 @@ def agreement(found: MatcherAgreements) -> Table:
         counts = " / ".join(f"{count:,}" for count in c)
         behind = "" if result.behind is None else _interval(result.behind)
         rows.append([result.matcher, _number(c.kappa), _interval(result.interval), *values, counts, behind])
-    heads = numbers("kappa", f"{found.level:.0%} interval", "F1", "precision", "recall", "accuracy")
-    return Table([*words("matcher"), *heads, *numbers("tp / fp / fn / tn", "behind the first")], rows)
+    heads = number_heads("kappa", f"{found.level:.0%} interval", "F1", "precision", "recall", "accuracy")
+    return Table([*text_heads("matcher"), *heads, *number_heads("tp / fp / fn / tn", "behind the first")], rows)
 
 
 def thresholds(found: MatcherAgreements) -> Table:
@@ -66,8 +77,8 @@ def thresholds(found: MatcherAgreements) -> Table:
                 best = result.best[by]
                 cells += [f"{best.threshold:g}", _number(best.value), _number(best.held_out)]
             rows.append(cells)
-    heads = numbers("by kappa", "kappa", "held out", "by F1", "F1", "held out")
-    return Table([*words("best threshold"), *heads], rows)
+    heads = number_heads("by kappa", "kappa", "held out", "by F1", "F1", "held out")
+    return Table([*text_heads("best threshold"), *heads], rows)
 
 
 def _number(value: float | None) -> str:
@@ -83,11 +94,11 @@ def _records(found: MatcherAgreements) -> Table:
     rows: list[Cells] = [
         [Cell(record.pop("matcher")), *(Cell("", value) for value in record.values())] for record in found.rows()
     ]
-    return Table([*words("matcher"), *numbers(*list(records[0])[1:])], rows)
+    return Table([*text_heads("matcher"), *number_heads(*list(records[0])[1:])], rows)
 
 
 WRITERS: dict[str, Callable[[MatcherAgreements], str]] = {
-    "table": lambda found: plain(blocks(found)),
+    "table": lambda found: plain(parts(found)),
     "json": lambda found: json.dumps(found.to_dict(), indent=2),
     "csv": lambda found: separated.write(_records(found)),
     "markdown": lambda found: markdown.write([agreement(found)]),

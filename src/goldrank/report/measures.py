@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from goldrank.data.table import Block, Sentence, Table, facts, names, plain, words
+from goldrank.data.table import Part, Sentence, Table, facts, name_heads, plain, text_heads
 from goldrank.measures import REGISTRY
 from goldrank.measures.declare import Declaration, describe_option
 
@@ -20,11 +20,11 @@ _AVERAGES = {"mean": "the mean", "sum": "the sum", "geometric": "the geometric m
 _FACTS = ("name", "formula", "use", "avoid", "cite", "cutoff", "low", "high", "average", "doc")
 
 
-def listed() -> list[Block]:
+def listed() -> list[Part]:
     """Every measure with what it measures."""
     rows = [[name, declared.summary] for name, declared in REGISTRY.items()]
     hint = '`goldrank measures nDCG` tells all about one. Spelling: nDCG@10, P(rel=2)@5, nDCG(gain="exp2")@20.'
-    return [Table([*names(""), *words("")], rows), Sentence(hint)]
+    return [Table([*name_heads(""), *text_heads("")], rows), Sentence(hint)]
 
 
 def listed_json() -> str:
@@ -32,7 +32,7 @@ def listed_json() -> str:
     return json.dumps({name: declared.summary for name, declared in REGISTRY.items()}, indent=2)
 
 
-def page(declared: Declaration) -> list[Block]:
+def page(declared: Declaration) -> list[Part]:
     """All about one measure."""
     about = facts(
         {

@@ -6,8 +6,19 @@ import json
 from collections.abc import Callable, Sequence
 
 from goldrank import ids
-from goldrank.data.scores import Scores, format_value, score_blocks
-from goldrank.data.table import Block, Cell, Cells, Sentence, Table, html, names, note_sentences, numbers, plain
+from goldrank.data.scores import Scores, format_value, score_parts
+from goldrank.data.table import (
+    Cell,
+    Cells,
+    Part,
+    Sentence,
+    Table,
+    html,
+    name_heads,
+    note_sentences,
+    number_heads,
+    plain,
+)
 from goldrank.report import latex, markdown, separated
 
 
@@ -16,10 +27,10 @@ def render(scores: Sequence[Scores], form: str, by_query: bool = False) -> str:
     return WRITERS[form](scores, by_query)
 
 
-def blocks(scores: Sequence[Scores], by_query: bool = False) -> list[Block]:
+def parts(scores: Sequence[Scores], by_query: bool = False) -> list[Part]:
     """What people read: summaries, runs side by side, and before them each run's queries if they are asked for."""
     listed = [by_query_table(run, titled=len(scores) > 1) for run in scores] if by_query else []
-    return [*listed, *score_blocks(scores)]
+    return [*listed, *score_parts(scores)]
 
 
 def notes(scores: Sequence[Scores]) -> list[Sentence]:
@@ -31,7 +42,7 @@ def by_query_table(scores: Scores, titled: bool = False) -> Table:
     """A row per query, a column per measure."""
     columns = [[_cell(value, c.average) for value in c.values.tolist()] for c in scores.columns.values()]
     rows: list[Cells] = [[query, *cells] for query, *cells in zip(scores.queries, *columns, strict=True)]
-    return Table([*names("query"), *numbers(*scores.measures)], rows, ids.show(scores.run) if titled else "")
+    return Table([*name_heads("query"), *number_heads(*scores.measures)], rows, ids.show(scores.run) if titled else "")
 
 
 def one_query_table(scores: Scores, query: str) -> Table:
@@ -40,7 +51,7 @@ def one_query_table(scores: Scores, query: str) -> Table:
     rows: list[Cells] = [
         [name, _cell(float(column.values[at]), column.average)] for name, column in scores.columns.items()
     ]
-    return Table([*names(""), *numbers("")], rows)
+    return Table([*name_heads(""), *number_heads("")], rows)
 
 
 def long_table(scores: Sequence[Scores], by_query: bool = False) -> Table:
@@ -54,7 +65,7 @@ def long_table(scores: Sequence[Scores], by_query: bool = False) -> Table:
             rows += [[run.run, query, *cells] for query, *cells in zip(run.queries, *values, strict=True)]
         else:
             rows.append([run.run, *(_cell(column.summary, column.average) for column in columns)])
-    return Table([*names("run", *(["query"] * by_query)), *numbers(*measures)], rows)
+    return Table([*name_heads("run", *(["query"] * by_query)), *number_heads(*measures)], rows)
 
 
 def _cell(value: float, average: str) -> Cell:
@@ -91,11 +102,11 @@ def _number(value: float) -> float | None:
 def _page(scores: Sequence[Scores], by_query: bool) -> str:
     from goldrank.report.html import page
 
-    return page("Scores: " + ", ".join(ids.show(run.run) for run in scores), html(blocks(scores, by_query)))
+    return page("Scores: " + ", ".join(ids.show(run.run) for run in scores), html(parts(scores, by_query)))
 
 
 WRITERS: dict[str, Callable[[Sequence[Scores], bool], str]] = {
-    "table": lambda scores, by_query: plain(blocks(scores, by_query)),
+    "table": lambda scores, by_query: plain(parts(scores, by_query)),
     "json": _json,
     "jsonl": _json_lines,
     "csv": lambda scores, by_query: separated.write(long_table(scores, by_query)),

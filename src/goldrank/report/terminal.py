@@ -9,7 +9,7 @@ from rich import table as rich_table
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from goldrank.data.table import Block, Cell, Head, Row, Sentence, Table, escape_ci, is_apart, plain
+from goldrank.data.table import Cell, Head, Part, Row, Sentence, Table, escape_ci, is_apart, plain
 
 STYLES = {
     "better": "green",
@@ -34,22 +34,22 @@ MOST_ROWS = 200
 """Larger tables are written as plain text: rich lays out each cell, and thousands of them take seconds."""
 
 
-def view(blocks: Iterable[Block]) -> RenderableType:
-    """Blocks as rich shows them."""
-    parts: list[RenderableType] = []
-    before: Block | None = None
-    for block in blocks:
-        if is_apart(before, block):
-            parts.append(Text(""))
-        before = block
-        if isinstance(block, Sentence):
-            parts.append(_sentence(block))
-        elif isinstance(block, Table):
-            parts.append(_table(block) if len(block.rows) <= MOST_ROWS else Text(plain([replace(block, caption="")])))
-            parts += [Text(escape_ci(block.caption), style="dim")] if block.caption else []
+def view(parts: Iterable[Part]) -> RenderableType:
+    """Parts as rich shows them."""
+    drawn: list[RenderableType] = []
+    before: Part | None = None
+    for part in parts:
+        if is_apart(before, part):
+            drawn.append(Text(""))
+        before = part
+        if isinstance(part, Sentence):
+            drawn.append(_sentence(part))
+        elif isinstance(part, Table):
+            drawn.append(_table(part) if len(part.rows) <= MOST_ROWS else Text(plain([replace(part, caption="")])))
+            drawn += [Text(escape_ci(part.caption), style="dim")] if part.caption else []
         else:
-            parts += [Text(escape_ci(block.title), style="bold"), view(block.blocks)]
-    return Group(*parts)
+            drawn += [Text(escape_ci(part.title), style="bold"), view(part.parts)]
+    return Group(*drawn)
 
 
 def _sentence(sentence: Sentence) -> Text:

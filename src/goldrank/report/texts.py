@@ -7,7 +7,7 @@ from html import escape
 
 from goldrank import ids
 from goldrank.data.explanation import Explanation
-from goldrank.data.scores import Scores, score_blocks
+from goldrank.data.scores import Scores, score_parts
 from goldrank.data.table import html
 from goldrank.report.coverage import CoverageCurves
 from goldrank.report.html import page
@@ -20,7 +20,7 @@ def render(
 ) -> str:
     """One page for one or more systems; `explanations` are by the system's name."""
     names = [ids.show(run.run) for run in scores]
-    parts = [f'<div class="explained">{html(score_blocks(scores))}</div>']
+    parts = [f'<div class="explained">{html(score_parts(scores))}</div>']
     if curves is not None and curves.charts:
         parts.append("<h2>Coverage</h2><p>The mean share of references that are covered.</p>")
         figures = (

@@ -11,16 +11,16 @@ from goldrank import ids
 from goldrank.data.scores import format_value
 from goldrank.data.table import (
     NAME_LIMIT,
-    Block,
     Cell,
     Head,
+    Part,
     Row,
     Sentence,
     Table,
     escape_html,
     facts,
-    numbers,
-    words,
+    number_heads,
+    text_heads,
 )
 from goldrank.history.store import Record
 from goldrank.history.trends import Change, Line
@@ -39,17 +39,17 @@ MOST_DOTS = 200
 """With more records a line is drawn without a dot for each."""
 
 
-def blocks(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> list[Block]:
+def parts(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> list[Part]:
     """The lines of each measure: a sparkline, the newest records and every change."""
-    parts: list[Block] = []
+    parts: list[Part] = []
     for lines in found:
         parts.append(Sentence(lines[0].measure, "strong"))
-        parts += [block for line in lines for block in _line(line, baselines)]
+        parts += [part for line in lines for part in _line(line, baselines)]
     return [*parts, Sentence(method(alpha), "remark")]
 
 
-def _line(line: Line, baselines: Mapping[str, int]) -> list[Block]:
-    parts: list[Block] = []
+def _line(line: Line, baselines: Mapping[str, int]) -> list[Part]:
+    parts: list[Part] = []
     if line.new_because:
         parts.append(Sentence(f"A new line, not comparable with the one before: {line.new_because}."))
     drawn = f"{ids.show(line.name)}  {spark(line.values)}  {line.shown}  ({count(len(line.records), 'record')})"
@@ -91,7 +91,13 @@ def records(line: Line, baselines: Mapping[str, int], most: int) -> Table:
             Cell(ids.show(", ".join(remarks))),
         ]
         rows.append(Row(cells, "flag" if change else ""))
-    heads = [*words(""), *numbers("id"), *words("time", "commit"), *numbers(line.measure, ""), *words("note")]
+    heads = [
+        *text_heads(""),
+        *number_heads("id"),
+        *text_heads("time", "commit"),
+        *number_heads(line.measure, ""),
+        *text_heads("note"),
+    ]
     return Table(heads, rows)
 
 
