@@ -151,13 +151,14 @@ def test_bug_is_told_without_traceback(
     assert "internal error: ZeroDivisionError: oops" in capsys.readouterr().err
 
 
-def test_closed_pipe_is_no_error(files: Path) -> None:
-    command = f"{sys.executable} -m goldrank measures | head -1"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, env=ENV, check=False
-    )
-    assert done.returncode == 0
-    assert done.stderr == ""
+@pytest.mark.parametrize("arguments", ["measures", "eval q r -q -o csv", "trec_eval -q q r"])
+def test_closed_pipe_is_no_error(files: Path, arguments: str) -> None:
+    for reader in ("head -1", "true"):
+        command = f"set -o pipefail; {sys.executable} -m goldrank {arguments} | {reader}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=ENV, cwd=files, check=False)
+        assert done.returncode == 0
+        assert "Error" not in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_measures_page() -> None:

@@ -26,6 +26,8 @@ TEXT_LIMIT = 2_000
 
 VERDICTS = ("better", "worse", "same", "equivalent", "unclear", "pass", "fail", "error")
 """Styles of cells and sentences that say how something ended."""
+FOOTNOTES = ("warning", "remark", "dim")
+"""Styles of sentences that stand close to what they are about."""
 LISTED = (*VERDICTS, "warning", "remark")
 """Styles of sentences that are items of a list, where a form has lists. Other styles: 'dim', 'strong', ''."""
 
@@ -173,9 +175,6 @@ def note_sentences(notes: Iterable[object], about: str = "") -> list[Sentence]:
 def warnings_first(sentences: Iterable[Sentence]) -> list[Sentence]:
     """Sentences in their order, but warnings before all others."""
     return sorted(sentences, key=lambda sentence: sentence.style != "warning")
-
-
-FOOTNOTES = ("warning", "remark", "dim")
 
 
 def is_apart(before: Part | None, part: Part) -> bool:
