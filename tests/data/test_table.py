@@ -5,6 +5,7 @@ import re
 from goldrank.data.table import (
     Cell,
     Fold,
+    Head,
     Row,
     Sentence,
     Table,
@@ -12,16 +13,13 @@ from goldrank.data.table import (
     escape_ci,
     facts,
     html,
-    name_heads,
     note_sentences,
-    number_heads,
     plain,
-    text_heads,
 )
 from goldrank.notes import Note
 
 TABLE = Table(
-    [*name_heads("run"), *number_heads("AP"), *text_heads("verdict")],
+    [*Head.names("run"), *Head.numbers("AP"), *Head.texts("verdict")],
     [["old", "0.5", ""], Row(["new", Cell("0.75", 0.7512, "best", "a", "0.7 to 0.8"), Cell("better", style="better")])],
     title="Systems",
     caption="A letter: better.",
@@ -74,7 +72,7 @@ def test_columns_can_be_left_out():
 
 def test_wide_and_combining_characters_keep_columns_straight():
     lines = plain(
-        [Table([*name_heads("run"), *number_heads("AP")], [["東京", "1"], ["e\u0301", "2"], ["abcd", "3"]])]
+        [Table([*Head.names("run"), *Head.numbers("AP")], [["東京", "1"], ["e\u0301", "2"], ["abcd", "3"]])]
     ).splitlines()
     assert {display_width(line) for line in lines} == {8}
 
@@ -94,7 +92,7 @@ HOSTILE = [
 
 def test_no_cell_leaves_its_line_or_acts():
     parts = [
-        Table([*name_heads(HOSTILE[0]), *text_heads("")], [[text, text] for text in HOSTILE]),
+        Table([*Head.names(HOSTILE[0]), *Head.texts("")], [[text, text] for text in HOSTILE]),
         *(Sentence(text, "remark") for text in HOSTILE),
     ]
     text = plain(parts)

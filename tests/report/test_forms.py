@@ -9,18 +9,7 @@ import pytest
 from rich.console import Console
 
 from goldrank import compare, diff, evaluate, gate
-from goldrank.data.table import (
-    Cell,
-    Fold,
-    Sentence,
-    Table,
-    html,
-    name_heads,
-    note_sentences,
-    number_heads,
-    plain,
-    text_heads,
-)
+from goldrank.data.table import Cell, Fold, Head, Sentence, Table, html, note_sentences, plain
 from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
 from goldrank.report.scores import WRITERS
@@ -40,7 +29,7 @@ HOSTILE = [
 ]
 PARTS = [
     Table(
-        [*name_heads("run"), *number_heads("AP"), *text_heads("why")],
+        [*Head.names("run"), *Head.numbers("AP"), *Head.texts("why")],
         [[text, Cell("0.5", 0.5), text] for text in HOSTILE],
         "Title",
     ),
@@ -98,7 +87,7 @@ def test_a_terminal_sees_warnings_in_yellow():
 
 def test_a_terminal_gets_large_tables_too():
     rows = [[f"q{i}", "0.5"] for i in range(MOST_ROWS + 1)]
-    text = terminal([Table([*name_heads("query"), *number_heads("AP")], rows, caption="all")])
+    text = terminal([Table([*Head.names("query"), *Head.numbers("AP")], rows, caption="all")])
     assert len(text.splitlines()) == MOST_ROWS + 3
     assert text.count("all") == 1
 
@@ -106,14 +95,14 @@ def test_a_terminal_gets_large_tables_too():
 @pytest.mark.parametrize("delimiter", [",", "\t"])
 def test_spreadsheets_see_no_formula_and_programs_whole_ids(delimiter):
     texts = ["=1+1", "@x", "-5", "+1.5", "-1+2", "x" * 5_000, 'a,"b"\tc']
-    table = Table([*name_heads("id"), *number_heads("v")], [[text, Cell("0.3", 1 / 3)] for text in texts])
+    table = Table([*Head.names("id"), *Head.numbers("v")], [[text, Cell("0.3", 1 / 3)] for text in texts])
     rows = list(csv.reader(io.StringIO(separated.write(table, delimiter)), delimiter=delimiter))
     assert [row[0] for row in rows[1:]] == ["'=1+1", "'@x", "-5", "+1.5", "'-1+2", "x" * 5_000, 'a,"b"\\tc']
     assert {row[1] for row in rows[1:]} == {repr(1 / 3)}
 
 
 def test_latex_numbers_have_minus_signs_and_bold():
-    table = Table(number_heads("a", "b", "c"), [[Cell("0.5", style="best", raised="a b"), "-0.1 to +0.2", "-"]], "T")
+    table = Table(Head.numbers("a", "b", "c"), [[Cell("0.5", style="best", raised="a b"), "-0.1 to +0.2", "-"]], "T")
     assert r"\textbf{0.5}\textsuperscript{a,b} & $-0.1$ to $+0.2$ & -- \\" in latex.write([table])
     assert r"\caption{T.}" in latex.write([table])
 

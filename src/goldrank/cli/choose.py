@@ -37,13 +37,13 @@ def command(
     Without it, answer "what matters most?" by options, or at the terminal.
     """
     if listed:
-        from goldrank.data.table import Table, text_heads
+        from goldrank.data.table import Head, Table
 
         rows = [
             [key, case.title, f"{', '.join(case.primary)}; {', '.join(case.secondary)}"]
             for key, case in advice.USE_CASES.items()
         ]
-        show([Table(text_heads("", "", ""), rows)])
+        show([Table(Head.texts("", "", ""), rows)])
         return
     found = advice.choose(
         use_case,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import open_qrels, open_runs
-from goldrank.cli.options import format_option, policy_options
+from goldrank.cli.options import choice_option, format_option, policy_options
 from goldrank.cli.output import echo, show_comparison
 from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 
@@ -16,20 +16,8 @@ from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
 @click.option("-m", "--measure", "measures", multiple=True, default=("nDCG@10",), help="A measure; may be repeated.")
-@click.option(
-    "--method",
-    type=click.Choice(list(METHODS)),
-    default="rrf",
-    show_default=True,
-    help="; ".join(f"{name}: {text}" for name, text in METHODS.items()),
-)
-@click.option(
-    "--normalise",
-    type=click.Choice(list(NORMALISATIONS)),
-    default="min-max",
-    show_default=True,
-    help="How scores are made comparable; not for rrf.",
-)
+@choice_option("--method", METHODS, "rrf", "; ".join(f"{name}: {text}" for name, text in METHODS.items()))
+@choice_option("--normalise", NORMALISATIONS, "min-max", "How scores are made comparable; not for rrf.")
 @click.option("--weights", help="One number per run, with commas; for rrf and wsum.")
 @click.option("--tune", is_flag=True, help="Find the weights by cross-validation over queries, by the first measure.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds of the cross-validation.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -32,13 +32,6 @@ fields_option = click.option(
 memory_option = click.option(
     "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
 )
-convention_option = click.option(
-    "--convention",
-    type=click.Choice(list(CONVENTIONS)),
-    default=DEFAULT.name,
-    show_default=True,
-    help="Whose rules to follow.",
-)
 db_option = click.option(
     "--db",
     type=click.Path(),
@@ -46,6 +39,14 @@ db_option = click.option(
     show_default=f"{DEFAULT_DB}, or the environment's GOLDRANK_DB",
     help="The history's file.",
 )
+
+
+def choice_option(flag: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
+    """An option that takes one of a few words."""
+    return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=help)
+
+
+convention_option = choice_option("--convention", CONVENTIONS, DEFAULT.name, "Whose rules to follow.")
 
 
 def policy_options(function: Function) -> Function:
@@ -65,18 +66,14 @@ def statistics_options(function: Function) -> Function:
 
     options = [
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
-        click.option("--test", type=click.Choice(list(TESTS)), default="randomization", show_default=True,
-                     help="; ".join(TESTS.values())),
-        click.option("--correct", type=click.Choice(list(CORRECTIONS)), default="holm", show_default=True,
-                     help="; ".join(CORRECTIONS.values())),
-        click.option("--interval", type=click.Choice(list(INTERVALS)), default="percentile", show_default=True,
-                     help="How intervals are made."),
+        choice_option("--test", TESTS, "randomization", "; ".join(TESTS.values())),
+        choice_option("--correct", CORRECTIONS, "holm", "; ".join(CORRECTIONS.values())),
+        choice_option("--interval", INTERVALS, "percentile", "How intervals are made."),
         click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
         click.option("--samples", type=int, default=10_000, show_default=True, help="Samples of bootstrap and tests."),
         click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers."),
-        click.option("--align", type=click.Choice(["common", "error"]), default="common", show_default=True,
-                     help="What to do about queries that not all systems have."),
+        choice_option("--align", ["common", "error"], "common", "What to do about queries that not all systems have."),
         click.option("--metadata", type=click.Path(dir_okay=False),
                      help="JSONL with an object per query: its id and the fields named by --slice."),
         click.option("--slice", "slices", multiple=True, metavar="FIELD",

@@ -12,7 +12,7 @@ import click
 from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import key_values, named_file, once, watching
-from goldrank.cli.options import convention_option, fields_option
+from goldrank.cli.options import choice_option, convention_option, fields_option
 from goldrank.cli.output import echo, show, show_itself, write
 from goldrank.conventions import POLICIES
 from goldrank.data.scores import Scores
@@ -28,20 +28,8 @@ if TYPE_CHECKING:
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--match", "matcher", default="rouge-l:0.7", show_default=True, help="When a text covers a reference.")
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as Cover@5; may be repeated.")
-@click.option(
-    "--unit",
-    type=click.Choice(["chunk", "sentence"]),
-    default="chunk",
-    show_default=True,
-    help="What is compared, and what ranks count.",
-)
-@click.option(
-    "--credit",
-    type=click.Choice(list(CREDITS)),
-    default="any",
-    show_default=True,
-    help="; ".join(f"{name}: {meaning}" for name, meaning in CREDITS.items()),
-)
+@choice_option("--unit", ["chunk", "sentence"], "chunk", "What is compared, and what ranks count.")
+@choice_option("--credit", CREDITS, "any", "; ".join(f"{name}: {meaning}" for name, meaning in CREDITS.items()))
 @fields_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every question.")
 @click.option(
@@ -53,20 +41,8 @@ if TYPE_CHECKING:
 @click.option("--svg", type=click.Path(dir_okay=False), help="Write those curves as a drawing.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write scores, curves and explanation as one HTML file.")
 @click.option("--format", "data_format", help="The data's format, if it cannot be detected from their content.")
-@click.option(
-    "--none",
-    type=click.Choice(["error", "empty"]),
-    default="error",
-    show_default=True,
-    help="What a retrieved text that is null means.",
-)
-@click.option(
-    "--failures",
-    type=click.Choice(["error", "zero", "skip"]),
-    default="error",
-    show_default=True,
-    help="What becomes of questions that retrieving failed on.",
-)
+@choice_option("--none", ["error", "empty"], "error", "What a retrieved text that is null means.")
+@choice_option("--failures", ["error", "zero", "skip"], "error", "What becomes of questions that retrieving failed on.")
 @convention_option
 @click.option("--empty", type=click.Choice(list(POLICIES["empty"])), help="What a question without references scores.")
 def command(

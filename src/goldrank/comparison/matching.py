@@ -154,9 +154,10 @@ class MatcherAgreements:
         return matchers.render(self)
 
     def _repr_html_(self) -> str:
-        from goldrank.report import matchers
+        from goldrank.data.table import html
+        from goldrank.report.matchers import parts
 
-        return matchers.notebook(self)
+        return html(parts(self))
 
 
 def matcher_agreement(

@@ -193,9 +193,10 @@ class Diff:
         }
 
     def _repr_html_(self) -> str:
-        from goldrank.report import diff
+        from goldrank.data.table import html
+        from goldrank.report.diff import parts
 
-        return diff.notebook(self)
+        return html(parts(self))
 
 
 def diff(

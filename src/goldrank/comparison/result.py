@@ -364,9 +364,10 @@ class Comparison:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from goldrank.report import comparison
+        from goldrank.data.table import html
+        from goldrank.report.comparison import parts
 
-        return comparison.notebook(self)
+        return html(parts(self))
 
 
 def format_p(value: float) -> str:

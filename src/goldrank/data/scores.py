@@ -13,19 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.table import (
-    Cell,
-    Cells,
-    Part,
-    Sentence,
-    Table,
-    html,
-    note_sentences,
-    number_heads,
-    plain,
-    text_heads,
-    warnings_first,
-)
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain, warnings_first
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
@@ -353,7 +341,7 @@ def score_parts(scores: Sequence[Scores]) -> list[Part]:
     """What people see of scores: a table, measures down and runs across, and the notes below."""
     found = list(dict.fromkeys(name for run in scores for name in run.columns))
     rows: list[Cells] = [[name, *(_cell(run, name) for run in scores)] for name in found]
-    heads = [*text_heads("measure"), *number_heads(*(ids.show(run.run) for run in scores))]
+    heads = [*Head.texts("measure"), *Head.numbers(*(ids.show(run.run) for run in scores))]
     counted = dict.fromkeys(_headline(run) for run in scores)
     notes = [note for run in scores for note in note_sentences(run.notes, ids.show(run.run) if len(scores) > 1 else "")]
     return [Table(heads, rows), *(Sentence(text, "remark") for text in counted), *warnings_first(notes)]

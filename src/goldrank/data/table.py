@@ -52,6 +52,21 @@ class Head(NamedTuple):
     text: str
     kind: str
 
+    @classmethod
+    def names(cls, *texts: str) -> list[Head]:
+        """Heads of columns of ids and names."""
+        return [cls(text, "name") for text in texts]
+
+    @classmethod
+    def texts(cls, *texts: str) -> list[Head]:
+        """Heads of columns of text."""
+        return [cls(text, "text") for text in texts]
+
+    @classmethod
+    def numbers(cls, *texts: str) -> list[Head]:
+        """Heads of columns of numbers."""
+        return [cls(text, "number") for text in texts]
+
     def limit(self) -> int:
         """How many characters of a cell are shown."""
         return NAME_LIMIT if self.kind == "name" else TEXT_LIMIT
@@ -81,7 +96,7 @@ class Row:
 class Table:
     """Rows of cells under heads.
 
-    >>> heads = [*name_heads("run"), *number_heads("AP")]
+    >>> heads = [*Head.names("run"), *Head.numbers("AP")]
     >>> print(plain([Table(heads, [["a|b", "0.5"], ["c", Cell("0.75", style="best")]])]))
     run     AP
     a|b    0.5
@@ -140,24 +155,9 @@ class Fold:
 Part = Table | Sentence | Fold
 
 
-def name_heads(*texts: str) -> list[Head]:
-    """Heads of columns of ids and names."""
-    return [Head(text, "name") for text in texts]
-
-
-def text_heads(*texts: str) -> list[Head]:
-    """Heads of columns of text."""
-    return [Head(text, "text") for text in texts]
-
-
-def number_heads(*texts: str) -> list[Head]:
-    """Heads of columns of numbers."""
-    return [Head(text, "number") for text in texts]
-
-
 def facts(rows: Mapping[str, str], title: str = "") -> Table:
     """What is known of one thing: a name and a value in each row; empty values are left out."""
-    return Table(text_heads("", ""), [[name, value] for name, value in rows.items() if value.strip()], title)
+    return Table(Head.texts("", ""), [[name, value] for name, value in rows.items() if value.strip()], title)
 
 
 def note_sentences(notes: Iterable[object], about: str = "") -> list[Sentence]:

@@ -169,9 +169,10 @@ class Verdict:
         return "\n".join([self.words, *(f"  {one.status:7} {one.title}: {one.words}" for one in self.findings)])
 
     def _repr_html_(self) -> str:
-        from goldrank.report import gate
+        from goldrank.data.table import html
+        from goldrank.report.gate import parts
 
-        return gate.notebook(self)
+        return html(parts(self))
 
 
 def _without_nan(value: Any) -> Any:

@@ -10,19 +10,7 @@ from typing import TYPE_CHECKING
 from goldrank import ids
 from goldrank.comparison.paired import TESTS
 from goldrank.data.scores import format_value
-from goldrank.data.table import (
-    Cell,
-    Cells,
-    Part,
-    Row,
-    Sentence,
-    Table,
-    html,
-    name_heads,
-    note_sentences,
-    number_heads,
-    text_heads,
-)
+from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, note_sentences
 from goldrank.report.numbers import interval, number, p_value
 
 if TYPE_CHECKING:
@@ -37,16 +25,11 @@ MOST_VERDICTS = 10
 
 def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
     """What people read; `whole` with all pairs, and with the slices of all measures."""
-    parts: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
+    shown: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
     if comparison.slices is not None:
-        parts += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
+        shown += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
     method = Sentence(f"{len(comparison.queries):,} queries. {comparison.method}.", "remark")
-    return [*parts, method, *note_sentences(comparison.notes)]
-
-
-def notebook(comparison: Comparison) -> str:
-    """The HTML that a notebook shows."""
-    return html(parts(comparison))
+    return [*shown, method, *note_sentences(comparison.notes)]
 
 
 def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
@@ -82,8 +65,8 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
             )
         rows.append(cells)
     if merged:
-        return Table([*name_heads("System"), *number_heads(*comparison.measures)], rows, sortable=True)
-    heads = [*text_heads("", "system"), *number_heads(*comparison.measures)]
+        return Table([*Head.names("System"), *Head.numbers(*comparison.measures)], rows, sortable=True)
+    heads = [*Head.texts("", "system"), *Head.numbers(*comparison.measures)]
     return Table(heads, rows, "Systems", letters_note(comparison))
 
 
@@ -100,9 +83,9 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
     more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if left_out else ""
     level = f"{comparison.settings.level:.0%} interval"
     heads = [
-        *text_heads("measure"),
-        *name_heads("A", "B"),
-        *number_heads("difference", level, "effect d", "win / tie / loss"),
+        *Head.texts("measure"),
+        *Head.names("A", "B"),
+        *Head.numbers("difference", level, "effect d", "win / tie / loss"),
     ]
     rows: list[Cells] = [
         [
@@ -120,7 +103,7 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
         for pair in pairs
     ]
     return Table(
-        [*heads, *number_heads("p", "corrected p"), *text_heads("verdict")], rows, f"Differences, B minus A{more}"
+        [*heads, *Head.numbers("p", "corrected p"), *Head.texts("verdict")], rows, f"Differences, B minus A{more}"
     )
 
 
@@ -130,17 +113,22 @@ def win_tie_loss(pair: Pair) -> str:
 
 
 def slices(comparison: Comparison, whole: bool = False) -> Table:
-    """Means on groups of queries."""
+    """Means on groups of queries; small groups are dim, and those that go the other way than all queries flagged."""
     assert comparison.slices is not None
     first = comparison.measures[0]
-    heads = [*text_heads("attribute", "value", "measure"), *number_heads("queries", *map(ids.show, comparison.runs))]
+    turned = {(d.attribute, d.value, d.measure) for d in comparison.slices.differences if d.reversed}
     rows = []
     for group in comparison.slices.slices:
-        if whole or group.measure == first:
-            means = [number(group.means[run]) for run in comparison.runs]
-            count = f"{group.n:,}" + " (few)" * group.small
-            names_ = [ids.show(group.attribute), ids.show(group.value)]
-            rows.append(Row([*names_, group.measure, count, *means], style="dim" if group.small else ""))
+        if not whole and group.measure != first:
+            continue
+        count = Cell(f"{group.n:,}" + " (few)" * group.small, group.n)
+        cells: list[Cell | str] = [group.attribute, group.value, group.measure, count]
+        for run in comparison.runs:
+            cells.append(Cell(number(group.means[run]), group.means[run], detail=interval(group.intervals[run])))
+        is_turned = (group.attribute, group.value, group.measure) in turned
+        style = "dim" if group.small else "flag" if is_turned else ""
+        rows.append(Row(cells, style, {"measure": group.measure}))
+    heads = [*Head.names("attribute", "value"), *Head.texts("measure"), *Head.numbers("queries", *comparison.runs)]
     if whole:
         return Table(heads, rows, "Slices")
     return Table(heads, rows, f"Slices, {first}").without("measure")
@@ -149,12 +137,12 @@ def slices(comparison: Comparison, whole: bool = False) -> Table:
 def pairs_table(comparison: Comparison) -> Table:
     """Everything about each pair as exact numbers, for CSV; empty where a value is not defined."""
     heads = [
-        *text_heads("measure"),
-        *name_heads("a", "b"),
-        *number_heads("queries", "mean_a", "mean_b", "difference", "low", "high"),
+        *Head.texts("measure"),
+        *Head.names("a", "b"),
+        *Head.numbers("queries", "mean_a", "mean_b", "difference", "low", "high"),
     ]
-    heads += number_heads("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
-    heads += [*number_heads("p_equivalence", "detectable", "queries_needed"), *text_heads("verdict")]
+    heads += Head.numbers("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
+    heads += [*Head.numbers("p_equivalence", "detectable", "queries_needed"), *Head.texts("verdict")]
     rows: list[Cells] = []
     for pair in comparison:
         values = [pair.n, pair.mean_a, pair.mean_b, pair.difference, pair.interval.low, pair.interval.high]
@@ -174,10 +162,10 @@ def agreement_parts(comparison: Comparison, runs: Mapping[str, Run]) -> list[Par
         means = agreement(runs[a], runs[b]).mean
         rows.append([f"{ids.show(a)}, {ids.show(b)}", *(number(means[name]) for name in STATISTICS)])
     title = "How alike the rankings are (jaccard of the first 10)"
-    parts: list[Part] = [Table([*text_heads("rankings"), *number_heads(*STATISTICS)], rows, title)]
+    shown: list[Part] = [Table([*Head.texts("rankings"), *Head.numbers(*STATISTICS)], rows, title)]
     alike = measures_agree(comparison)
     if alike and len(comparison.runs) > 2:
         taus = [[f"{a}, {b}", number(tau)] for (a, b), tau in alike.items()]
-        heads = [*text_heads("order of systems"), *number_heads("tau")]
-        parts.append(Table(heads, taus, "How alike the measures order the systems"))
-    return parts
+        heads = [*Head.texts("order of systems"), *Head.numbers("tau")]
+        shown.append(Table(heads, taus, "How alike the measures order the systems"))
+    return shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,9 @@ from goldrank.comparison import rank_changes
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison, Pair
 from goldrank.comparison.slices import SMALL
-from goldrank.data.table import (
-    Cell,
-    Cells,
-    Row,
-    Sentence,
-    Table,
-    name_heads,
-    note_sentences,
-    number_heads,
-    text_heads,
-    warnings_first,
-)
+from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences, warnings_first
 from goldrank.report import charts, html
-from goldrank.report.comparison import letters_note, systems, verdicts, win_tie_loss
+from goldrank.report.comparison import letters_note, slices, systems, verdicts, win_tie_loss
 from goldrank.report.numbers import interval, number, p_value
 
 MOST_BYTES = 295_000
@@ -67,7 +57,7 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "forests": [charts.forest(c, measure) for measure in c.measures[: _forests(first)]],
         "curves": [charts.curves(name, {r: points[r] for r in c.runs[:16]}) for name, points in c.curves.items()],
         "by_pair": _by_pair(c, first, ranks, sample),
-        "slices": _slices(c),
+        "slices": _slices(c) if c.slices else None,
         "slice_notes": note_sentences(c.slices.notes) if c.slices else [],
         "more_slices": max(0, len(c.slices.slices) - MOST_SLICES) if c.slices else 0,
         "small": SMALL,
@@ -95,8 +85,8 @@ def _method(c: Comparison) -> list[Sentence]:
 
 def _differences(c: Comparison) -> Table:
     """As `comparison.differences`, with pairs in one column and intervals below their differences."""
-    heads = [*name_heads("B against A"), *text_heads("Measure")]
-    heads += [*number_heads("B − A", "relative", "effect d", "win / tie / loss", "p corrected"), *text_heads("verdict")]
+    heads = [*Head.names("B against A"), *Head.texts("Measure")]
+    heads += [*Head.numbers("B − A", "relative", "effect d", "win / tie / loss", "p corrected"), *Head.texts("verdict")]
     rows = []
     for pair in c.pairs[:MOST_PAIRS]:
         relative = pair.difference / abs(pair.mean_a) if pair.mean_a else math.nan
@@ -115,23 +105,8 @@ def _differences(c: Comparison) -> Table:
 
 
 def _slices(c: Comparison) -> Table:
-    heads = [
-        *name_heads("Slice"),
-        *number_heads("Queries"),
-        *text_heads("Measure"),
-        *number_heads(*(ids.show(run) for run in c.runs)),
-    ]
-    if c.slices is None:
-        return Table(heads, [])
-    turned = {(d.attribute, d.value, d.measure) for d in c.slices.differences if d.reversed}
-    rows = []
-    for group in c.slices.slices[:MOST_SLICES]:
-        means = [Cell(number(group.means[r]), group.means[r], detail=interval(group.intervals[r])) for r in c.runs]
-        is_turned = (group.attribute, group.value, group.measure) in turned
-        cells = [Cell(f"{group.attribute}: {group.value}"), Cell(f"{group.n:,}", group.n), Cell(group.measure), *means]
-        style = "dim" if group.small else "flag" if is_turned else ""
-        rows.append(Row(cells, style, {"measure": group.measure}))
-    return Table(heads, rows, id="slice-table", sortable=True)
+    table = slices(c, whole=True)
+    return replace(table, title="", rows=table.rows[:MOST_SLICES], id="slice-table", sortable=True)
 
 
 def _ranks(c: Comparison, listed: np.ndarray, sample: set[str] | None) -> Ranks | None:
@@ -212,8 +187,8 @@ def _explorer(c: Comparison, pair: Pair, ranks: Ranks | None, listed: np.ndarray
         style = "rise" if delta[i] > 0 else "fall"
         cells = [query, *(number(side[query]) for side in both), Cell(number(delta[i], signed=True), style=style)]
         rows.append([*cells, moved[query]] if moved else cells)
-    heads = [*name_heads("Query"), *number_heads(ids.show(pair.a), ids.show(pair.b), "B − A")]
-    first = Table([*heads, *text_heads("relevant documents")] if moved else heads, rows)
+    heads = [*Head.names("Query"), *Head.numbers(ids.show(pair.a), ids.show(pair.b), "B − A")]
+    first = Table([*heads, *Head.texts("relevant documents")] if moved else heads, rows)
     return {"a": pair.a, "b": pair.b, "listed": listed, "order": order, "notes": left_out, "first": first}
 
 

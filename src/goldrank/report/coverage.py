@@ -10,7 +10,7 @@ from itertools import chain, count
 from typing import Any
 
 from goldrank.data.scores import Scores
-from goldrank.data.table import Cells, Head, Table, number_heads, plain
+from goldrank.data.table import Cells, Head, Table, plain
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.measures import parse
@@ -63,7 +63,7 @@ class CoverageCurves:
                 for run, line in lines.items()
             ]
             tables.append(
-                Table([Head(label, "name"), Head("", "text"), *number_heads(*(f"{at:,.0f}" for at, _ in points))], rows)
+                Table([Head(label, "name"), Head("", "text"), *Head.numbers(*(f"{at:,.0f}" for at, _ in points))], rows)
             )
         return tables
 

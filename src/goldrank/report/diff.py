@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goldrank import ids
 from goldrank.comparison.rank_changes import CAUSES
-from goldrank.data.table import Cell, Cells, Part, Sentence, Table, html, name_heads, number_heads, text_heads
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
 
 if TYPE_CHECKING:
     from goldrank.comparison.rank_changes import Change, Diff
@@ -25,14 +25,9 @@ def parts(changes: Diff, count: int = 10) -> list[Part]:
     rows: list[Cells] = [
         [cause, f"{number:,}", Cell(CAUSES[cause], style="dim")] for cause, number in changes.causes.items()
     ]
-    heads = [*text_heads("cause"), *number_heads("documents"), *text_heads("")]
+    heads = [*Head.texts("cause"), *Head.numbers("documents"), *Head.texts("")]
     why = Table(heads, rows, "What happened to the relevant documents")
     return [Sentence(head, "strong"), why, *(_documents(change) for change in changes.read_first(count))]
-
-
-def notebook(changes: Diff) -> str:
-    """The HTML that a notebook shows."""
-    return html(parts(changes))
 
 
 def _documents(change: Change) -> Table:
@@ -43,7 +38,7 @@ def _documents(change: Change) -> Table:
     ]
     left_out = len(change.documents) - MOST_DOCUMENTS
     return Table(
-        [*name_heads("document"), *number_heads("grade", "before", "after"), *text_heads("cause")],
+        [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")],
         rows,
         f"{ids.show(change.query)}  {change.delta:+.4f}  {change.before:.4f} to {change.after:.4f}  {change.cause}",
         f"and {left_out:,} more" if left_out > 0 else "",

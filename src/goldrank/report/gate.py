@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from goldrank import ids
-from goldrank.data import table
-from goldrank.data.table import (
-    Cell,
-    Cells,
-    Fold,
-    Part,
-    Sentence,
-    Table,
-    name_heads,
-    note_sentences,
-    number_heads,
-    plain,
-    text_heads,
-)
+from goldrank.data.table import Cell, Cells, Fold, Head, Part, Sentence, Table, note_sentences, plain
 from goldrank.errors import one_of
 from goldrank.report import WIDTH, markdown
 from goldrank.report.numbers import number, p_value
@@ -54,26 +41,21 @@ def render(verdict: Verdict, form: str) -> str:
     return {"junit": junit, "github": github}[form](verdict)
 
 
-def notebook(verdict: Verdict) -> str:
-    """The HTML that a notebook shows."""
-    return table.html(parts(verdict))
-
-
 # For people.
 
 
 def parts(verdict: Verdict) -> list[Part]:
     """The sentence, every rule with its values, the reasons, the queries that lost most, and the notes."""
-    parts: list[Part] = [Sentence(verdict.words, verdict.status, verdict.status.upper())]
-    parts += [_rules(verdict)] if verdict.findings else []
-    parts += [_reason(finding) for finding in verdict.findings if finding.status != "pass"]
-    parts += [_lost_most(finding) for finding in verdict.failed if finding.worst]
+    shown: list[Part] = [Sentence(verdict.words, verdict.status, verdict.status.upper())]
+    shown += [_rules(verdict)] if verdict.findings else []
+    shown += [_reason(finding) for finding in verdict.findings if finding.status != "pass"]
+    shown += [_lost_most(finding) for finding in verdict.failed if finding.worst]
     if passed := [_reason(finding) for finding in verdict.findings if finding.status == "pass"]:
-        parts.append(Fold("What passed", passed))
+        shown.append(Fold("What passed", passed))
     notes = note_sentences(verdict.notes)
-    parts += [note for note in notes if note.style == "warning"]
+    shown += [note for note in notes if note.style == "warning"]
     remarks = [note for note in notes if note.style != "warning"]
-    return [*parts, Fold("Notes", remarks)] if remarks else parts
+    return [*shown, Fold("Notes", remarks)] if remarks else shown
 
 
 def _rules(verdict: Verdict) -> Table:
@@ -88,7 +70,7 @@ def _rules(verdict: Verdict) -> Table:
         ]
         for finding in sorted(verdict.findings, key=lambda finding: not finding.failed)
     ]
-    return Table([*text_heads("", "rule"), *number_heads("value", "baseline", "change", "p")], rows)
+    return Table([*Head.texts("", "rule"), *Head.numbers("value", "baseline", "change", "p")], rows)
 
 
 def _reason(finding: Finding) -> Sentence:
@@ -102,7 +84,7 @@ def _lost_most(finding: Finding) -> Fold:
     ]
     return Fold(
         f"Queries that lost most: {finding.title}",
-        [Table([*name_heads("query"), *number_heads("before", "after", "change")], rows)],
+        [Table([*Head.names("query"), *Head.numbers("before", "after", "change")], rows)],
     )
 
 

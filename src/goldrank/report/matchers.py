@@ -7,18 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from goldrank.data.table import (
-    Cell,
-    Cells,
-    Part,
-    Sentence,
-    Table,
-    html,
-    note_sentences,
-    number_heads,
-    plain,
-    text_heads,
-)
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
 from goldrank.report import markdown, separated
 
 if TYPE_CHECKING:
@@ -31,27 +20,22 @@ def render(found: MatcherAgreements, form: str = "table") -> str:
     return WRITERS[form](found)
 
 
-def notebook(found: MatcherAgreements) -> str:
-    """The HTML that a notebook shows."""
-    return html(parts(found))
-
-
 def parts(found: MatcherAgreements) -> list[Part]:
     """Agreement, best thresholds, and what to know about them."""
-    parts: list[Part] = [agreement(found)]
-    parts.append(Sentence("tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither", "remark"))
+    shown: list[Part] = [agreement(found)]
+    shown.append(Sentence("tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither", "remark"))
     if len(found.results) > 1:
         text = "behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
-        parts.append(Sentence(text, "remark"))
+        shown.append(Sentence(text, "remark"))
     best = thresholds(found)
     if best.rows:
         texts = (
             "a best threshold was chosen on these same labels, which flatters it",
-            f"held out: what thresholds reach on pairs that they were not chosen on ({found.folds} parts in turn)",
+            f"held out: what thresholds reach on pairs that they were not chosen on ({found.folds} shown in turn)",
         )
-        parts += [best, *(Sentence(text, "remark") for text in texts)]
+        shown += [best, *(Sentence(text, "remark") for text in texts)]
     share = f"{found.pairs:,} labelled pairs, of which {found.matches:,} match ({found.matches / found.pairs:.0%})"
-    return [*parts, Sentence(share, "remark"), *note_sentences(found.notes)]
+    return [*shown, Sentence(share, "remark"), *note_sentences(found.notes)]
 
 
 def agreement(found: MatcherAgreements) -> Table:
@@ -63,8 +47,8 @@ def agreement(found: MatcherAgreements) -> Table:
         counts = " / ".join(f"{count:,}" for count in c)
         behind = "" if result.behind is None else _interval(result.behind)
         rows.append([result.matcher, _number(c.kappa), _interval(result.interval), *values, counts, behind])
-    heads = number_heads("kappa", f"{found.level:.0%} interval", "F1", "precision", "recall", "accuracy")
-    return Table([*text_heads("matcher"), *heads, *number_heads("tp / fp / fn / tn", "behind the first")], rows)
+    heads = Head.numbers("kappa", f"{found.level:.0%} interval", "F1", "precision", "recall", "accuracy")
+    return Table([*Head.texts("matcher"), *heads, *Head.numbers("tp / fp / fn / tn", "behind the first")], rows)
 
 
 def thresholds(found: MatcherAgreements) -> Table:
@@ -77,8 +61,8 @@ def thresholds(found: MatcherAgreements) -> Table:
                 best = result.best[by]
                 cells += [f"{best.threshold:g}", _number(best.value), _number(best.held_out)]
             rows.append(cells)
-    heads = number_heads("by kappa", "kappa", "held out", "by F1", "F1", "held out")
-    return Table([*text_heads("best threshold"), *heads], rows)
+    heads = Head.numbers("by kappa", "kappa", "held out", "by F1", "F1", "held out")
+    return Table([*Head.texts("best threshold"), *heads], rows)
 
 
 def _number(value: float | None) -> str:
@@ -94,7 +78,7 @@ def _records(found: MatcherAgreements) -> Table:
     rows: list[Cells] = [
         [Cell(record.pop("matcher")), *(Cell("", value) for value in record.values())] for record in found.rows()
     ]
-    return Table([*text_heads("matcher"), *number_heads(*list(records[0])[1:])], rows)
+    return Table([*Head.texts("matcher"), *Head.numbers(*list(records[0])[1:])], rows)
 
 
 WRITERS: dict[str, Callable[[MatcherAgreements], str]] = {

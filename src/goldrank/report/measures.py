@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from goldrank.data.table import Part, Sentence, Table, facts, name_heads, plain, text_heads
+from goldrank.data.table import Head, Part, Sentence, Table, facts, plain
 from goldrank.measures import REGISTRY
 from goldrank.measures.declare import Declaration, describe_option
 
@@ -24,7 +24,7 @@ def listed() -> list[Part]:
     """Every measure with what it measures."""
     rows = [[name, declared.summary] for name, declared in REGISTRY.items()]
     hint = '`goldrank measures nDCG` tells all about one. Spelling: nDCG@10, P(rel=2)@5, nDCG(gain="exp2")@20.'
-    return [Table([*name_heads(""), *text_heads("")], rows), Sentence(hint)]
+    return [Table([*Head.names(""), *Head.texts("")], rows), Sentence(hint)]
 
 
 def listed_json() -> str:

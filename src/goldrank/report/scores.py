@@ -7,18 +7,7 @@ from collections.abc import Callable, Sequence
 
 from goldrank import ids
 from goldrank.data.scores import Scores, format_value, score_parts
-from goldrank.data.table import (
-    Cell,
-    Cells,
-    Part,
-    Sentence,
-    Table,
-    html,
-    name_heads,
-    note_sentences,
-    number_heads,
-    plain,
-)
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain
 from goldrank.report import latex, markdown, separated
 
 
@@ -42,7 +31,7 @@ def by_query_table(scores: Scores, titled: bool = False) -> Table:
     """A row per query, a column per measure."""
     columns = [[_cell(value, c.average) for value in c.values.tolist()] for c in scores.columns.values()]
     rows: list[Cells] = [[query, *cells] for query, *cells in zip(scores.queries, *columns, strict=True)]
-    return Table([*name_heads("query"), *number_heads(*scores.measures)], rows, ids.show(scores.run) if titled else "")
+    return Table([*Head.names("query"), *Head.numbers(*scores.measures)], rows, ids.show(scores.run) if titled else "")
 
 
 def one_query_table(scores: Scores, query: str) -> Table:
@@ -51,7 +40,7 @@ def one_query_table(scores: Scores, query: str) -> Table:
     rows: list[Cells] = [
         [name, _cell(float(column.values[at]), column.average)] for name, column in scores.columns.items()
     ]
-    return Table([*name_heads(""), *number_heads("")], rows)
+    return Table([*Head.names(""), *Head.numbers("")], rows)
 
 
 def long_table(scores: Sequence[Scores], by_query: bool = False) -> Table:
@@ -65,7 +54,7 @@ def long_table(scores: Sequence[Scores], by_query: bool = False) -> Table:
             rows += [[run.run, query, *cells] for query, *cells in zip(run.queries, *values, strict=True)]
         else:
             rows.append([run.run, *(_cell(column.summary, column.average) for column in columns)])
-    return Table([*name_heads("run", *(["query"] * by_query)), *number_heads(*measures)], rows)
+    return Table([*Head.names("run", *(["query"] * by_query)), *Head.numbers(*measures)], rows)
 
 
 def _cell(value: float, average: str) -> Cell:

@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING
 
 from goldrank import ids
 from goldrank.data.scores import format_value
-from goldrank.data.table import (
-    NAME_LIMIT,
-    Cell,
-    Head,
-    Part,
-    Row,
-    Sentence,
-    Table,
-    escape_html,
-    facts,
-    number_heads,
-    text_heads,
-)
+from goldrank.data.table import NAME_LIMIT, Cell, Head, Part, Row, Sentence, Table, escape_html, facts
 from goldrank.history.store import Record
 from goldrank.history.trends import Change, Line
 from goldrank.report.numbers import count
@@ -41,25 +29,25 @@ MOST_DOTS = 200
 
 def parts(found: Sequence[Sequence[Line]], baselines: Mapping[str, int], alpha: float) -> list[Part]:
     """The lines of each measure: a sparkline, the newest records and every change."""
-    parts: list[Part] = []
+    shown: list[Part] = []
     for lines in found:
-        parts.append(Sentence(lines[0].measure, "strong"))
-        parts += [part for line in lines for part in _line(line, baselines)]
-    return [*parts, Sentence(method(alpha), "remark")]
+        shown.append(Sentence(lines[0].measure, "strong"))
+        shown += [part for line in lines for part in _line(line, baselines)]
+    return [*shown, Sentence(method(alpha), "remark")]
 
 
 def _line(line: Line, baselines: Mapping[str, int]) -> list[Part]:
-    parts: list[Part] = []
+    shown: list[Part] = []
     if line.new_because:
-        parts.append(Sentence(f"A new line, not comparable with the one before: {line.new_because}."))
+        shown.append(Sentence(f"A new line, not comparable with the one before: {line.new_because}."))
     drawn = f"{ids.show(line.name)}  {spark(line.values)}  {line.shown}  ({count(len(line.records), 'record')})"
     older = len(line.records) - MOST_ROWS
     caption = f"{older:,} older ones are not listed here" if older > 0 else ""
-    parts.append(replace(records(line, baselines, MOST_ROWS), title=drawn, caption=caption))
+    shown.append(replace(records(line, baselines, MOST_ROWS), title=drawn, caption=caption))
     if line.changes:
-        return parts + [Sentence(f"{_mark(change)} {change.words}", _way(change)) for change in line.changes]
+        return shown + [Sentence(f"{_mark(change)} {change.words}", _way(change)) for change in line.changes]
     nothing = "no change beyond what chance does" if len(line.records) > 1 else "one record: nothing to compare with"
-    return [*parts, Sentence(nothing, "remark")]
+    return [*shown, Sentence(nothing, "remark")]
 
 
 def _mark(change: Change) -> str:
@@ -92,11 +80,11 @@ def records(line: Line, baselines: Mapping[str, int], most: int) -> Table:
         ]
         rows.append(Row(cells, "flag" if change else ""))
     heads = [
-        *text_heads(""),
-        *number_heads("id"),
-        *text_heads("time", "commit"),
-        *number_heads(line.measure, ""),
-        *text_heads("note"),
+        *Head.texts(""),
+        *Head.numbers("id"),
+        *Head.texts("time", "commit"),
+        *Head.numbers(line.measure, ""),
+        *Head.texts("note"),
     ]
     return Table(heads, rows)
 
