@@ -48,6 +48,8 @@ LAZILY = {
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
     "data": {"measures"},  # Scores understands every spelling of a measure
     "types": {"data", "measures"},  # for type checkers
+    "comparison": {"report"},  # results show themselves in notebooks
+    "gating": {"report"},
 }
 """What a part may import inside functions, or for type checkers alone, beyond its layer."""
 

@@ -99,6 +99,8 @@ def kinds_differ(one: str, other: str) -> tuple[str, str, str] | None:
 
 def show(text: str, limit: int = 60) -> str:
     """An id for people: control characters and undecodable bytes escaped, long ones shortened."""
+    if len(text) <= limit and text.isprintable():
+        return text
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: limit + 1])
     return shown if len(text) <= limit else shown[:limit] + "..."
 

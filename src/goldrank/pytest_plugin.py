@@ -73,7 +73,7 @@ def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
             hint = "\n  To make the baseline: pytest --goldrank-update" if _is_absent(baseline) else ""
             pytest.fail(f"goldrank gate: {error}{hint}", pytrace=False)
         if not verdict:
-            pytest.fail(f"goldrank gate: {render(verdict, 'text', width=100)}", pytrace=False)
+            pytest.fail(f"goldrank gate: {render(verdict, 'text')}", pytrace=False)
         return verdict
 
     return gate

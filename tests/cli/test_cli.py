@@ -151,13 +151,14 @@ def test_bug_is_told_without_traceback(
     assert "internal error: ZeroDivisionError: oops" in capsys.readouterr().err
 
 
-def test_closed_pipe_is_no_error(files: Path) -> None:
-    command = f"{sys.executable} -m goldrank measures | head -1"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, env=ENV, check=False
-    )
-    assert done.returncode == 0
-    assert done.stderr == ""
+@pytest.mark.parametrize("arguments", ["measures", "eval q r -q -o csv", "trec_eval -q q r"])
+def test_closed_pipe_is_no_error(files: Path, arguments: str) -> None:
+    for reader in ("head -1", "true"):
+        command = f"set -o pipefail; {sys.executable} -m goldrank {arguments} | {reader}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=ENV, cwd=files, check=False)
+        assert done.returncode == 0
+        assert "Error" not in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_measures_page() -> None:
@@ -204,9 +205,9 @@ def test_query_named_all(files: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_progress_shows_on_a_terminal_only(files: Path) -> None:
-    """With no patience at all, a terminal sees the bar; a pipe never does."""
+    """With no delay at all, a terminal sees the bar; a pipe never does."""
     code = (
-        "import goldrank.cli.common as c, goldrank.io.sources as s; c.PATIENCE = -1; s.PIECE = 16;"
+        "import goldrank.cli.inputs as c, goldrank.io.sources as s; c.PROGRESS_DELAY = -1; s.PIECE = 16;"
         f"from goldrank.cli import run; run(['eval', {str(files / 'q')!r}, {str(files / 'r')!r}, '-m', 'AP'])"
     )
     parent, child = pty.openpty()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import goldrank
-from goldrank.data.scores import Scores
+from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import InputError, MeasureError
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}, "q3": {"d9": 1}}
@@ -110,6 +110,25 @@ def test_several_runs() -> None:
     assert both.to_polars().columns == ["run", "query", "RR"]
     with pytest.raises(KeyError, match="there are: a, b"):
         both["c"]
+
+
+def test_scores_of_several_runs_as_frames_and_files(tmp_path: Path) -> None:
+    both = goldrank.evaluate(QRELS, {"a": RUN, "b": {"q1": ["d2"]}}, ["RR", "P@2"])
+    frame = both.to_pandas()
+    assert list(frame.columns) == ["run", "query", "RR", "P@2"]
+    assert frame.to_dict("list") == both.to_polars().to_dict(as_series=False)
+    both.save(tmp_path / "both.json")
+    back = ScoresByRun.load(tmp_path / "both.json")
+    assert list(back) == ["a", "b"]
+    assert back.to_dict() == both.to_dict()
+    both["a"].save(tmp_path / "one.json")
+    with pytest.raises(InputError, match="several runs"):
+        ScoresByRun.load(tmp_path / "one.json")
+    (tmp_path / "list.json").write_text("[]")
+    with pytest.raises(InputError, match="several runs"):
+        ScoresByRun.load(tmp_path / "list.json")
+    with pytest.raises(InputError, match="cannot be opened"):
+        ScoresByRun.load(tmp_path / "nowhere.json")
 
 
 def test_html_is_escaped() -> None:

@@ -11,6 +11,7 @@ from made_up_scores import make
 from scipy import stats
 
 from goldrank import GoldrankError, History
+from goldrank.data.table import plain
 from goldrank.history.trends import ALPHA, LEAST_DIFFERING, _changes, paired_p, trend_lines
 from goldrank.report import trend
 
@@ -26,6 +27,10 @@ def history(tmp_path):
 def fill(history, all_values, label="main", **more):
     for i, values in enumerate(all_values):
         history.record(make(values, **more), label=label, time=DAY + datetime.timedelta(days=i))
+
+
+def as_text(*args):
+    return plain(trend.parts(*args))
 
 
 def noisy(rng, base, shift=0.0):
@@ -178,11 +183,11 @@ def test_what_is_not_comparable_is_never_joined(history, other, words):
     assert (first.new_because, second.new_because) == ("", words)
     assert not first.changes
     assert not second.changes
-    text = trend.text([[first, second]], {}, ALPHA)
+    text = as_text([[first, second]], {}, ALPHA)
     assert f"A new line, not comparable with the one before: {words}." in text
     drawn = trend.chart([first, second]).body
     assert drawn.count('class="line s0"') == drawn.count('class="line s1"') == 2, "a path and its key, for each line"
-    page = trend.html([[first, second]], {}, ALPHA)
+    page = trend.page([[first, second]], {}, ALPHA)
     assert f"not comparable with the one before: {words}" in page
 
 
@@ -232,9 +237,9 @@ def test_records_and_changes_are_listed(history):
     fill(history, [base + 0.3 * (i >= 33) for i in range(35)])
     history.set_baseline("release", 34)
     (line,) = trend_lines(history)
-    text = trend.text([[line]], history.baselines(), ALPHA)
+    text = as_text([[line]], history.baselines(), ALPHA)
     assert "5 older ones are not listed here" in text
-    assert re.search(r"^  \+ +34 +2026-02-03 00:00 .* \+0\.3000 +baseline release$", text, re.M)
+    assert re.search(r"^\+ +34 +2026-02-03 00:00 .* \+0\.3000 +baseline release$", text, re.M)
     assert "record 34 is better than record 1 by 0.3000: 50 of 50 queries differ" in text
     assert "at most 0.05" in text
 
@@ -244,12 +249,12 @@ def test_names_run_no_script_and_send_no_escape_codes(history):
     history.record(make(np.zeros(3), run=hostile, criteria=hostile), commit=hostile, note=hostile)
     history.record(make(np.ones(3), run=hostile, criteria="x"), commit=hostile)
     found = [trend_lines(history)]
-    assert "\x1b" not in trend.text(found, {hostile: 1}, ALPHA)
-    assert "\x1b" not in trend.about(history.get(1), [hostile])
-    for shown in (trend.html(found, {hostile: 1}, ALPHA), trend.chart(found[0]).alone()):
+    assert "\x1b" not in as_text(found, {hostile: 1}, ALPHA)
+    assert "\x1b" not in plain([trend.about(history.get(1), [hostile])])
+    for shown in (trend.page(found, {hostile: 1}, ALPHA), trend.chart(found[0]).alone()):
         assert "<script>alert" not in shown
         assert "\x1b" not in shown
-    assert "script-src 'sha256-" in trend.html(found, {}, ALPHA)
+    assert "script-src 'sha256-" in trend.page(found, {}, ALPHA)
 
 
 def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):

@@ -9,9 +9,10 @@ import pytest
 
 from goldrank import demo, evaluate, gate, write_qrels, write_run
 from goldrank.cli import run as command
+from goldrank.data.table import plain
 from goldrank.errors import GoldrankError
 from goldrank.gating.verdict import Verdict
-from goldrank.report.gate import FORMS, render
+from goldrank.report.gate import FORMS, parts, render
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -76,19 +77,21 @@ def test_markdown_keeps_its_structure():
     tags = re.findall(r"</?[a-z]+>", text)
     assert set(tags) <= {"<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>"}
     assert tags.count("<details>") == tags.count("</details>") == 3
-    rows = [line for line in text.splitlines() if line.startswith("| <code>")]
+    rows = [line for line in text.splitlines() if line.endswith("| 1.0000 | 0.5000 | -0.5000 |")]
     assert len(rows) == 2 * len(HOSTILE)
-    assert {row.count("|") for row in rows} == {5}
-    shown = [unescape(re.search(r"<code>(.*?)</code>", row)[1]) for row in rows]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}
+    shown = [unescape(re.sub(r"\\(\W)", r"\1", row[2:].removesuffix(" | 1.0000 | 0.5000 | -0.5000 |"))) for row in rows]
     assert "a|b" in shown
     assert "<script>alert(1)</script>" in shown
-    # Inside code, no sign is left that Markdown or GitHub could read.
+    # What GitHub would link or take for a mention is code, and inside code no sign is left that could be read.
     assert not re.search(r"<code>[^<]*[`*_\[\]|@:.\\/][^<]*</code>", text)
+    assert "<code>&#64;you</code>" in text
+    assert "<code>www&#46;example&#46;org</code>" in text
 
 
 def test_text_holds_no_commands_and_no_markup():
-    for width in (40, 60, 120):
-        lines = render(hostile_verdict(), "text", width=width).splitlines()
+    for width in (40, 60, 120, None):
+        lines = plain(parts(hostile_verdict()), width).splitlines()
         assert not any(line.lstrip().startswith("::") or "##[" in line for line in lines)
     text = render(hostile_verdict(), "text")
     assert "[bold]rich[/bold]" in text

@@ -7,7 +7,7 @@ import pytest
 
 from goldrank import compare
 from goldrank.data.scores import Column, Scores
-from goldrank.report import html, render
+from goldrank.report import comparison_page, render
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
@@ -202,7 +202,7 @@ def test_hostile_names_run_no_script(show):
     result = compare(
         qrels, runs, ["RR", "AP"], baseline=HOSTILE[0], slice_by={"<b>kind": kinds}, samples=200, overlap="allow"
     )
-    page = show(html.render(result))
+    page = show(comparison_page.render(result))
     for button in page.locator("#query-rows .open").all():
         button.click()
     page.fill("#pick-text", "<script>")
@@ -221,7 +221,7 @@ def test_hostile_names_run_no_script(show):
 def test_saved_scores_make_a_page_too(show, data):
     qrels, runs = data
     result = compare(qrels, runs, ["AP"], samples=200)
-    page = show(render(compare(result.scores, ["AP"], samples=200), "html"))
+    page = show(render(compare(result.scores, measures=["AP"], samples=200), "html"))
     page.locator("#query-rows .open").first.click()
     assert "saved scores" in page.locator(".detail").inner_text()
 
@@ -229,7 +229,7 @@ def test_saved_scores_make_a_page_too(show, data):
 def test_size_for_a_thousand_queries(make):
     qrels, runs = make(1_000, ("one", "two", "three", "four", "five"), depth=12)
     result = compare(qrels, runs, ["nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10"], samples=200)
-    assert len(html.render(result).encode()) < 300_000
+    assert len(comparison_page.render(result).encode()) < 300_000
 
 
 @pytest.mark.parametrize(("systems", "measures", "queries"), [(10, 10, 1_000), (30, 2, 1_000)])
@@ -245,7 +245,7 @@ def test_size_for_many_systems(systems, measures, queries):
         )
         for s in range(systems)
     ]
-    text = html.render(compare(scores, samples=100))
+    text = comparison_page.render(compare(scores, samples=100))
     assert len(text.encode()) < 300_000
     assert all(f"system {s}" in text for s in range(systems))
 
@@ -288,13 +288,13 @@ def test_the_page_of_a_history(show, tmp_path):
             history.record(make(np.ones(3), run=one, criteria=other), commit=other, branch=one, note=other, tags=[one])
             history.record(make(np.ones(3), run="x"), label="dev", commit=one, note=one)
         found, baselines = [trend_lines(history, limit=100)], {HOSTILE[0]: 3}
-    page = show(trend.html(found, baselines, 0.05))
+    page = show(trend.page(found, baselines, 0.05))
     assert page.evaluate("window.hacked") is None
     assert page.locator("svg > g").first.locator("> circle").count() == 12, "a dot for each record of main"
     assert page.locator(".verdicts li").count() == 1
     assert "record 8 is better than record 1" in page.inner_text(".verdicts li")
     table = page.locator("table[data-sortable]").first
     table.locator("thead button:has-text('nDCG@10')").click()
-    values = [float(cell) for cell in table.locator("tbody tr td:nth-child(4)").all_inner_texts()]
+    values = [float(cell) for cell in table.locator("tbody tr td:nth-child(5)").all_inner_texts()]
     assert values == sorted(values, reverse=True)
     assert len(values) == 12

@@ -13,7 +13,8 @@ from goldrank import compare, diff
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import OptionError
 from goldrank.report import FORMS, charts, latex, markdown, render
-from goldrank.report.terminal import view_diff
+from goldrank.report.diff import parts as diff_parts
+from goldrank.report.terminal import view
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -98,7 +99,9 @@ def test_latex_escapes_by_hand():
 
 
 def test_markdown_escapes_by_hand():
-    assert markdown.escape("a|b <i> [x](y)") == r"a\|b &lt;i\> \[x\]\(y\)"
+    assert markdown.escape("a|b <i> [x](y) :tada: *") == r"a\|b &lt;i> \[x\](y) \:tada: \*"
+    assert markdown.escape("nDCG@10: +0.5") == "nDCG@10: +0.5"
+    assert markdown.escape("ask @you") == "ask <code>&#64;you</code>"
 
 
 def test_rich_markup_in_names_is_text(hostile):
@@ -131,7 +134,7 @@ def test_diff_view(data):
     qrels, runs = data
     changes = diff(qrels, runs["bm25"], runs["hybrid"], names=("\x1b[1mold", "[red]new"))
     file = io.StringIO()
-    Console(file=file, width=100).print(view_diff(changes))
+    Console(file=file, width=100).print(view(diff_parts(changes)))
     text = file.getvalue()
     assert "\x1b" not in text
     assert "[red]new" in text

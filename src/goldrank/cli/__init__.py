@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 from goldrank import __version__
+from goldrank.cli.output import echo
 from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
@@ -85,7 +86,7 @@ def run(args: list[str] | None = None) -> int:
         error.show()
         return 2
     except GoldrankError as error:
-        _say(f"goldrank: {error}")
+        echo(f"goldrank: {error}", err=True)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -93,16 +94,12 @@ def run(args: list[str] | None = None) -> int:
         # click's way of saying that whoever read our output has gone, as `head` does.
         return 0
     except MemoryError:
-        _say("goldrank: out of memory")
+        echo("goldrank: out of memory", err=True)
         return 2
     except Exception as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
-        _say(f"goldrank: internal error: {type(error).__name__}: {error}")
-        _say("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.")
+        echo(f"goldrank: internal error: {type(error).__name__}: {error}", err=True)
+        echo("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.", err=True)
         return 2
     return code if isinstance(code, int) else 0
-
-
-def _say(text: str) -> None:
-    click.echo(text.encode("utf-8", "backslashreplace"), err=True)

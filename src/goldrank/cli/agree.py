@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from goldrank.cli.common import field_map
+from goldrank.cli.inputs import key_values
+from goldrank.cli.options import fields_option
+from goldrank.cli.output import echo, show
 from goldrank.match.matcher import NAMES
-
-OUTPUTS = ("table", "json", "csv", "markdown")
+from goldrank.report.matchers import WRITERS
 
 
 @click.command(epilog=f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7.")
@@ -25,17 +22,13 @@ OUTPUTS = ("table", "json", "csv", "markdown")
     metavar="MATCHER",
     help="A matcher to judge; may be repeated. Without it, all of them.",
 )
-@click.option(
-    "--map",
-    "fields",
-    multiple=True,
-    metavar="NAME=FIELD",
-    help="Where retrieved, reference or label is, such as label=human; may be repeated.",
-)
+@fields_option
 @click.option(
     "--show", "count", type=click.IntRange(0), default=0, metavar="N", help="List each matcher's first N disagreements."
 )
-@click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to show it.")
+@click.option(
+    "-o", "--output", type=click.Choice(list(WRITERS)), default="table", show_default=True, help="How to show it."
+)
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts for the thresholds' held-out values."
 )
@@ -44,7 +37,7 @@ OUTPUTS = ("table", "json", "csv", "markdown")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same numbers."
 )
-@click.option("--format", "data_format", help="The labels' format, if it cannot be told from their content.")
+@click.option("--format", "data_format", help="The labels' format, if it cannot be detected from their content.")
 def command(
     labels: str,
     matchers: tuple[str, ...],
@@ -60,42 +53,15 @@ def command(
     JSON Lines, JSON, CSV or Parquet. The matcher that agrees most, by Cohen's kappa, comes first.
     """
     from goldrank.comparison.matching import describe_disagreements, matcher_agreement
+    from goldrank.data.table import note_sentences
+    from goldrank.report.matchers import parts, render
 
-    found = matcher_agreement(labels, list(matchers or NAMES), fields=field_map(fields), format=data_format, **options)
-    _say(RENDER[output](found))
-    if output != "table":
-        for note in found.notes:
-            _say(str(note), err=True)
-    for one in found if count else ():
-        _say("\n" + describe_disagreements(one, count), err=output != "table")
-
-
-def _json(found: Any) -> str:
-    return json.dumps(found.to_dict(), indent=2)
-
-
-def _csv(found: Any) -> str:
-    text = io.StringIO()
-    rows = found.rows()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _markdown(found: Any) -> str:
-    from goldrank.cli.eval import markdown_cell
-
-    lines = ["| matcher | kappa | F1 | precision | recall | accuracy |", "|---|---:|---:|---:|---:|---:|"]
-    for one in found:
-        c = one.confusion
-        values = ("-" if v != v else f"{v:.3f}" for v in (c.kappa, c.f1, c.precision, c.recall, c.accuracy))
-        lines.append(f"| {markdown_cell(one.matcher)} | {' | '.join(values)} |")
-    return "\n".join(lines)
-
-
-RENDER: dict[str, Callable[[Any], str]] = {"table": str, "json": _json, "csv": _csv, "markdown": _markdown}
-
-
-def _say(text: str, err: bool = False) -> None:
-    click.echo(text.encode("utf-8", "backslashreplace"), nl=not text.endswith("\n"), err=err)
+    where = key_values(fields, "--map") or None
+    found = matcher_agreement(labels, list(matchers or NAMES), fields=where, format=data_format, **options)
+    if output == "table":
+        show(parts(found))
+    else:
+        echo(render(found, output))
+        show(note_sentences(found.notes), err=True)
+    for result in found if count else ():
+        echo("\n" + describe_disagreements(result, count), err=output != "table")

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from goldrank.cli.common import policy_options, progress
+from goldrank.cli import output
+from goldrank.cli.inputs import open_qrels, open_run, progress
+from goldrank.cli.options import format_option, measures_option, policy_options
 
 
 @click.group()
@@ -19,13 +21,13 @@ def command() -> None:
 @click.argument("baseline")
 @click.argument("qrels", required=False)
 @click.argument("run", required=False)
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
+@measures_option
 @click.option("--rules", "rules_file", type=click.Path(dir_okay=False), help="Measure what these rules need.")
 @click.option("--db", type=click.Path(dir_okay=False), help="Record it in this history, under the name BASELINE.")
 @click.option("--record", metavar="ID", help="Take a record of the history --db, by number or label, not a run.")
 @click.option("--label", default="", help="What it is, such as a branch or a commit.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
-@click.option("--format", "run_format", help="The run's format, if it cannot be told from its content.")
+@format_option
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
 @policy_options
 def set_(
@@ -44,6 +46,7 @@ def set_(
     """Freeze a run's scores as BASELINE, a file (or with --db a name), and say what that changes."""
     from goldrank.gating.baseline import Baseline, changes, judgement_hashes
     from goldrank.history.store import History
+    from goldrank.report.baseline import change_parts
 
     if record is not None and db is None:
         raise click.UsageError("--record needs --db, the history that it is in")
@@ -54,8 +57,8 @@ def set_(
         old = Baseline.load(baseline) if Path(baseline).exists() else None
     elif Path(db).exists():
         with History.open(db, read_only=True) as history:
-            there = baseline in history.baselines()
-        old = Baseline.of(baseline, db) if there else None
+            is_set = baseline in history.baselines()
+        old = Baseline.of(baseline, db) if is_set else None
     judged = None
     if record is not None:
         assert db is not None
@@ -65,7 +68,7 @@ def set_(
     else:
         judged, scores = _evaluate(str(qrels), str(run), measures, rules_file, run_format, options)
     hashes = judgement_hashes(judged) if judged is not None else None
-    told = changes(old, scores, hashes)
+    changed = changes(old, scores, hashes)
     if not dry_run:
         if db is None:
             new = Baseline.freeze(scores, baseline, label=label, qrels=judged)
@@ -75,9 +78,8 @@ def set_(
                 history.set_baseline(baseline, kept.id)
             new = Baseline.of(baseline, db)
         before = f"{old.digest[:12]} -> " if old else ""
-        told.append(f"sha256: {before}{new.digest[:12]}")
-    head = "would be set" if dry_run else "is set"
-    _say([f"baseline {baseline} {head}", *(f"  {line}" for line in told)])
+        changed.append(f"sha256: {before}{new.digest[:12]}")
+    output.show(change_parts(baseline, changed, set_now=not dry_run))
 
 
 def _evaluate(
@@ -87,18 +89,16 @@ def _evaluate(
     from goldrank.evaluation.documents import evaluate
     from goldrank.gating.decide import measures_for
     from goldrank.gating.rules import Rules
-    from goldrank.io import read_qrels, read_run
     from goldrank.measures import DEFAULT
 
-    judged = read_qrels(qrels, judgements=options["judgements"] or "error")
-    opened = read_run(run, format=run_format, duplicates=options["duplicates"] or "error")
+    judged, opened = open_qrels(qrels, options), open_run(run, options, run_format)
     policies = {key: value for key, value in options.items() if key not in ("convention", "depth")}
     policy = conventions.get(options["convention"]).having(**policies)
     rules = Rules.load(rules_file) if rules_file else Rules(())
     wanted = [*measures, *measures_for(rules, policy)]
     if not measures and not rules_file:
         wanted = [*map(str, DEFAULT), *wanted]
-    with progress([opened]):
+    with progress(opened):
         return judged, evaluate(judged, opened, wanted, convention=policy, depth=options["depth"])
 
 
@@ -108,19 +108,6 @@ def _evaluate(
 def show(baseline: str, db: str | None) -> None:
     """Show a baseline: what it is, when it was set, and its values. A changed file is refused."""
     from goldrank.gating.baseline import Baseline
+    from goldrank.report.baseline import parts
 
-    found = Baseline.of(baseline, db)
-    known = found.basis
-    lines = [
-        f"baseline {found.words}",
-        f"  set {found.frozen}",
-        f"  run {found.scores.run}",
-        f"  judgements sha256 {known.qrels[:12] or 'unknown'}" + (f", {known.criteria}" if known.criteria else ""),
-    ]
-    _say([*lines, *repr(found.scores).splitlines()])
-
-
-def _say(lines: list[str]) -> None:
-    from goldrank.ids import show as shown
-
-    click.echo("\n".join(shown(line, 2000) for line in lines).encode("utf-8", "backslashreplace"))
+    output.show(parts(Baseline.of(baseline, db)))

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from goldrank.cli.output import echo, show
 from goldrank.guide import advice
 
 
@@ -36,8 +37,13 @@ def command(
     Without it, answer "what matters most?" by options, or at the terminal.
     """
     if listed:
-        for key, case in advice.USE_CASES.items():
-            click.echo(f"{key:<16}{case.title:<32}{', '.join(case.primary)}; {', '.join(case.secondary)}")
+        from goldrank.data.table import Head, Table
+
+        rows = [
+            [key, case.title, f"{', '.join(case.primary)}; {', '.join(case.secondary)}"]
+            for key, case in advice.USE_CASES.items()
+        ]
+        show([Table(Head.texts("", "", ""), rows)])
         return
     found = advice.choose(
         use_case,
@@ -49,4 +55,4 @@ def command(
         k=k,
         ask=click.confirm if sys.stdin.isatty() else None,
     )
-    click.echo(" ".join(found.measures) if short else str(found))
+    echo(" ".join(found.measures) if short else str(found))

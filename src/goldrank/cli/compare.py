@@ -6,18 +6,28 @@ from typing import Any
 
 import click
 
-from goldrank.cli import comparing
-from goldrank.cli.common import memory_option, policy_options, progress
+from goldrank.cli.inputs import open_qrels, open_runs, progress
+from goldrank.cli.options import (
+    file_options,
+    format_option,
+    measures_option,
+    memory_option,
+    policy_options,
+    slicing,
+    statistics_options,
+    take_files,
+)
+from goldrank.cli.output import echo, show, show_comparison
 
 
 @click.command()
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
-@comparing.statistics_options
-@comparing.output_options
+@measures_option
+@statistics_options
+@file_options
 @click.option("--agreement", "agree", is_flag=True, help="Also show how alike the rankings are, and the measures.")
-@click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
+@format_option
 @memory_option
 @policy_options
 def command(
@@ -37,20 +47,22 @@ def command(
     Runs go by the names of their files; NAME=FILE gives another one.
     """
     from goldrank.comparison import compare
-    from goldrank.io import read_qrels
 
-    files = comparing.take_files(options)
-    judged = read_qrels(qrels, judgements=options["judgements"] or "error")
-    opened = comparing.open_runs(runs, run_format, options["duplicates"] or "error")
-    with progress(list(opened.values())):
+    files = take_files(options)
+    judged = open_qrels(qrels, options)
+    opened = open_runs(runs, options, run_format)
+    with progress(*opened.values()):
         result = compare(
             judged,
             opened,
             measures or None,
             curves=bool(svg or files["html"]),
             **options,
-            **comparing.slicing(slices, metadata),
+            **slicing(slices, metadata),
         )
-    comparing.show(result, files, svg, save)
+    show_comparison(result, files, svg, save)
     if agree:
-        comparing.show_agreement(result, opened)
+        from goldrank.report.comparison import agreement_parts
+
+        echo("")
+        show(agreement_parts(result, opened))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from typing import Any
 
 import click
 
-from goldrank.cli import comparing
-from goldrank.cli.common import policy_options
+from goldrank.cli.inputs import open_runs
+from goldrank.cli.options import format_option, policy_options
+from goldrank.cli.output import show, write
 
 
 @click.command()
@@ -23,7 +22,7 @@ from goldrank.cli.common import policy_options
 )
 @click.option("-n", "--count", type=click.IntRange(0), default=10, show_default=True, help="How many queries to show.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all queries and documents as JSON.")
-@click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
+@format_option
 @policy_options
 def command(
     qrels: str,
@@ -37,23 +36,12 @@ def command(
     **policies: Any,
 ) -> None:
     """Show what moved from run BEFORE to run AFTER: which relevant documents rose or fell, and why."""
-    import io
-
-    from rich.console import Console
-
     from goldrank.comparison.rank_changes import diff
-    from goldrank.report.terminal import view_diff
+    from goldrank.report import WIDTH
+    from goldrank.report.diff import parts
 
-    opened = comparing.open_runs((before, after), run_format, policies["duplicates"] or "error")
-    old, new = opened.values()
+    old, new = open_runs((before, after), policies, run_format).values()
     changes = diff(qrels, old, new, measure, k=k, names=(old.name, new.name), **policies)
     if json_file:
-        comparing.write(json_file, json.dumps(changes.to_dict()) + "\n")
-    view = view_diff(changes, count)
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        Console().print(view)
-        return
-    text = io.StringIO()
-    Console(file=text, width=120, color_system=None).print(view)
-    lines = [line.rstrip() for line in text.getvalue().splitlines()]
-    click.echo("\n".join(lines).encode("utf-8", "backslashreplace"))
+        write(json_file, json.dumps(changes.to_dict()) + "\n")
+    show(parts(changes, count), WIDTH)

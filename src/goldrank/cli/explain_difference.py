@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from goldrank.cli.output import echo
 from goldrank.conventions import CONVENTIONS
 
 
@@ -25,4 +26,4 @@ def command(qrels: str, run: str, measures: tuple[str, ...], conventions: tuple[
 
     judged, ranked = read_qrels(qrels), read_run(run)
     for i, measure in enumerate(measures):
-        click.echo(("\n" if i else "") + str(explain_difference(judged, ranked, measure, *conventions)))
+        echo(("\n" if i else "") + str(explain_difference(judged, ranked, measure, *conventions)))

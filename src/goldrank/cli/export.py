@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.keeping import db_option, say
+from goldrank.cli.options import db_option
+from goldrank.cli.output import echo
 
 
 @click.command()
@@ -21,11 +22,12 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
     from goldrank.history import History
     from goldrank.history.exporting import export
     from goldrank.history.file import RECOVER
+    from goldrank.report.numbers import count
 
     with History.open(db, read_only=True) as history:
         written, troubles = export(history, output, label=label, by_query=not summaries)
-    say(f"{output}: {written:,} record{'s' * (written != 1)}")
+    echo(f"{output}: {count(written, 'record')}", err=True)
     if troubles:
         for trouble in troubles:
-            say(f"left out: {trouble.what}")
+            echo(f"left out: {trouble.what}", err=True)
         raise HistoryError("what was left out is damaged", where=db, hint=RECOVER)

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from goldrank.cli import comparing
-from goldrank.cli.common import policy_options
+from goldrank.cli.inputs import open_qrels, open_runs
+from goldrank.cli.options import choice_option, format_option, policy_options
+from goldrank.cli.output import echo, show_comparison
 from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 
 
@@ -15,28 +16,16 @@ from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
 @click.option("-m", "--measure", "measures", multiple=True, default=("nDCG@10",), help="A measure; may be repeated.")
-@click.option(
-    "--method",
-    type=click.Choice(list(METHODS)),
-    default="rrf",
-    show_default=True,
-    help="; ".join(f"{name}: {text}" for name, text in METHODS.items()),
-)
-@click.option(
-    "--normalise",
-    type=click.Choice(list(NORMALISATIONS)),
-    default="min-max",
-    show_default=True,
-    help="How scores are made comparable; not for rrf.",
-)
+@choice_option("--method", METHODS, "rrf", "; ".join(f"{name}: {text}" for name, text in METHODS.items()))
+@choice_option("--normalise", NORMALISATIONS, "min-max", "How scores are made comparable; not for rrf.")
 @click.option("--weights", help="One number per run, with commas; for rrf and wsum.")
 @click.option("--tune", is_flag=True, help="Find the weights by cross-validation over queries, by the first measure.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds of the cross-validation.")
 @click.option("-k", type=float, default=60, show_default=True, help="The constant of rrf.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the fused run to this file.")
-@click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
-@policy_options  # fmt: skip
+@format_option
+@policy_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -55,10 +44,10 @@ def command(
     """Combine runs into one, and compare all of them with the best single run."""
     from goldrank.comparison import compare, fusion
     from goldrank.evaluation.documents import evaluate
-    from goldrank.io import read_qrels, write_run
+    from goldrank.io import write_run
 
-    judged = read_qrels(qrels, judgements=policies["judgements"] or "error")
-    opened = comparing.open_runs(runs, run_format, policies["duplicates"] or "error")
+    judged = open_qrels(qrels, policies)
+    opened = open_runs(runs, policies, run_format)
     if tune:
         if weights:
             raise click.UsageError("--tune finds the weights; leave --weights out")
@@ -67,7 +56,7 @@ def command(
         )
         fused = tuned.run
         chosen = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(opened, tuned.weights, strict=True))
-        click.echo(f"Weights by all queries: {chosen}. Each query below was fused with weights from the other folds.\n")
+        echo(f"Weights by all queries: {chosen}. Each query below was fused with weights from the other folds.\n")
     else:
         fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k)
     name = "fused" if "fused" not in opened else "fused run"
@@ -77,7 +66,7 @@ def command(
     result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
     if output:
         write_run(fused, output)
-    comparing.show(result, {}, None, None)
+    show_comparison(result, {})
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from goldrank.cli.common import policy_options, progress
+from goldrank.cli.inputs import once, open_qrels, open_run, progress
+from goldrank.cli.options import policy_options
+from goldrank.cli.output import echo, show, write
 from goldrank.errors import GoldrankError
 from goldrank.report.gate import ENDINGS, FORMS
 
@@ -39,7 +39,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @click.option("--metadata", type=click.Path(dir_okay=False), help="JSONL with the attributes of queries for slices.")
 @click.option("--latency", type=click.Path(dir_okay=False), help="JSON or JSONL with the time that each query took.")
 @click.option("--allow-changed-qrels", is_flag=True, help="Compare although the judgements are not the baseline's.")
-@click.option("--run-format", help="The run's format, if it cannot be told from its content.")
+@click.option("--run-format", help="The run's format, if it cannot be detected from its content.")
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
 @policy_options
 def command(
@@ -67,7 +67,7 @@ def command(
         verdict = Verdict.undecided(run, error)
         shown = [form for form in forms if form != "text"]
         _write(verdict, files, shown)
-        click.echo(f"goldrank: {error}".encode("utf-8", "backslashreplace"), err=True)
+        echo(f"goldrank: {error}", err=True)
     else:
         _write(verdict, files, list(forms) or ["text"])
     if verdict.exit_code:
@@ -81,17 +81,14 @@ def _decide(
 
     from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
-    from goldrank.io import read_qrels, read_run
 
-    if qrels == run == "-":
-        raise click.UsageError("standard input can be read only once")
-    added = [Rule.parse(one, "--rule") for one in more]
+    once((qrels, run))
+    added = [Rule.parse(text, "--rule") for text in more]
     rules = Rules.load(rules_file) if rules_file else Rules.of(added)
     if rules_file and added:
         rules = replace(rules, rules=(*rules.rules, *added))
-    judged = read_qrels(qrels, judgements=options["judgements"] or "error")
-    opened = read_run(run, format=run_format, duplicates=options["duplicates"] or "error")
-    with progress([opened]):
+    judged, opened = open_qrels(qrels, options), open_run(run, options, run_format)
+    with progress(opened):
         return gate(judged, opened, rules, **options)
 
 
@@ -109,15 +106,13 @@ def _form(output: str) -> tuple[str, str]:
 
 
 def _write(verdict: Any, files: list[tuple[str, str]], forms: list[str]) -> None:
-    from goldrank.cli.comparing import write
-    from goldrank.report.gate import render, view
+    from goldrank.report import WIDTH
+    from goldrank.report.gate import parts, render
 
     for form, path in files:
         write(path, render(verdict, form))
     for form in forms:
-        if form == "text" and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-            from rich.console import Console
-
-            Console(highlight=False, emoji=False).print(view(verdict))
+        if form == "text":
+            show(parts(verdict), WIDTH)
         else:
-            click.echo(render(verdict, form).encode("utf-8", "backslashreplace"), nl=False)
+            echo(render(verdict, form))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.keeping import db_option, put, say
+from goldrank.cli.options import db_option
+from goldrank.cli.output import echo, show, write
 
 
 @click.command()
@@ -30,17 +31,17 @@ def command(
     """
     from goldrank.history import History
     from goldrank.history.trends import trend_lines
-    from goldrank.report import trend
+    from goldrank.report import WIDTH, trend
 
     with History.open(db, read_only=True) as history:
-        found = [trend_lines(history, one, label=label, limit=limit, alpha=alpha) for one in measures or (None,)]
+        found = [
+            trend_lines(history, measure, label=label, limit=limit, alpha=alpha) for measure in measures or (None,)
+        ]
         baselines = history.baselines()
-    put(trend.text(found, baselines, alpha))
-    if html_file or svg_file:
-        from goldrank.cli.comparing import write
-
-        pages = [(html_file, trend.html(found, baselines, alpha))] if html_file else []
-        pages += [(svg_file, trend.chart(found[0]).alone())] if svg_file else []
-        for path, shown in pages:
-            write(path, shown)
-            say(f"written: {path}")
+    show(trend.parts(found, baselines, alpha), WIDTH)
+    if html_file:
+        write(html_file, trend.page(found, baselines, alpha))
+        echo(f"written: {html_file}", err=True)
+    if svg_file:
+        write(svg_file, trend.chart(found[0]).alone())
+        echo(f"written: {svg_file}", err=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from goldrank.cli.output import show
+
 
 @click.command()
 @click.argument("scores", metavar="SCORES...", nargs=-1, required=True, type=click.Path())
@@ -14,9 +16,9 @@ def command(scores: tuple[str, ...], output: str | None, name: str | None) -> No
 
     Shards are made with `goldrank eval QRELS RUN --shard 1/8 --save 1.json`, or with judgements that were split.
     """
-    from goldrank.data.scores import Scores
+    from goldrank.data.scores import Scores, score_parts
 
     merged = Scores.merge([Scores.load(path) for path in scores], run=name)
     if output:
         merged.save(output)
-    click.echo(repr(merged).encode("utf-8", "backslashreplace"))
+    show(score_parts([merged]))

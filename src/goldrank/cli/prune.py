@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.keeping import db_option, put, say
+from goldrank.cli.options import db_option
+from goldrank.cli.output import echo
 
 
 @click.command()
@@ -17,11 +18,12 @@ def command(keep: int | None, before: str | None, label: str | None, dry_run: bo
     """Remove old records; baselines always stay."""
     from goldrank.history import History
     from goldrank.report import trend
+    from goldrank.report.numbers import count
 
     if keep is None and before is None:
         raise click.UsageError("say what to keep, with --keep N, --before DATE, or both")
     with History.open(db, read_only=dry_run) as history:
         gone = history.prune(keep=keep, before=before, label=label, dry_run=dry_run)
     for record in gone:
-        put(trend.brief(record))
-    say(f"{len(gone):,} record{'s' * (len(gone) != 1)} {'would be' if dry_run else 'were'} removed")
+        echo(trend.brief(record))
+    echo(f"{count(len(gone), 'record')} {'would be' if dry_run else 'were'} removed", err=True)

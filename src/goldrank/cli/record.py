@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import click
 
-from goldrank.cli.common import policy_options, progress
-from goldrank.cli.keeping import commit_and_branch, db_option, put, say
+from goldrank.cli.inputs import once, open_qrels, open_runs, progress
+from goldrank.cli.options import db_option, format_option, measures_option, policy_options
+from goldrank.cli.output import echo, show
 
 
 @click.command()
@@ -23,8 +24,8 @@ from goldrank.cli.keeping import commit_and_branch, db_option, put, say
 @click.option("--criteria", default="", help='The rules by which relevance was judged, such as "relevance rules v3".')
 @click.option("--baseline", metavar="NAME", help="Also make this record the baseline of that name.")
 @click.option("--mlflow", "to_mlflow", is_flag=True, help="Also log it to MLflow (needs the package mlflow).")
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
-@click.option("--format", "run_format", help="The runs' format, if it cannot be told from their content.")
+@measures_option
+@format_option
 @policy_options
 def command(
     inputs: tuple[str, ...],
@@ -46,7 +47,7 @@ def command(
     The table is printed first, so that nothing is lost if the history cannot be written; the exit code is 3 then.
     Several runs with one label are recorded as LABEL/RUN.
     """
-    from goldrank.data.scores import ScoresByRun
+    from goldrank.data.scores import score_parts
     from goldrank.history import History
 
     for tag in tags:
@@ -55,8 +56,7 @@ def command(
     found = _scores(inputs, measures, run_format, policies)
     if baseline is not None and len(found) > 1:
         raise click.UsageError("--baseline takes one run")
-    put(repr(found[0]) if len(found) == 1 else repr(ScoresByRun(found)))
-    sys.stdout.flush()
+    show(score_parts(found))
     commit, asked = commit_and_branch(commit)
     if to_mlflow:
         from goldrank.history import mlflow_runs
@@ -68,32 +68,29 @@ def command(
             record = history.record(
                 scores, label=name, commit=commit, branch=branch or asked, note=note, tags=tags, criteria=criteria
             )
-            say(f"recorded as {record.id} ({name}) in {db}")
+            echo(f"recorded as {record.id} ({name}) in {db}", err=True)
             if baseline is not None:
                 history.set_baseline(baseline, record.id)
-                say(f"baseline {baseline} is record {record.id}")
+                echo(f"baseline {baseline} is record {record.id}", err=True)
             if to_mlflow:
-                say(f"logged to MLflow as run {mlflow_runs.log(scores, record)}")
+                echo(f"logged to MLflow as run {mlflow_runs.log(scores, record)}", err=True)
 
 
 def _scores(inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any) -> list[Any]:
     """Saved scores, or those of runs."""
     from goldrank.data.scores import Scores
     from goldrank.evaluation.documents import evaluate
-    from goldrank.io import distinct, read_qrels, read_run
 
     if len(inputs) == 1 or _is_saved(inputs[0]):
         if measures:
             raise click.UsageError("-m is for runs; saved scores have their measures already")
         return [Scores.load(path) for path in inputs]
     qrels, *runs = inputs
-    if inputs.count("-") > 1:
-        raise click.UsageError("standard input can be read only once")
-    judged = read_qrels(qrels, judgements=policies["judgements"] or "error")
-    opened = [read_run(run, format=run_format, duplicates=policies["duplicates"] or "error") for run in runs]
-    opened = [run.renamed(name) for run, name in zip(opened, distinct(opened), strict=True)]
-    with progress(opened):
-        return list(evaluate(judged, opened, measures or None, **policies).values())
+    once(inputs)
+    judged = open_qrels(qrels, policies)
+    opened = open_runs(runs, policies, run_format)
+    with progress(*opened.values()):
+        return list(evaluate(judged, list(opened.values()), measures or None, **policies).values())
 
 
 def _is_saved(path: str) -> bool:
@@ -112,3 +109,30 @@ def _line(label: str | None, run: str, several: bool) -> str:
 
     name = ids.show(run)
     return f"{label}/{name}" if label else f"run {name}" if name.isdigit() else name
+
+
+def git_says(*arguments: str) -> tuple[str, str]:
+    """What git answers in the current folder, or an empty text and the reason."""
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, errors="replace")  # noqa: S603, S607
+    except FileNotFoundError:
+        return "", "git is not installed"
+    except (OSError, subprocess.SubprocessError) as error:
+        return "", f"git does not answer ({type(error).__name__})"
+    if done.returncode:
+        return "", (done.stderr.strip().splitlines() or ["git failed"])[0]
+    return done.stdout.strip(), ""
+
+
+def commit_and_branch(commit: str) -> tuple[str, str]:
+    """The commit to record, with git's answer for 'auto', and its branch; if git fails, that is said and not fatal."""
+    if commit != "auto":
+        return commit, ""
+    found, trouble = git_says("rev-parse", "HEAD")
+    if trouble:
+        echo(f"no commit is recorded: {trouble}", err=True)
+        return "", ""
+    changed, _ = git_says("status", "--porcelain", "--untracked-files=no")
+    branch, _ = git_says("rev-parse", "--abbrev-ref", "HEAD")
+    # A dirty tree is another state than the commit's; git's own describe marks it the same way.
+    return found + ("-dirty" if changed else ""), "" if branch == "HEAD" else branch

@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
-from goldrank.cli import comparing
+from goldrank.cli.options import file_options, measures_option, slicing, statistics_options, take_files
+from goldrank.cli.output import show_comparison
 
 
 @click.command()
 @click.argument("saved", metavar="SAVED SAVED...", nargs=-1, required=True, type=click.Path())
-@click.option("-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated.")
-@comparing.statistics_options
-@comparing.output_options
+@measures_option
+@statistics_options
+@file_options
 def command(
     saved: tuple[str, ...],
     measures: tuple[str, ...],
@@ -27,7 +28,7 @@ def command(
     from goldrank.comparison import compare
     from goldrank.data.scores import Scores
 
-    files = comparing.take_files(options)
+    files = take_files(options)
     scores = [Scores.load(path) for path in saved]
-    result = compare(scores, measures=measures or None, **options, **comparing.slicing(slices, metadata))
-    comparing.show(result, files, svg, save)
+    result = compare(scores, measures=measures or None, **options, **slicing(slices, metadata))
+    show_comparison(result, files, svg, save)

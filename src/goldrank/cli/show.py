@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from goldrank.cli.keeping import db_option, put
+from goldrank.cli import output
+from goldrank.cli.options import db_option
 
 
 @click.command()
@@ -16,8 +15,8 @@ from goldrank.cli.keeping import db_option, put
 @db_option
 def command(record: str, by_query: bool, as_json: bool, db: str) -> None:
     """Show a record: by its number, or the newest with a label."""
-    from goldrank.cli.eval import RENDER
     from goldrank.history import History
+    from goldrank.report import scores as report
     from goldrank.report import trend
 
     with History.open(db, read_only=True) as history:
@@ -25,6 +24,6 @@ def command(record: str, by_query: bool, as_json: bool, db: str) -> None:
         scores = history.scores(found)
         names = [name for name, number in history.baselines().items() if number == found.id]
     if as_json:
-        put(json.dumps(json.loads(scores.to_json()), indent=2))
-        return
-    put(trend.about(found, names) + "\n\n" + RENDER["table"]([scores], by_query))
+        output.echo(report.render([scores], "json", by_query=True))
+    else:
+        output.show([trend.about(found, names), *report.parts([scores], by_query)])

@@ -3,76 +3,47 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.common import field_map, watching
-from goldrank.cli.comparing import write
-from goldrank.cli.eval import OUTPUTS, RENDER
-from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
+from goldrank import ids
+from goldrank.cli.eval import show_scores
+from goldrank.cli.inputs import key_values, named_file, once, watching
+from goldrank.cli.options import choice_option, convention_option, fields_option
+from goldrank.cli.output import echo, show, show_itself, write
+from goldrank.conventions import POLICIES
+from goldrank.data.scores import Scores
 from goldrank.match.matcher import NAMES
 from goldrank.measures.apply import CREDITS
+from goldrank.report.scores import WRITERS, one_query_table
+
+if TYPE_CHECKING:
+    from goldrank.data.explanation import Explanation
 
 
 @click.command(epilog=f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7.")
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--match", "matcher", default="rouge-l:0.7", show_default=True, help="When a text covers a reference.")
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as Cover@5; may be repeated.")
-@click.option(
-    "--unit",
-    type=click.Choice(["chunk", "sentence"]),
-    default="chunk",
-    show_default=True,
-    help="What is compared, and what ranks count.",
-)
-@click.option(
-    "--credit",
-    type=click.Choice(list(CREDITS)),
-    default="any",
-    show_default=True,
-    help="; ".join(f"{name}: {meaning}" for name, meaning in CREDITS.items()),
-)
-@click.option(
-    "--map",
-    "fields",
-    multiple=True,
-    metavar="NAME=FIELD",
-    help="Where a thing is, such as retrieved=outputs.docs; may be repeated.",
-)
+@choice_option("--unit", ["chunk", "sentence"], "chunk", "What is compared, and what ranks count.")
+@choice_option("--credit", CREDITS, "any", "; ".join(f"{name}: {meaning}" for name, meaning in CREDITS.items()))
+@fields_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every question.")
-@click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to show it.")
+@click.option(
+    "-o", "--output", type=click.Choice(list(WRITERS)), default="table", show_default=True, help="How to show it."
+)
 @click.option("--save", type=click.Path(dir_okay=False), help="Save the scores of one system.")
 @click.option("--explain", "query", metavar="QUERY", help="Show what covers what in one question, instead of scores.")
 @click.option("--curves", is_flag=True, help="Show how coverage grows with texts and with tokens.")
 @click.option("--svg", type=click.Path(dir_okay=False), help="Write those curves as a drawing.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write scores, curves and explanation as one HTML file.")
-@click.option("--format", "data_format", help="The data's format, if it cannot be told from their content.")
-@click.option(
-    "--none",
-    type=click.Choice(["error", "empty"]),
-    default="error",
-    show_default=True,
-    help="What a retrieved text that is null means.",
-)
-@click.option(
-    "--failures",
-    type=click.Choice(["error", "zero", "skip"]),
-    default="error",
-    show_default=True,
-    help="What becomes of questions that retrieving failed on.",
-)
-@click.option(
-    "--convention",
-    type=click.Choice(list(CONVENTIONS)),
-    default=DEFAULT.name,
-    show_default=True,
-    help="Whose rules to follow.",
-)
+@click.option("--format", "data_format", help="The data's format, if it cannot be detected from their content.")
+@choice_option("--none", ["error", "empty"], "error", "What a retrieved text that is null means.")
+@choice_option("--failures", ["error", "zero", "skip"], "error", "What becomes of questions that retrieving failed on.")
+@convention_option
 @click.option("--empty", type=click.Choice(list(POLICIES["empty"])), help="What a question without references scores.")
 def command(
     data: tuple[str, ...],
@@ -105,98 +76,60 @@ def command(
     from goldrank.io.items import items
     from goldrank.io.sources import open_source
     from goldrank.measures import parse
+    from goldrank.report.coverage import curve_measures, curves_of, with_names
 
     if save and len(data) > 1:
         raise click.UsageError("--save takes one system")
     if query is not None and output != "table":
         raise click.UsageError("--explain has no other output than text; --html writes a page")
-    if data.count("-") > 1:
-        raise click.UsageError("standard input can be read only once")
+    once(data)
     wanted = list(measures or USUAL)
-    drawn = bool(curves or svg or (html and any(parse(one).declaration.over != "spans" for one in wanted)))
-    if drawn:
-        from goldrank.report.coverage import curve_measures
-
-        asked = [*wanted, *curve_measures()]
-    else:
-        asked = wanted
-    named = [_named(text) for text in data]
-    opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in named]
-    where = field_map(fields)
-    reading: dict[str, Any] = {"fields": where, "format": data_format, "none": none, "failures": failures}
-    sets = [items(one, **reading) for one in opened]
+    draw = bool(curves or svg or (html and any(parse(text).declaration.over != "spans" for text in wanted)))
+    asked = [*wanted, *curve_measures()] if draw else wanted
+    files = [named_file(text) for text in data]
+    opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in files]
+    reading: dict[str, Any] = {"format": data_format, "none": none, "failures": failures}
+    reading["fields"] = key_values(fields, "--map") or None
+    sets = [items(source, **reading) for source in opened]
     how: dict[str, Any] = {"matcher": matcher, "unit": unit, "credit": credit, "convention": convention, "empty": empty}
-    with watching([one for one in opened if not isinstance(one, str)]):
-        measured = [evaluate_texts(one, asked, name=name, **how) for one, (name, _) in zip(sets, named, strict=True)]
-    measured = _told_apart(measured)
-    scores = [_only(one, wanted, convention, empty) for one in measured]
+    with watching([source for source in opened if not isinstance(source, str)]):
+        measured = [
+            evaluate_texts(found, asked, name=name, **how) for found, (name, _) in zip(sets, files, strict=True)
+        ]
+    measured = with_names(measured)
+    scores = [_only(system, wanted, convention, empty) for system in measured]
     if save:
         scores[0].save(save)
-    explanations = {one.run: one.explain(query) for one in measured} if query is not None else {}
-    found = None
-    if drawn:
-        from goldrank.report.coverage import curves_of
-
-        found = curves_of(measured)
-    if svg and found:
-        write(svg, found.svg())
+    explanations = {system.run: system.explain(query) for system in measured} if query is not None else {}
+    drawn = curves_of(measured) if draw else None
+    if svg and drawn:
+        write(svg, drawn.svg())
     if html:
         from goldrank.report.texts import render
 
-        write(html, render(scores, found, explanations))
+        write(html, render(scores, drawn, explanations))
     if explanations:
         _show_explanations(explanations, scores, str(query))
     else:
-        _say(RENDER[output](scores, by_query))
-    if curves and found:
-        _say(f"\n{found}", err=output != "table")
-    if output != "table":
-        for one in scores:
-            for note in one.notes:
-                _say(f"{one.run}: {note}", err=True)
+        show_scores(scores, output, by_query)
+    if curves and drawn:
+        echo("", err=output != "table")
+        show(drawn.tables(), err=output != "table")
 
 
-def _named(text: str) -> tuple[str | None, str]:
-    """The name and the path of NAME=FILE, or of FILE alone."""
-    name, sign, path = text.partition("=")
-    return (name, path) if sign and name and not Path(text).exists() else (None, text)
-
-
-def _told_apart(scores: Sequence[Any]) -> list[Any]:
-    from goldrank.report.coverage import distinct
-
-    names = [one.run for one in scores] if len(scores) == 1 else distinct(scores)
-    return [replace(one, run=name) for one, name in zip(scores, names, strict=True)]
-
-
-def _only(scores: Any, wanted: Sequence[str], convention: str, empty: str | None) -> Any:
+def _only(scores: Scores, wanted: Sequence[str], convention: str, empty: str | None) -> Scores:
     """The scores without the measures that only curves need."""
     from goldrank import conventions
-    from goldrank.evaluation.documents import wanted_measures
+    from goldrank.evaluation.inputs import resolve_measures
 
-    names = map(str, wanted_measures(wanted, conventions.get(convention).having(empty=empty)))
+    names = map(str, resolve_measures(wanted, conventions.get(convention).having(empty=empty)))
     return replace(scores, columns={name: scores.columns[name] for name in names})
 
 
-def _show_explanations(explanations: dict[str, Any], scores: Sequence[Any], query: str) -> None:
-    from goldrank.data.layout import aligned
-    from goldrank.data.scores import format_value
-    from goldrank.ids import show
-
-    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    for i, one in enumerate(scores):
+def _show_explanations(explanations: Mapping[str, Explanation], scores: Sequence[Scores], query: str) -> None:
+    for i, system in enumerate(scores):
         if len(scores) > 1:
-            _say(f"{'' if i == 0 else chr(10)}== {show(one.run)} ==")
-        if coloured:
-            from rich.console import Console
-
-            Console().print(explanations[one.run])
-        else:
-            _say(str(explanations[one.run]))
-        at = one.queries.index(query)
-        rows = [[name, format_value(column.values[at], column.average)] for name, column in one.columns.items()]
-        _say("\n" + aligned(rows))
-
-
-def _say(text: str, err: bool = False) -> None:
-    click.echo(text.encode("utf-8", "backslashreplace"), nl=not text.endswith("\n"), err=err)
+            echo(f"{chr(10) * (i > 0)}== {ids.show(system.run)} ==")
+        show_itself(explanations[system.run])
+        echo("")
+        show([one_query_table(system, query)])

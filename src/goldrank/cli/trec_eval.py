@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from goldrank.cli.output import echo
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
 
 if TYPE_CHECKING:
@@ -410,7 +411,7 @@ def _to_zscores(
 
 
 def _help(measures: Sequence[str]) -> str:
-    from goldrank.cli.measures import page_of
+    from goldrank.report.measures import page_text
 
     text = [
         "goldrank trec_eval [options] QRELS RUN: measure a run as trec_eval 10 does.",
@@ -429,7 +430,7 @@ def _help(measures: Sequence[str]) -> str:
         else:
             pages.setdefault(line.measure.name)
     for name in pages:
-        text += ["", name, *(f"    {row}".rstrip() for row in page_of(name))]
+        text += ["", name, *(f"    {row}".rstrip() for row in page_text(name).splitlines())]
     return "\n".join(text) + "\n"
 
 
@@ -472,10 +473,10 @@ def command(
     from goldrank import __version__, ids
 
     if version:
-        click.echo(f"goldrank {__version__}, as trec_eval 10.0", err=True)
+        echo(f"goldrank {__version__}, as trec_eval 10.0", err=True)
         return
     if help_wanted:
-        click.echo(_help(measures), nl=False)
+        echo(_help(measures).encode())
         return
     if len(files) != 2:
         raise click.UsageError("trec_eval takes two files: QRELS RUN")
@@ -497,4 +498,4 @@ def command(
         only_query=debug.partition(".")[2] or None,
     )
     for text in output(settings):
-        click.echo(ids.encode(text), nl=False)
+        echo(ids.encode(text))

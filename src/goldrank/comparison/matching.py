@@ -13,7 +13,6 @@ from goldrank import ids, types
 from goldrank.comparison.paired import Interval
 from goldrank.comparison.tabular import Tabular
 from goldrank.data.explanation import clip
-from goldrank.data.layout import aligned
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher
@@ -25,11 +24,6 @@ LabelsLike: TypeAlias = "types.Path | types.ArrowStream | Iterable[Any]"
 
 MatcherLike: TypeAlias = "str | Matcher | Callable[..., Any]"
 """'rouge-l:0.7', a `Matcher`, or a function of one's own of two texts or two lists of them."""
-
-SAME_DATA = (
-    "a best threshold was chosen on these same labels, so its value is too high;\n"
-    "  held out: what thresholds reach on pairs that they were not chosen on ({folds} parts in turn)"
-)
 
 
 class Confusion(NamedTuple):
@@ -163,42 +157,15 @@ class MatcherAgreements(Tabular):
         return {**about, "matchers": rows, "notes": [note.to_dict() for note in self.notes]}
 
     def __str__(self) -> str:
-        heads = ["matcher", "kappa", f"{self.level:.0%} interval", "F1", "precision", "recall", "accuracy"]
-        heads += ["tp / fp / fn / tn", "behind the first"]
-        rows = [heads]
-        for result in self.results:
-            c = result.confusion
-            values = (c.f1, c.precision, c.recall, c.accuracy)
-            behind = "" if result.behind is None else _interval(result.behind)
-            shown = [ids.show(result.matcher), f"{c.kappa:.3f}", _interval(result.interval), *map(_value, values)]
-            rows.append([*shown, " / ".join(f"{count:,}" for count in c), behind])
-        parts = [aligned(rows), "  tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither"]
-        if len(self.results) > 1:
-            parts.append(
-                "  behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
-            )
-        best = [["best threshold", "by kappa", "kappa", "held out", "by F1", "F1", "held out"]]
-        for result in self.results:
-            if result.best:
-                cells = [
-                    text
-                    for by in ("kappa", "f1")
-                    for text in (
-                        f"{result.best[by].threshold:g}",
-                        _value(result.best[by].value),
-                        _value(result.best[by].held_out),
-                    )
-                ]
-                best.append([ids.show(result.matcher.partition(":")[0].partition(">")[0]), *cells])
-        if len(best) > 1:
-            parts += ["", aligned(best), f"  {SAME_DATA.format(folds=self.folds)}"]
-        share = f"{self.pairs:,} labelled pairs, of which {self.matches:,} match ({self.matches / self.pairs:.0%})"
-        return "\n".join([*parts, f"  {share}", *(f"  {note}" for note in self.notes)])
+        from goldrank.report import matchers
+
+        return matchers.render(self)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from goldrank.data.table import html
+        from goldrank.report.matchers import parts
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return html(parts(self))
 
 
 def matcher_agreement(
@@ -436,12 +403,3 @@ def _record(result: MatcherAgreement) -> dict[str, Any]:
         record[f"best_{by}"] = best.value if best else None
         record[f"held_out_{by}"] = best.held_out if best else None
     return record
-
-
-def _value(value: float | None) -> str:
-    return "-" if value is None or math.isnan(value) else f"{value:.3f}"
-
-
-def _interval(interval: Interval) -> str:
-    low, high = interval.low, interval.high
-    return "-" if math.isnan(low) else f"{low:.3f} to {high:.3f}"

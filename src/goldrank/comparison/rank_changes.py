@@ -206,6 +206,12 @@ class Diff(Tabular):
         names = f"{ids.show(self.b)} minus {ids.show(self.a)}"
         return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
 
+    def _repr_html_(self) -> str:
+        from goldrank.data.table import html
+        from goldrank.report.diff import parts
+
+        return html(parts(self))
+
 
 def diff(
     qrels: QrelsLike,

@@ -370,6 +370,12 @@ class Comparison(Tabular):
             lines.append(f"  and {len(first) - 10:,} more pairs")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from goldrank.data.table import html
+        from goldrank.report.comparison import parts
+
+        return html(parts(self))
+
 
 def format_p(value: float) -> str:
     """A p-value for people, with its sign: '= 0.012' or '< 0.001'."""

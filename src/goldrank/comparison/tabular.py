@@ -7,19 +7,15 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldrank import ids
-from goldrank.data.scores import format_value, utf8, without_nan
-from goldrank.errors import GoldrankError
+from goldrank.data.scores import utf8, without_nan, write_json
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-MOST_HTML_ROWS = 100
-
 
 class Tabular(ABC):
-    """A result that says what it holds by `rows` and `to_dict`, and in its first line of text what it is about."""
+    """A result that says what it holds by `rows` and `to_dict`."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
@@ -35,10 +31,7 @@ class Tabular(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write `to_json` to a file."""
-        try:
-            Path(path).write_text(self.to_json() + "\n", encoding="ascii")
-        except OSError as error:
-            raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+        write_json(path, self.to_dict())
 
     def to_polars(self) -> polars.DataFrame:
         """`rows` as a data frame."""
@@ -57,21 +50,6 @@ class Tabular(ABC):
             {key: utf8(value) if isinstance(value, str) else value for key, value in row.items()} for row in self.rows()
         ]
 
+    @abstractmethod
     def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = self.rows()
-        title = escape(ids.show(repr(self).partition("\n")[0], 500))
-        head = "".join(f"<th>{escape(key)}</th>" for key in (rows[0] if rows else ()))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) + "</tr>"
-            for row in rows[:MOST_HTML_ROWS]
-        )
-        more = f"<p>and {len(rows) - MOST_HTML_ROWS:,} more rows</p>" if len(rows) > MOST_HTML_ROWS else ""
-        return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return format_value(value)
-    return "" if value is None else ids.show(str(value), 200)
+        """What notebooks show; it is drawn in `report/`."""

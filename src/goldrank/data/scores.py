@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain, warnings_first
 from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean
 from goldrank.notes import Note
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
 
 FORMAT = "goldrank-scores"
+FORMAT_BY_RUN = "goldrank-scores-by-run"
 VERSION = 2
 READABLE = (1, 2)
 """Version 1 has notes as plain text."""
@@ -306,10 +308,10 @@ class Scores(Mapping[str, float]):
         return {name: column.values for name, column in self.columns.items()}
 
     def __repr__(self) -> str:
-        return "\n".join(_table([self], escape=ids.show))
+        return plain(score_parts([self]))
 
     def _repr_html_(self) -> str:
-        return _html([self])
+        return html(score_parts([self]))
 
 
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
@@ -344,15 +346,38 @@ class ScoresByRun(Mapping[str, Scores]):
         frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
         return polars.concat(frames)
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per run and query, one column per measure."""
+        import pandas
+
+        frames = [scores.to_pandas() for scores in self.values()]
+        for run, frame in zip(self, frames, strict=True):
+            frame.insert(0, "run", run)
+        return pandas.concat(frames, ignore_index=True)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, by run."""
         return {run: scores.to_dict() for run, scores in self.items()}
 
+    def save(self, path: str | Path) -> None:
+        """Write everything to one JSON file that `ScoresByRun.load` reads back equal."""
+        data = {"format": FORMAT_BY_RUN, "version": VERSION, "runs": list(self.to_dict().values())}
+        write_json(path, data)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ScoresByRun:
+        """Read what `save` wrote."""
+        data = read_json(path)
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
+            hint = "Scores.load reads the scores of one run."
+            raise InputError("is not saved goldrank scores of several runs", where=str(path), hint=hint)
+        return cls([Scores.from_dict(scores, str(path)) for scores in data.get("runs", ())])
+
     def __repr__(self) -> str:
-        return "\n".join(_table(list(self.values()), escape=ids.show))
+        return plain(score_parts(list(self.values())))
 
     def _repr_html_(self) -> str:
-        return _html(list(self.values()))
+        return html(score_parts(list(self.values())))
 
 
 def format_value(value: float, average: str = "mean") -> str:
@@ -362,46 +387,23 @@ def format_value(value: float, average: str = "mean") -> str:
     return f"{value:,.0f}" if average == "sum" and value == int(value) else f"{value:.4f}"
 
 
-def _table(scores: Sequence[Scores], escape: Any) -> list[str]:
-    """A plain table, measures down and runs across, with the notes below."""
-    names = list(dict.fromkeys(name for one in scores for name in one.columns))
-    heads = ["measure", *(escape(one.run) for one in scores)]
-    rows = [[name, *(_cell(one, name) for one in scores)] for name in names]
-    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in [heads, *rows]
-    ]
-    told = list(dict.fromkeys(note for one in scores for note in _footer(one, len(scores) > 1)))
-    return lines + [f"  {line}" for line in told]
+def score_parts(scores: Sequence[Scores]) -> list[Part]:
+    """What people see of scores: a table, measures down and runs across, and the notes below."""
+    found = list(dict.fromkeys(name for run in scores for name in run.columns))
+    rows: list[Cells] = [[name, *(_cell(run, name) for run in scores)] for name in found]
+    heads = [*Head.texts("measure"), *Head.numbers(*(ids.show(run.run) for run in scores))]
+    counted = dict.fromkeys(_headline(run) for run in scores)
+    notes = [note for run in scores for note in note_sentences(run.notes, ids.show(run.run) if len(scores) > 1 else "")]
+    return [Table(heads, rows), *(Sentence(text, "remark") for text in counted), *warnings_first(notes)]
 
 
-def _cell(scores: Scores, name: str) -> str:
+def _cell(scores: Scores, name: str) -> Cell:
     column = scores.columns.get(name)
-    return format_value(column.summary, column.average) if column else ""
+    return Cell(format_value(column.summary, column.average), column.summary) if column else Cell("")
 
 
-def _footer(scores: Scores, named: bool) -> list[str]:
-    prefix = f"{ids.show(scores.run)}: " if named else ""
-    head = f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
-    return [head, *(f"{prefix}{note}" for note in scores.notes)]
-
-
-def _html(scores: Sequence[Scores]) -> str:
-    from html import escape
-
-    names = list(dict.fromkeys(name for one in scores for name in one.columns))
-    head = "".join(f"<th>{escape(ids.show(one.run))}</th>" for one in scores)
-    body = "".join(
-        f"<tr><td>{escape(name)}</td>" + "".join(f"<td>{_cell(one, name)}</td>" for one in scores) + "</tr>"
-        for name in names
-    )
-    told = dict.fromkeys(note for one in scores for note in _footer(one, len(scores) > 1))
-    notes = "".join(f"<li>{escape(note)}</li>" for note in told)
-    return f"<table><thead><tr><th>measure</th>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+def _headline(scores: Scores) -> str:
+    return f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
 
 
 def _plain(column: Column) -> dict[str, Any]:
@@ -421,6 +423,26 @@ def _from_plain(name: str, column: Mapping[str, Any], queries: Sequence[str]) ->
     summary = math.nan if column["summary"] is None else float(column["summary"])
     better, counts_nan = column.get("higher_is_better", True), column.get("counts_nan", False)
     return Column(name, values, summary, column["average"], better, counts_nan)
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """A file with plain values; NaN becomes null."""
+    text = json.dumps(without_nan(data), ensure_ascii=True)
+    try:
+        Path(path).write_text(text + "\n")
+    except OSError as error:
+        raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+
+
+# Any: whatever is in the file, for the caller to check.
+def read_json(path: str | Path) -> Any:
+    """What a JSON file holds."""
+    try:
+        return json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not JSON: {error}", where=str(path)) from None
 
 
 def utf8(text: str) -> str:

@@ -174,3 +174,9 @@ class Verdict(Tabular):
 
     def __repr__(self) -> str:
         return "\n".join([self.words, *(f"  {found.status:7} {found.title}: {found.words}" for found in self.findings)])
+
+    def _repr_html_(self) -> str:
+        from goldrank.data.table import html
+        from goldrank.report.gate import parts
+
+        return html(parts(self))

@@ -1,4 +1,8 @@
-"""Anything -> what a person reads. One file per form; each takes a `Comparison` and returns text."""
+"""Anything -> what a person reads.
+
+A file per thing that is shown makes parts (`goldrank.data.table`) of it; a file per form writes parts: `terminal`,
+`markdown`, `separated` (CSV, TSV), `latex`, `html`; plain text is written by `goldrank.data.table.plain`.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +24,33 @@ FORMS = {
 
 ENDINGS = {".txt": "text", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json", ".html": "html"}
 
+WIDTH = 120
+"""Where sentences of plain text are wrapped."""
+
 
 def render(comparison: Comparison, form: str) -> str:
     """A comparison in one of the `FORMS`."""
     one_of(form, FORMS, "form")
     if form == "json":
         return comparison.to_json() + "\n"
-    from goldrank.report import csv, html, latex, markdown, terminal
+    if form == "html":
+        from goldrank.report import comparison_page
 
-    forms = {
-        "text": terminal.render,
-        "markdown": markdown.render,
-        "latex": latex.render,
-        "csv": csv.render,
-        "html": html.render,
-    }
-    return forms[form](comparison)
+        return comparison_page.render(comparison)
+    from goldrank.data.table import Table, plain
+    from goldrank.report import latex, markdown, separated
+    from goldrank.report.comparison import pairs_table, paper_systems, parts
+
+    if form == "csv":
+        return separated.write(pairs_table(comparison))
+    if form == "text":
+        return plain(parts(comparison), WIDTH) + "\n"
+    # Pages are narrower than terminals.
+    left_out = ("p",) if form == "markdown" else ("p", "verdict")
+    narrow = [b.without(*left_out) if isinstance(b, Table) else b for b in parts(comparison, whole=True)]
+    if form == "markdown":
+        return markdown.write(narrow)
+    return latex.write([paper_systems(comparison), *narrow[1:]])
 
 
 __all__ = ["ENDINGS", "FORMS", "render"]

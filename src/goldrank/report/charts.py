@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape as escape_xml
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.comparison.rank_changes import Ranks
+from goldrank.comparison.rank_changes import Ranks, locate
 from goldrank.comparison.result import Comparison, Pair
+from goldrank.data.table import NAME_LIMIT, escape_html
 
 WIDTH = 420
 COLOURS = 8
@@ -52,13 +52,9 @@ class Chart:
     def _svg(self, style: str) -> str:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img">'
-            f"<title>{text(self.title, 300)}</title><desc>{text(self.description, 1000)}</desc>{style}{self.body}</svg>"
+            f"<title>{escape_html(self.title, 300)}</title><desc>{escape_html(self.description, 1000)}</desc>"
+            f"{style}{self.body}</svg>"
         )
-
-
-def text(value: str, limit: int = 60) -> str:
-    """Text for XML: escaped, control characters shown."""
-    return escape_xml(ids.show(value, limit))
 
 
 def short(value: str, limit: int) -> str:
@@ -67,7 +63,28 @@ def short(value: str, limit: int) -> str:
     if len(shown) > limit:
         keep = limit - 1
         shown = shown[: keep - keep // 2] + "…" + shown[len(shown) - keep // 2 :]
-    return escape_xml(shown)
+    return escape_html(shown)
+
+
+def all_charts(c: Comparison) -> dict[str, Chart]:
+    """Every chart of a comparison, by a name for its file."""
+    at = {run: i for i, run in enumerate(c.runs)}
+    ranks = None
+    if c.inputs is not None:
+        ranks = locate(c.inputs.placed)
+    found = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
+    found |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
+    for pair in c.of(c.measures[0]):
+        a, b = c.values[pair.measure][at[pair.a]], c.values[pair.measure][at[pair.b]]
+        letters = f"{c.letters[pair.a]}-{c.letters[pair.b]}"
+        found |= {f"deltas-{letters}": delta_bars(pair, b - a), f"scatter-{letters}": scatter(pair, a, b)}
+        if ranks is not None:
+            found[f"ranks-{letters}"] = rank_shift((pair.a, pair.b), ranks, at[pair.a], at[pair.b])
+    return found
+
+
+def _file_word(text: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in text)[:60]
 
 
 def forest(comparison: Comparison, measure: str) -> Chart:
@@ -88,7 +105,7 @@ def forest(comparison: Comparison, measure: str) -> Chart:
     for i, pair in enumerate(shown):
         y = top + step * i + 26
         name = f"{short(pair.b, 26)} − {short(pair.a, 26)}"
-        parts.append(f'<g class="{_sign(pair)}"><title>{text(_brief(pair), 300)}</title>')
+        parts.append(f'<g class="{_sign(pair)}"><title>{escape_html(_brief(pair), 300)}</title>')
         parts.append(f'<text class="lab" x="{left:g}" y="{y - 10:.1f}">{name}</text>')
         if not math.isnan(pair.interval.low):
             a, b = x(pair.interval.low), x(pair.interval.high)
@@ -142,7 +159,9 @@ def curves(
         drawn = [(x(k), y(v)) for k, v in line if not math.isnan(v)]
         path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in drawn)
         dashes = dash(i)
-        parts.append(f'<g><title>{text(run)}</title><path class="line s{i % COLOURS}"{dashes} d="{path}"/>')
+        parts.append(
+            f'<g><title>{escape_html(run, NAME_LIMIT)}</title><path class="line s{i % COLOURS}"{dashes} d="{path}"/>'
+        )
         parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in drawn]
         at = left + (i % 2) * (right - left) / 2
         parts.append(f'<path class="line s{i % COLOURS}"{dashes} d="M{at:.1f} {row - 4}h22"/>')
@@ -177,12 +196,15 @@ def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, fl
         at = x(10.0**power)
         parts.append(f'<path class="grid" d="M{at:.1f} {top:g}V{bottom:g}"/>')
         parts.append(f'<text class="mid dim" x="{at:.1f}" y="{bottom + 16:g}">1e{power}</text>')
-    parts.append(f'<text class="mid dim" x="{(left + right) / 2:.1f}" y="{bottom + 32:g}">{text(label)}</text>')
+    below = f'x="{(left + right) / 2:.1f}" y="{bottom + 32:g}"'
+    parts.append(f'<text class="mid dim" {below}>{escape_html(label, NAME_LIMIT)}</text>')
     row = bottom + 52
     for i, (name, line) in enumerate(series.items()):
         drawn = [(x(a), y(b)) for a, b in line if min(a, b) > 0]
         path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in drawn)
-        parts.append(f'<g><title>{text(name)}</title><path class="line s{i % COLOURS}"{dash(i)} d="{path}"/>')
+        parts.append(
+            f'<g><title>{escape_html(name, NAME_LIMIT)}</title><path class="line s{i % COLOURS}"{dash(i)} d="{path}"/>'
+        )
         parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in drawn]
         at = left + (i % 2) * (right - left) / 2
         parts.append(f'<path class="line s{i % COLOURS}"{dash(i)} d="M{at:.1f} {row - 4:g}h22"/>')
@@ -224,8 +246,8 @@ def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
 
 def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     """A dot per query: above the diagonal B is higher. Queries at the same place make a larger dot."""
-    there = ~(np.isnan(a) | np.isnan(b))
-    a, b = a[there], b[there]
+    known = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[known], b[known]
     low = float(min(a.min(), b.min(), 0.0))
     high = _nice_top(float(max(a.max(), b.max())))
     side, left, top = 192.0, 60.0, 8.0
@@ -306,11 +328,11 @@ def rank_shift(
         )
     ups = sum(count for (i, j), count in flows.items() if j < i)
     downs = sum(count for (i, j), count in flows.items() if j > i)
-    said = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
-    said += "" if only is None else f" ({int(drawn.sum()):,} queries)"
+    description = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
+    description += "" if only is None else f" ({int(drawn.sum()):,} queries)"
     bottom = top + len(BUCKETS) * step
-    parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{said}</text>')
-    return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", said, bottom + 10, "".join(parts))
+    parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{description}</text>')
+    return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", description, bottom + 10, "".join(parts))
 
 
 def _brief(pair: Pair) -> str:

@@ -9,22 +9,22 @@ from html import escape
 from itertools import chain, count
 from typing import Any
 
-from goldrank import ids
-from goldrank.data.layout import aligned
 from goldrank.data.scores import Scores
+from goldrank.data.table import Cells, Head, Table, plain
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.measures import known
 from goldrank.report.charts import Chart, curves
 from goldrank.report.sparkline import sparkline
 
-COVER = "Cover"
-"""The measure that the curves are of."""
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 BUDGETS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 """In tokens."""
 
 Points = Sequence[tuple[float, float]]
+
+COVER = "Cover"
+"""The measure that the curves are of."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,22 @@ class CoverageCurves:
         words = " ".join(f"{chart.title}: {chart.description}." for chart in drawn)
         return Chart("Coverage", words, top, body).alone()
 
-    def __str__(self) -> str:
-        blocks = []
+    def tables(self) -> list[Table]:
+        """A table for each axis: a row per system, a column per point."""
+        tables = []
         for label, lines in self._axes:
-            heads = [label, "", *(f"{at:,.0f}" for at, _ in next(iter(lines.values())))]
-            rows = [
-                [ids.show(run), sparkline(v for _, v in points), *("nan" if v != v else f"{v:.3f}" for _, v in points)]
-                for run, points in lines.items()
+            points = next(iter(lines.values()))
+            rows: list[Cells] = [
+                [run, sparkline(v for _, v in line), *("nan" if v != v else f"{v:.3f}" for _, v in line)]
+                for run, line in lines.items()
             ]
-            blocks.append(aligned([heads, *rows], left=2))
-        return "\n\n".join(blocks)
+            tables.append(
+                Table([Head(label, "name"), Head("", "text"), *Head.numbers(*(f"{at:,.0f}" for at, _ in points))], rows)
+            )
+        return tables
+
+    def __str__(self) -> str:
+        return plain(self.tables())
 
     def _repr_html_(self) -> str:
         return "".join(f"<h4>{escape(chart.title)}</h4>{chart.alone().partition('?>')[2]}" for chart in self.charts)
@@ -92,16 +98,16 @@ def coverage_curves(
         raise OptionError(f"there are {len(systems)} systems and {len(names or ())} names")
     wanted = curve_measures(depths, budgets)
     scores = [evaluate_texts(items, wanted, **how) for items in systems]
-    return curves_of([replace(one, run=name) for one, name in zip(scores, names or distinct(scores), strict=True)])
+    return curves_of(with_names(scores, names))
 
 
-def distinct(scores: Sequence[Scores]) -> list[str]:
-    """The systems' names, numbered where they are the same."""
-    names: list[str] = []
-    for one in scores:
-        tries = chain((one.run,), (f"{one.run} {i}" for i in count(2)))
-        names.append(next(name for name in tries if name not in names))
-    return names
+def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> list[Scores]:
+    """The scores under other names, or under their own ones, numbered where they are the same."""
+    chosen: list[str] = list(names or ())
+    for run in () if names else scores:
+        tries = chain((run.run,), (f"{run.run} {i}" for i in count(2)))
+        chosen.append(next(name for name in tries if name not in chosen))
+    return [replace(run, run=name) for run, name in zip(scores, chosen, strict=True)]
 
 
 def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDGETS) -> list[str]:
@@ -120,21 +126,21 @@ def curves_of(scores: Sequence[Scores]) -> CoverageCurves:
     by_texts: dict[str, list[tuple[float, float]]] = {}
     by_tokens: dict[str, list[tuple[float, float]]] = {}
     ends: dict[str, float] = {}
-    for one in scores:
-        if one.run in ends:
-            raise InputError(f"two systems are both named {one.run!r}")
-        by_texts[one.run], by_tokens[one.run] = [], []
-        for name, column in one.columns.items():
+    for run in scores:
+        if run.run in ends:
+            raise InputError(f"two systems are both named {run.run!r}")
+        by_texts[run.run], by_tokens[run.run] = [], []
+        for name, column in run.columns.items():
             measure = known(name)
             if measure is None or measure.name != COVER:
                 continue
             budget = measure.option("tokens")
             if measure.k is None and budget is None:
-                ends[one.run] = column.summary
+                ends[run.run] = column.summary
             elif budget is None:
-                by_texts[one.run].append((float(measure.k or 0), column.summary))
+                by_texts[run.run].append((float(measure.k or 0), column.summary))
             elif measure.k is None:
-                by_tokens[one.run].append((float(budget), column.summary))
+                by_tokens[run.run].append((float(budget), column.summary))
     return CoverageCurves(_trimmed(by_texts, ends), _trimmed(by_tokens, ends))
 
 

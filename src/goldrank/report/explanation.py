@@ -6,7 +6,7 @@ from html import escape
 
 from goldrank import __version__
 from goldrank.data.explanation import Explanation
-from goldrank.report.page import page
+from goldrank.report.html import page
 
 
 def render(explanation: Explanation) -> str:

@@ -1,10 +1,12 @@
-"""A comparison as a LaTeX table (needs the package booktabs)."""
+"""Tables for LaTeX (needs the package booktabs)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from goldrank import ids
-from goldrank.comparison.result import Comparison
-from goldrank.report import cells
+from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -25,75 +27,54 @@ _SPECIAL = {
     "]": "{]}",
     "-": "{-}",
 }
+_SIGNED = re.compile(r"[+-]\d[\d.,]*")
 
 
-def escape(text: str, limit: int = 80) -> str:
-    """Text that LaTeX sets as it is: no command, no ligature of dashes, no line break."""
-    return "".join(_SPECIAL.get(c, c) for c in ids.show(text, limit))
+def escape(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Text that LaTeX sets as it is: no command (nor one to a build server), no ligature of dashes, no line break."""
+    return "".join(_SPECIAL.get(c, c) for c in ids.show(text, limit)).replace("::", ":{:}")
 
 
-def render(comparison: Comparison) -> str:
-    """One row per system; best values bold, letters raised where a system is clearly better."""
-    s = comparison.settings
-    columns = "ll" + "r" * len(comparison.measures)
-    lines = [
-        r"% needs \usepackage{booktabs,textcomp} and a T1 font encoding",
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{_caption(comparison)}}}",
-        rf"  \begin{{tabular}}{{{columns}}}",
-        r"    \toprule",
-        "    & System & " + " & ".join(map(escape, comparison.measures)) + r" \\",
-        r"    \midrule",
-    ]
-    for run, letter in comparison.letters.items():
-        row = [letter, escape(run)]
-        for measure in comparison.measures:
-            text = cells.value(comparison, measure, run)
-            if run in comparison.best(measure):
-                text = rf"\textbf{{{text}}}"
-            beaten = ",".join(comparison.beats(measure, run))
-            row.append(rf"{text}\textsuperscript{{{beaten}}}" if beaten else text)
-        lines.append("    " + " & ".join(row) + r" \\")
-    lines += [
-        r"    \bottomrule",
-        r"  \end{tabular}",
-        r"\end{table}",
-        "",
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{Differences (B minus A) with {s.level * 100:g}\,\% intervals.}}",
-        r"  \begin{tabular}{lllrrrrr}",
-        r"    \toprule",
-        r"    Measure & A & B & $B - A$ & Interval & $d$ & Win/tie/loss & $p$ \\",
-        r"    \midrule",
-    ]
-    for pair in comparison:
-        row = [
-            escape(pair.measure),
-            escape(pair.a),
-            escape(pair.b),
-            _math(cells.number(pair.difference, signed=True)),
-            _bracket(pair.interval.low, pair.interval.high),
-            _math(cells.number(pair.effect, 2)),
-            f"{pair.wins}/{pair.ties}/{pair.losses}",
-            _math(cells.p_value(pair.adjusted)),
-        ]
-        lines.append("    " + " & ".join(row) + r" \\")
-    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
+def write(parts: Iterable[Part]) -> str:
+    """Each table as a float of its own; sentences, which papers word themselves, as comments."""
+    lines = [r"% needs \usepackage{booktabs,textcomp} and a T1 font encoding"]
+    for part in parts:
+        if isinstance(part, Table):
+            lines += ["", *_table(part)]
+        elif isinstance(part, Fold):
+            lines += ["", write(part.parts).partition("\n")[2].rstrip("\n")]
+        else:
+            lines.append(f"% {'Warning: ' * (part.style == 'warning')}{ids.show(part.text, TEXT_LIMIT)}")
     return "\n".join(lines) + "\n"
 
 
-def _caption(comparison: Comparison) -> str:
-    return (
-        f"{len(comparison.queries)} queries; best in bold. A raised letter: clearly better than that system. "
-        f"{escape(comparison.method, 1000)}."
-    )
+def _table(table: Table) -> list[str]:
+    kinds = "".join("r" if head.kind == "number" else "l" for head in table.heads)
+    caption = " ".join(f"{escape(text).rstrip('.')}." for text in (table.title, table.caption) if text)
+    lines = [r"\begin{table}", r"  \centering"]
+    lines += [rf"  \caption{{{caption}}}"] if caption else []
+    lines += [rf"  \begin{{tabular}}{{{kinds}}}", r"    \toprule"]
+    if table.has_heads:
+        lines += [_row(escape(head.text) for head in table.heads), r"    \midrule"]
+    for row in table.cells:
+        lines.append(_row(_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)))
+    return [*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
 
 
-def _math(text: str) -> str:
-    return "--" if text == "-" else f"${text}$"
+def _row(cells: Iterable[str]) -> str:
+    return "    " + " & ".join(cells) + r" \\"
 
 
-def _bracket(low: float, high: float) -> str:
-    return "--" if low != low else f"$[{low:+.4f}, {high:+.4f}]$"
+def _cell(cell: Cell, head: Head) -> str:
+    text = _number(cell.text) if head.kind == "number" else escape(cell.text, head.limit())
+    text = rf"\textbf{{{text}}}" if cell.style == "best" else text
+    return rf"{text}\textsuperscript{{{escape(cell.raised.replace(' ', ','))}}}" if cell.raised else text
+
+
+def _number(text: str) -> str:
+    """Signed numbers as formulas, so that a minus is a minus; a dash where there is no value."""
+    if text == "-":
+        return "--"
+    parts = [escape(part) for part in _SIGNED.split(text)]
+    signed = [f"${number}$" for number in _SIGNED.findall(text)]
+    return "".join(part + number for part, number in zip(parts, [*signed, ""], strict=True))

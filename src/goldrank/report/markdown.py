@@ -1,71 +1,80 @@
-"""A comparison as Markdown."""
+"""Tables and sentences as Markdown, as GitHub and wikis read it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from goldrank import ids
-from goldrank.comparison.result import Comparison
-from goldrank.report import cells
+from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table
+
+SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔"}
+
+_SPECIAL = re.compile(r"[\\`*_\[\]|~$]|:(?=\w+:)")
+_LINE_START = re.compile(r"^(?=[-=+#>])|^(\d+)(?=[.)](?:\s|$))")
+_RISKY = re.compile(r"[^a-z0-9 .,%+=/-]|www\.|gh-", re.I)
+_LINKED = re.compile(r"(?<!\w)[@#]\w|@[\w-]+\.\w|\bwww\.|://|\bgh-\d", re.I)
 
 
-def escape(text: str, limit: int = 80) -> str:
-    """Text that Markdown shows as it is: no markup, no HTML, no line breaks, no links."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+!|~&$@:])", r"\\\1", ids.show(text, limit)).replace("\\<", "&lt;")
+def escape(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Text that Markdown shows as it is: no markup, no HTML, no line break, nothing that becomes a link or a mention.
+
+    Backslashes do not keep GitHub from linking `@name`, `#1` or an address; code does.
+    """
+    shown = ids.show(text, limit)
+    return " ".join(map(_word, shown.split(" "))) if _RISKY.search(shown) else shown
 
 
-def render(comparison: Comparison) -> str:
-    """Systems, verdicts of the first measure, differences and notes."""
-    s = comparison.settings
-    heads = ["", "system", *comparison.measures]
-    rows = []
-    for run, letter in comparison.letters.items():
-        row = [letter, escape(run) + (" (baseline)" if run == comparison.baseline else "")]
-        for measure in comparison.measures:
-            text = cells.value(comparison, measure, run)
-            if run in comparison.best(measure):
-                text = f"**{text}**"
-            beaten = " ".join(comparison.beats(measure, run))
-            row.append(f"{text} <sup>{beaten}</sup>" if beaten else text)
-        rows.append(row)
-    lines = ["### Systems", "", *_table(heads, rows, 2), "", cells.letters_note(comparison), ""]
-    lines += [f"- {escape(pair.words, 2000)}" for pair in comparison.of(comparison.measures[0])[:10]]
-    heads = ["measure", "A", "B", "B - A", f"{s.level:.0%} interval", "effect d", "win / tie / loss", "p corrected", ""]
-    rows = [
-        [
-            escape(pair.measure),
-            escape(pair.a),
-            escape(pair.b),
-            cells.number(pair.difference, signed=True),
-            cells.interval(pair.interval, signed=True),
-            cells.number(pair.effect, 2),
-            cells.counts(pair),
-            cells.p_value(pair.adjusted).replace("<", "&lt;"),
-            pair.verdict,
-        ]
-        for pair in comparison
-    ]
-    lines += ["", "### Differences", "", *_table(heads, rows, 3), ""]
-    if comparison.slices is not None:
-        heads = ["attribute", "value", "measure", "queries", *map(escape, comparison.runs)]
-        rows = [
-            [
-                escape(one.attribute),
-                escape(one.value),
-                escape(one.measure),
-                f"{one.n:,}" + (" (few)" if one.small else ""),
-                *(cells.number(one.means[run]) for run in comparison.runs),
-            ]
-            for one in comparison.slices.slices
-        ]
-        lines += ["### Slices", "", *_table(heads, rows, 3), ""]
-        lines += [f"- {escape(str(note), 500)}" for note in comparison.slices.notes]
-    lines += ["", f"{len(comparison.queries):,} queries. {escape(comparison.method, 1000)}."]
-    lines += ["", *(f"- {escape(str(note), 500)}" for note in comparison.notes)] if comparison.notes else []
-    return "\n".join(lines).rstrip() + "\n"
+def _word(word: str) -> str:
+    if _LINKED.search(word):
+        return f"<code>{''.join(c if c.isalnum() else f'&#{ord(c)};' for c in word)}</code>"
+    return _SPECIAL.sub(r"\\\g<0>", word.replace("&", "&amp;")).replace("<", "&lt;")
 
 
-def _table(heads: list[str], rows: list[list[str]], text_columns: int) -> list[str]:
-    ruler = ["---" if i < text_columns else "---:" for i in range(len(heads))]
-    heads = [head.replace("|", "\\|") for head in heads]
-    return ["| " + " | ".join(row) + " |" for row in [heads, ruler, *rows]]
+def write(parts: Iterable[Part]) -> str:
+    """Tables with headings, sentences as paragraphs or lists."""
+    return "\n".join(_lines(parts)).strip() + "\n"
+
+
+def _lines(parts: Iterable[Part]) -> list[str]:
+    lines: list[str] = []
+    for part in parts:
+        if isinstance(part, Sentence) and part.style in LISTED:
+            if lines and not lines[-1].startswith("- "):
+                lines.append("")
+            lines.append(f"- {_words(part)}")
+        elif isinstance(part, Sentence):
+            lines += ["", _words(part)]
+        elif isinstance(part, Fold):
+            lines += ["", "<details>", f"<summary>{escape(part.title)}</summary>", ""]
+            lines += [*_lines(part.parts), "", "</details>"]
+        else:
+            lines += _table(part)
+    return lines
+
+
+def _words(sentence: Sentence) -> str:
+    label = "Warning:" if sentence.style == "warning" else sentence.label
+    if label:
+        return f"**{escape(label)}** {escape(sentence.text)}"
+    return _LINE_START.sub(r"\1\\", escape(sentence.text))
+
+
+def _table(table: Table) -> list[str]:
+    lines = ["", f"### {escape(table.title)}"] if table.title else []
+    ruler = "".join("---:|" if head.kind == "number" else "---|" for head in table.heads)
+    lines += ["", _row(escape(head.text) for head in table.heads), "|" + ruler]
+    for row in table.cells:
+        lines.append(_row(_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)))
+    return lines + (["", escape(table.caption)] if table.caption else [])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell, head: Head) -> str:
+    text = escape(cell.text, head.limit())
+    text = f"**{text}**" if cell.style == "best" else text
+    text = f"{SIGNS[cell.style]} {text}" if cell.style in SIGNS else text
+    return f"{text} <sup>{escape(cell.raised)}</sup>" if cell.raised else text

@@ -7,9 +7,10 @@ from html import escape
 
 from goldrank import ids
 from goldrank.data.explanation import Explanation
-from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.data.scores import Scores, score_parts
+from goldrank.data.table import html
 from goldrank.report.coverage import CoverageCurves
-from goldrank.report.page import page
+from goldrank.report.html import page
 
 
 def render(
@@ -18,9 +19,8 @@ def render(
     explanations: Mapping[str, Explanation] | None = None,
 ) -> str:
     """One page for one or more systems; `explanations` are by the system's name."""
-    names = [ids.show(one.run, 60) for one in scores]
-    several = len(scores) > 1
-    parts = [f'<div class="explained">{ScoresByRun(scores)._repr_html_()}</div>']
+    names = [ids.show(run.run) for run in scores]
+    parts = [f'<div class="explained">{html(score_parts(scores))}</div>']
     if curves is not None and curves.charts:
         parts.append("<h2>Coverage</h2><p>The mean share of references that are covered.</p>")
         figures = (
@@ -28,8 +28,9 @@ def render(
             for chart in curves.charts
         )
         parts.append(f'<div class="charts">{"".join(figures)}</div>')
-    for run, one in (explanations or {}).items():
-        named = f" ({escape(ids.show(run, 60))})" if several else ""
-        parts.append(f"<h2>Question {escape(one.title)}{named}</h2>")
-        parts.append(f'<p class="dim">{escape(one.summary)}</p><div class="explained">{one.html()}</div>')
+    for run, explanation in (explanations or {}).items():
+        named = f" ({escape(ids.show(run))})" if len(scores) > 1 else ""
+        parts.append(f"<h2>Question {escape(explanation.title)}{named}</h2>")
+        parts.append(f'<p class="dim">{escape(explanation.summary)}</p>')
+        parts.append(f'<div class="explained">{explanation.html()}</div>')
     return page("Retrieved texts: " + ", ".join(names), "".join(parts))

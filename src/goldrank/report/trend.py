@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from goldrank import __version__, ids
+from goldrank import ids
 from goldrank.data.scores import format_value
+from goldrank.data.table import NAME_LIMIT, Cell, Head, Part, Row, Sentence, Table, escape_html, facts
 from goldrank.history import Record
-from goldrank.history.trends import TrendLine
+from goldrank.history.trends import TrendChange, TrendLine
+from goldrank.report.numbers import count
 from goldrank.report.sparkline import sparkline
 
 if TYPE_CHECKING:
@@ -18,37 +21,78 @@ if TYPE_CHECKING:
 MOST_BARS = 60
 MOST_ROWS = 30
 MOST_HTML_ROWS = 1_000
+PAGE_HEADS = ("TrendChange", "Record", "Time", "Commit", "", "Difference", "Note")
 MOST_LINES = 24
 MOST_DOTS = 200
 """With more records a line is drawn without a dot for each."""
 
 
-def text(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alpha: float) -> str:
+def parts(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alpha: float) -> list[Part]:
     """The lines of each measure: a sparkline, the newest records and every change."""
-    return "\n\n".join([*(_measure(lines, baselines) for lines in found), method(alpha)]) + "\n"
+    shown: list[Part] = []
+    for lines in found:
+        shown.append(Sentence(lines[0].measure, "strong"))
+        shown += [part for line in lines for part in _line(line, baselines)]
+    return [*shown, Sentence(method(alpha), "remark")]
 
 
-def _measure(lines: Sequence[TrendLine], baselines: Mapping[str, int]) -> str:
-    parts = [lines[0].measure]
-    for line in lines:
-        parts.append("")
-        if line.new_because:
-            parts.append(f"A new line, not comparable with the one before: {ids.show(line.new_because, 500)}.")
-        count = len(line.records)
-        parts.append(f"{ids.show(line.name)}  {spark(line.values)}  {line.shown}  ({_many(count, 'record')})")
-        parts += [f"  {one}" for one in _table(line, baselines)]
-        parts += [f"  {'+' if change.better else '!'} {change.words}" for change in line.changes]
-        if not line.changes:
-            parts.append(
-                "  no change beyond what chance does" if count > 1 else "  one record: nothing to compare with"
-            )
-    return "\n".join(parts)
+def _line(line: TrendLine, baselines: Mapping[str, int]) -> list[Part]:
+    shown: list[Part] = []
+    if line.new_because:
+        shown.append(Sentence(f"A new line, not comparable with the one before: {line.new_because}."))
+    drawn = f"{ids.show(line.name)}  {spark(line.values)}  {line.shown}  ({count(len(line.records), 'record')})"
+    older = len(line.records) - MOST_ROWS
+    caption = f"{older:,} older ones are not listed here" if older > 0 else ""
+    shown.append(replace(records(line, baselines, MOST_ROWS), title=drawn, caption=caption))
+    if line.changes:
+        return shown + [Sentence(f"{_mark(change)} {change.words}", _way(change)) for change in line.changes]
+    nothing = "no change beyond what chance does" if len(line.records) > 1 else "one record: nothing to compare with"
+    return [*shown, Sentence(nothing, "remark")]
+
+
+def _mark(change: TrendChange) -> str:
+    return "+" if change.better else "!"
+
+
+def _way(change: TrendChange) -> str:
+    return "better" if change.better else "worse"
+
+
+def records(line: TrendLine, baselines: Mapping[str, int], most: int) -> Table:
+    """The newest records of a line, the newest last; sorted and filtered in a page."""
+    named = {number: name for name, number in baselines.items()}
+    changed = {change.record.id: change for change in line.changes}
+    rows = []
+    for i in range(max(0, len(line.records) - most), len(line.records)):
+        record, value = line.records[i], line.values[i]
+        delta = value - line.values[i - 1] if i else math.nan
+        remarks = [f"baseline {named[record.id]}"] if record.id in named else []
+        remarks += [record.note] if record.note else []
+        change = changed.get(record.id)
+        cells = [
+            Cell(_mark(change), style=_way(change)) if change else Cell(""),
+            Cell(str(record.id), record.id),
+            Cell(_when(record)),
+            Cell(_commit(record)),
+            Cell(format_value(value, record.averages[line.measure]), value),
+            Cell("" if math.isnan(delta) or delta == 0 else f"{delta:+.4f}", delta),
+            Cell(ids.show(", ".join(remarks))),
+        ]
+        rows.append(Row(cells, "flag" if change else ""))
+    heads = [
+        *Head.texts(""),
+        *Head.numbers("id"),
+        *Head.texts("time", "commit"),
+        *Head.numbers(line.measure, ""),
+        *Head.texts("note"),
+    ]
+    return Table(heads, rows)
 
 
 def method(alpha: float) -> str:
     """How changes are found."""
     return (
-        "A change: paired t-test against the first record since the change before, corrected for the number of tests;\n"
+        "A change: paired t-test against the first record since the change before, corrected for the number of tests; "
         f"a line shows a false one with a probability of at most {alpha:g}."
     )
 
@@ -56,8 +100,8 @@ def method(alpha: float) -> str:
 def spark(values: Sequence[float]) -> str:
     """A line of bars, from the least to the greatest value; of the newest ones if there are many."""
     drawn = [value if math.isfinite(value) else math.nan for value in list(values)[-MOST_BARS:]]
-    there = [value for value in drawn if not math.isnan(value)]
-    low, high = min(there, default=0.0), max(there, default=1.0)
+    known = [value for value in drawn if not math.isnan(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
     # Where nothing changes, the bars are of middle height.
     return sparkline(drawn, low, high) if low < high else sparkline(drawn, low - 1.0, low + 1.25)
 
@@ -68,24 +112,25 @@ def brief(record: Record) -> str:
     return f"{record.id}  {_when(record)}  {ids.show(record.label or record.run)}{commit}"
 
 
-def about(record: Record, baselines: Sequence[str] = ()) -> str:
+def about(record: Record, baselines: Sequence[str] = ()) -> Table:
     """What a record is, without its values."""
-    rows = {
-        "record": str(record.id),
-        "label": record.label,
-        "baseline": ", ".join(baselines),
-        "time": record.time.isoformat(sep=" "),
-        "commit": record.commit,
-        "branch": record.branch,
-        "note": record.note,
-        "tags": ", ".join(record.tags),
-        "criteria": record.criteria,
-        "run": f"{record.run}  {record.run_sha256[:16]}",
-        "qrels": f"{record.qrels_name}  {record.qrels_sha256[:16]}",
-        "goldrank": record.version,
-        "digest": record.digest,
-    }
-    return "\n".join(f"{name:<9} {ids.show(value.strip(), 500)}" for name, value in rows.items() if value.strip())
+    return facts(
+        {
+            "record": str(record.id),
+            "label": record.label,
+            "baseline": ", ".join(baselines),
+            "time": record.time.isoformat(sep=" "),
+            "commit": record.commit,
+            "branch": record.branch,
+            "note": record.note,
+            "tags": ", ".join(record.tags),
+            "criteria": record.criteria,
+            "run": f"{record.run}  {record.run_sha256[:16]}".strip(),
+            "qrels": f"{record.qrels_name}  {record.qrels_sha256[:16]}".strip(),
+            "goldrank": record.version,
+            "digest": record.digest,
+        }
+    )
 
 
 def chart(lines: Sequence[TrendLine]) -> Chart:
@@ -120,19 +165,19 @@ def chart(lines: Sequence[TrendLine]) -> Chart:
     for i, line in enumerate(lines):
         colour, dashes = f"s{i % charts.COLOURS}", charts.dash(i)
         drawn = [(x(r), y(v), r, v) for r, v in zip(line.records, line.values, strict=True) if math.isfinite(v)]
-        parts.append(f"<g><title>{charts.text(line.name)}</title>")
+        parts.append(f"<g><title>{escape_html(line.name, NAME_LIMIT)}</title>")
         if drawn:
             path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b, *_ in drawn)
             parts.append(f'<path class="line {colour}"{dashes} d="{path}"/>')
         if len(drawn) <= MOST_DOTS:
             for a, b, record, value in drawn:
-                said = f"{brief(record)}: {format_value(value, record.averages[line.measure])}"
+                label = f"{brief(record)}: {format_value(value, record.averages[line.measure])}"
                 dot = f'<circle class="{colour}" cx="{a:.1f}" cy="{b:.1f}" r="2.5">'
-                parts.append(f"{dot}<title>{charts.text(said, 200)}</title></circle>")
+                parts.append(f"{dot}<title>{escape_html(label, 200)}</title></circle>")
         for change in line.changes:
             a, b = x(change.record), y(change.record.summaries[line.measure])
             parts.append(
-                f'<g class="{"up" if change.better else "down"}"><title>{charts.text(change.words, 300)}</title>'
+                f'<g class="{"up" if change.better else "down"}"><title>{escape_html(change.words, 300)}</title>'
                 f'<path stroke-width="1" stroke-dasharray="2 3" d="M{a:.1f} {top:g}V{bottom:g}"/>'
                 f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4.5"/></g>'
             )
@@ -140,98 +185,45 @@ def chart(lines: Sequence[TrendLine]) -> Chart:
         parts.append(f'<path class="line {colour}"{dashes} d="M{left:g} {row - 4:g}h22"/>')
         parts.append(f'<text x="{left + 28:g}" y="{row:g}">{charts.short(line.name, 36)}{why}</text></g>')
         row += 18
-    said = "; ".join(
-        f"{line.name}: {_many(len(line.records), 'record')}, newest {line.shown}, {_many(len(line.changes), 'change')}"
+    description = "; ".join(
+        f"{line.name}: {count(len(line.records), 'record')}, newest {line.shown}, {count(len(line.changes), 'change')}"
         for line in lines[:10]
     )
-    return charts.Chart(f"{lines[0].measure} over time{left_out}", said, row, "".join(parts))
+    return charts.Chart(f"{lines[0].measure} over time{left_out}", description, row, "".join(parts))
 
 
-def html(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alpha: float) -> str:
-    """One page for the lines of several measures, with the assets of the comparison's page."""
-    from goldrank.report import html as page
+def page(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alpha: float) -> str:
+    """One HTML file for the lines of several measures."""
+    from goldrank.report import html
 
-    assets = page.assets()
-    named = {number: name for name, number in baselines.items()}
-    measures: list[dict[str, Any]] = [
+    measures = [
         {
             "name": lines[0].measure,
             "chart": chart(lines),
-            "lines": lines,
-            "changes": [(line, change) for line in lines for change in line.changes],
+            "lines": [(line, _page_table(line, baselines)) for line in lines],
+            "changes": [
+                Sentence(f"{line.name}: {change.words}", _way(change)) for line in lines for change in line.changes
+            ],
         }
         for lines in found
     ]
-    return page.template("trend.html.jinja").render(
-        {
-            "title": "History: " + ", ".join(one["name"] for one in measures[:3]) + (", …" * (len(measures) > 3)),
-            "version": __version__,
-            "style": assets["report.css"],
-            "script": assets["report.js"],
-            "style_hash": page.csp_hash(assets["report.css"]),
-            "script_hash": page.csp_hash(assets["report.js"]),
-            "measures": measures,
-            "named": named,
-            "method": method(alpha),
-            "records": len({record.id for lines in found for line in lines for record in line.records}),
-            "rows": _rows,
-            "most": MOST_HTML_ROWS,
-        }
-    )
+    listed = [lines[0].measure for lines in found]
+    values = {
+        "measures": measures,
+        "method": method(alpha),
+        "records": len({record.id for lines in found for line in lines for record in line.records}),
+    }
+    title = "History: " + ", ".join(listed[:3]) + ", …" * (len(listed) > 3)
+    return html.render("trend.html.jinja", title, values)
 
 
-def _rows(line: TrendLine, named: Mapping[int, str]) -> list[dict[str, Any]]:
-    """The newest records of a line for its table in the page, newest first."""
-    changes = {change.record.id: change for change in line.changes}
-    found = []
-    for i in range(len(line.records) - 1, max(-1, len(line.records) - 1 - MOST_HTML_ROWS), -1):
-        record, value = line.records[i], line.values[i]
-        delta = value - line.values[i - 1] if i else math.nan
-        found.append(
-            {
-                "record": record,
-                "when": _when(record),
-                "commit": _commit(record),
-                "value": value,
-                "shown": format_value(value, record.averages[line.measure]),
-                "delta": delta,
-                "change": changes.get(record.id),
-                "baseline": named.get(record.id, ""),
-            }
-        )
-    return found
-
-
-def _table(line: TrendLine, baselines: Mapping[str, int]) -> list[str]:
-    named = {number: name for name, number in baselines.items()}
-    changed = {change.record.id: "+" if change.better else "!" for change in line.changes}
-    rows = [["", "id", "time", "commit", line.measure, "", "note"]]
-    shown = list(zip(line.records, line.values, strict=True))
-    for i in range(max(0, len(shown) - MOST_ROWS), len(shown)):
-        record, value = shown[i]
-        delta = value - shown[i - 1][1] if i else math.nan
-        notes = [f"baseline {named[record.id]}"] if record.id in named else []
-        notes += [record.note] if record.note else []
-        rows.append(
-            [
-                changed.get(record.id, ""),
-                str(record.id),
-                _when(record),
-                _commit(record),
-                format_value(value, record.averages[line.measure]),
-                "" if math.isnan(delta) or delta == 0 else f"{delta:+.4f}",
-                ids.show(", ".join(notes), 60),
-            ]
-        )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    right = {1, 4, 5}
-    told = [
-        "  ".join(c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    ]
-    if len(shown) > MOST_ROWS:
-        told.insert(1, f"  {len(shown) - MOST_ROWS:,} older ones are not listed here")
-    return [one.rstrip() for one in told]
+def _page_table(line: TrendLine, baselines: Mapping[str, int]) -> Table:
+    """Newest first, and sorted by a click."""
+    table = records(line, baselines, MOST_HTML_ROWS)
+    heads = [Head(text or head.text, head.kind) for text, head in zip(PAGE_HEADS, table.heads, strict=True)]
+    older = len(line.records) - MOST_HTML_ROWS
+    caption = f"{older:,} older records are not listed here." if older > 0 else ""
+    return replace(table, heads=heads, rows=table.rows[::-1], caption=caption, sortable=True)
 
 
 def _when(record: Record) -> str:
@@ -245,7 +237,3 @@ def _day(record: Record) -> str:
 def _commit(record: Record) -> str:
     """The first ten characters of a commit, and whether there was more than the commit."""
     return ids.show(record.commit[:10]) + ("+" if record.commit.endswith("-dirty") else "")
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -84,7 +84,7 @@
         line.append(make("td", ranks[a] || "–"), make("td", ranks[b] || "–"));
         const worse = ["lost", "pushed out", "intruder", "moved down"].includes(cause);
         const better = ["found", "pulled in", "moved up"].includes(cause);
-        line.append(make("td", cause, grade < 1 ? "dim" : worse ? "down-text" : better ? "up-text" : "dim"));
+        line.append(make("td", cause, grade < 1 ? "dim" : worse ? "fall" : better ? "rise" : "dim"));
       }
       cell.append(table);
     }
@@ -112,7 +112,7 @@
         if (open) tr.nextSibling.remove(); else tr.after(detail(row));
       });
       name.append(button);
-      tr.append(name, make("td", format(row.a)), make("td", format(row.b)), make("td", sign(row.delta), row.delta > 0 ? "up-text" : row.delta < 0 ? "down-text" : "dim"));
+      tr.append(name, make("td", format(row.a)), make("td", format(row.b)), make("td", sign(row.delta), row.delta > 0 ? "rise" : row.delta < 0 ? "fall" : "dim"));
       const drawn = make("td");
       drawn.append(bar(row.delta, most));
       tr.append(drawn);

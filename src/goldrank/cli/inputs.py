@@ -1,0 +1,116 @@
+"""What commands read: qrels, runs, NAME=FILE, and a bar while it takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from goldrank.data.blocks import BlockSource
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
+from goldrank.io.sources import ByteSource
+
+PROGRESS_DELAY = 1.0
+"""Seconds before a progress bar appears."""
+
+
+def open_qrels(path: str, policies: Mapping[str, Any], format: str | None = None) -> Qrels:
+    """Judgements, by the policy for repeated ones."""
+    from goldrank.io import read_qrels
+
+    return read_qrels(path, format=format, judgements=policies["judgements"] or "error")
+
+
+def open_runs(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, Run]:
+    """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
+    from goldrank.io import distinct, read_run
+
+    once(given)
+    files = [named_file(text) for text in given]
+    opened = [read_run(path, format=format, duplicates=policies["duplicates"] or "error") for _, path in files]
+    names = [name or own for (name, _), own in zip(files, distinct(opened), strict=True)]
+    for name in names:
+        if names.count(name) > 1:
+            raise click.UsageError(f"two runs are both named {name!r}")
+    return {name: run.renamed(name) for name, run in zip(names, opened, strict=True)}
+
+
+def open_run(given: str, policies: Mapping[str, Any], format: str | None = None) -> Run:
+    """One run, from FILE or NAME=FILE."""
+    (run,) = open_runs((given,), policies, format).values()
+    return run
+
+
+def once(paths: Sequence[str]) -> None:
+    """Refuse to read standard input twice."""
+    if sum(named_file(path)[1] == "-" for path in paths) > 1:
+        raise click.UsageError("standard input can be read only once")
+
+
+def named_file(text: str) -> tuple[str | None, str]:
+    """The name and the path of NAME=FILE, or of FILE alone. A file that has such a name is a FILE."""
+    name, sign, path = text.partition("=")
+    return (name, path) if sign and name and not Path(text).exists() else (None, text)
+
+
+def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:
+    """What repeated options of the form NAME=VALUE say."""
+    found: dict[str, str] = {}
+    for text in given:
+        key, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or not key or not value:
+            raise click.UsageError(f"{option} takes {form}, not {text!r}")
+        if key in found:
+            raise click.UsageError(f"{option} {key}=... is given twice")
+        found[key] = value
+    return found
+
+
+@contextmanager
+def progress(*runs: Run) -> Iterator[None]:
+    """A bar on the terminal for large files once they have taken a while; nothing in a pipe."""
+    with watching([file for run in runs if isinstance(run.source, BlockSource) for file in run.source.files()]):
+        yield
+
+
+@contextmanager
+def watching(sources: Sequence[ByteSource]) -> Iterator[None]:
+    """The same for files that are read in other ways."""
+    total = sum(source.size or 0 for source in sources)
+    if not sys.stderr.isatty() or not total:
+        yield
+        return
+    began = time.monotonic()
+    bar: Any = None
+    task: Any = None
+    done = dict.fromkeys(range(len(sources)), 0)
+
+    def watch(which: int, offset: int) -> None:
+        nonlocal bar, task
+        done[which] = offset
+        if bar is None and time.monotonic() - began > PROGRESS_DELAY:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = Progress(console=Console(stderr=True), transient=True)
+            bar.start()
+            task = bar.add_task("reading", total=total)
+        if bar is not None:
+            bar.update(task, completed=sum(done.values()))
+
+    # Rich draws a few times a second, however often it is updated.
+    for i, source in enumerate(sources):
+        source.watch = lambda offset, i=i: watch(i, offset)
+    try:
+        yield
+    finally:
+        for source in sources:
+            source.watch = None
+        if bar is not None:
+            bar.stop()

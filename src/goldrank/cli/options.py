@@ -1,0 +1,111 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FILES = ("html", "markdown", "latex", "csv", "json")
+"""Forms of a comparison that have an option for a file."""
+DEFAULT_DB = "history.db"
+
+measures_option = click.option(
+    "-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated."
+)
+format_option = click.option(
+    "--format", "run_format", help="The runs' format, if it cannot be detected from their content."
+)
+fields_option = click.option(
+    "--map",
+    "fields",
+    multiple=True,
+    metavar="NAME=FIELD",
+    help="Where a thing is, such as retrieved=outputs.docs or label=human; may be repeated.",
+)
+memory_option = click.option(
+    "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
+)
+db_option = click.option(
+    "--db",
+    type=click.Path(),
+    default=lambda: os.environ.get("GOLDRANK_DB") or DEFAULT_DB,
+    show_default=f"{DEFAULT_DB}, or the environment's GOLDRANK_DB",
+    help="The history's file.",
+)
+
+
+def choice_option(flag: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
+    """An option that takes one of a few words."""
+    return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=help)
+
+
+convention_option = choice_option("--convention", CONVENTIONS, DEFAULT.name, "Whose rules to follow.")
+
+
+def policy_options(function: Function) -> Function:
+    """Options for the convention and for each policy."""
+    for policy, meanings in reversed(POLICIES.items()):
+        listed = "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
+        option = click.option(f"--{policy.replace('_', '-')}", policy, type=click.Choice(list(meanings)), help=listed)
+        function = option(function)
+    return convention_option(function)
+
+
+def statistics_options(function: Function) -> Function:
+    """Options for tests, corrections and intervals."""
+    from goldrank.comparison.correction import CORRECTIONS
+    from goldrank.comparison.paired import TESTS
+    from goldrank.comparison.result import INTERVALS
+
+    options = [
+        click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
+        choice_option("--test", TESTS, "randomization", "; ".join(TESTS.values())),
+        choice_option("--correction", CORRECTIONS, "holm", "; ".join(CORRECTIONS.values())),
+        choice_option("--interval", INTERVALS, "percentile", "How intervals are made."),
+        click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
+        click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
+        click.option("--samples", type=int, default=10_000, show_default=True, help="Samples of bootstrap and tests."),
+        click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers."),
+        choice_option("--align", ["common", "error"], "common", "What to do about queries that not all systems have."),
+        click.option("--metadata", type=click.Path(dir_okay=False),
+                     help="JSONL with an object per query: its id and the fields named by --slice."),
+        click.option("--slice", "slices", multiple=True, metavar="FIELD",
+                     help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def file_options(function: Function) -> Function:
+    """Options for the files of a comparison."""
+    file, folder = click.Path(dir_okay=False), click.Path(file_okay=False)
+    for form in reversed(FILES):
+        option = click.option(f"--{form}", f"{form}_file", type=file, help=f"Write the comparison as {form}.")
+        function = option(function)
+    function = click.option("--svg", type=folder, help="Write each chart into this folder.")(function)
+    return click.option("--save", type=folder, help="Save each system's scores into this folder.")(function)
+
+
+def take_files(options: dict[str, Any]) -> dict[str, str | None]:
+    """The files to write, taken out of a command's options: form -> path."""
+    return {form: options.pop(f"{form}_file") for form in FILES}
+
+
+def slicing(slices: tuple[str, ...], metadata: str | None) -> dict[str, Any]:
+    """The arguments of `compare` for slices."""
+    from goldrank.comparison.slices import AUTOMATIC
+
+    if metadata is None and any(name not in AUTOMATIC for name in slices):
+        raise click.UsageError("--slice by a field needs --metadata")
+    if not slices:
+        return {}
+    given: dict[str, Any] = {name: None if name in AUTOMATIC else metadata for name in slices}
+    return {"slice_by": given, "queries": metadata if "length" in slices else None}

@@ -1,0 +1,171 @@
+"""A comparison of systems, for every form but its page: systems, verdicts, differences, slices and notes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from goldrank import ids
+from goldrank.comparison.paired import TESTS
+from goldrank.data.scores import format_value
+from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, note_sentences
+from goldrank.report.numbers import interval, number, p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldrank.comparison.result import Comparison, Pair
+    from goldrank.data.run import Run
+
+MOST_ROWS = 60
+MOST_VERDICTS = 10
+
+
+def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
+    """What people read; `whole` with all pairs, and with the slices of all measures."""
+    shown: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
+    if comparison.slices is not None:
+        shown += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
+    method = Sentence(f"{len(comparison.queries):,} queries. {comparison.method}.", "remark")
+    return [*shown, method, *note_sentences(comparison.notes)]
+
+
+def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
+    """The verdicts about the first measure."""
+    return [Sentence(pair.words, pair.verdict) for pair in comparison.of(comparison.measures[0])[:most]]
+
+
+def letters_note(comparison: Comparison) -> str:
+    """What the letters after values mean."""
+    return (
+        f"A letter after a value: clearly better than that system (corrected p at most {comparison.settings.alpha:g})."
+    )
+
+
+def systems(comparison: Comparison, merged: bool = False) -> Table:
+    """A row per system, a column per measure; `merged` with letter and name in one column, to be sorted by a click."""
+    rows: list[Cells] = []
+    for run, letter in comparison.letters.items():
+        is_baseline = run == comparison.baseline
+        cells = [Cell(letter, style="dim"), Cell(ids.show(run) + " (baseline)" * is_baseline)]
+        if merged:
+            cells = [Cell(f"{letter} {run}", detail="baseline" * is_baseline)]
+        for measure in comparison.measures:
+            summary = comparison.summaries[measure, run]
+            cells.append(
+                Cell(
+                    format_value(summary.shown, summary.average),
+                    summary.mean,
+                    style="best" if run in comparison.best(measure) else "",
+                    raised=" ".join(comparison.beats(measure, run)),
+                    detail=interval(summary.interval),
+                )
+            )
+        rows.append(cells)
+    if merged:
+        return Table([*Head.names("System"), *Head.numbers(*comparison.measures)], rows, sortable=True)
+    heads = [*Head.texts("", "system"), *Head.numbers(*comparison.measures)]
+    return Table(heads, rows, "Systems", letters_note(comparison))
+
+
+def paper_systems(comparison: Comparison) -> Table:
+    """The table of systems with all that a paper has to say about it in the caption."""
+    caption = f"A raised letter: clearly better than that system. {comparison.method}."
+    return replace(systems(comparison), title=f"{len(comparison.queries):,} queries; best in bold", caption=caption)
+
+
+def differences(comparison: Comparison, whole: bool = False) -> Table:
+    """A row per measure and pair of systems."""
+    pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
+    left_out = len(comparison.pairs) - len(pairs)
+    more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if left_out else ""
+    level = f"{comparison.settings.level:.0%} interval"
+    heads = [
+        *Head.texts("measure"),
+        *Head.names("A", "B"),
+        *Head.numbers("difference", level, "effect d", "win / tie / loss"),
+    ]
+    rows: list[Cells] = [
+        [
+            pair.measure,
+            pair.a,
+            pair.b,
+            number(pair.difference, signed=True),
+            interval(pair.interval, signed=True),
+            number(pair.effect, 2),
+            win_tie_loss(pair),
+            p_value(pair.p[comparison.settings.test]),
+            p_value(pair.adjusted),
+            Cell(pair.verdict, style=pair.verdict),
+        ]
+        for pair in pairs
+    ]
+    return Table(
+        [*heads, *Head.numbers("p", "corrected p"), *Head.texts("verdict")], rows, f"Differences, B minus A{more}"
+    )
+
+
+def win_tie_loss(pair: Pair) -> str:
+    """On how many queries B is better, equal, worse."""
+    return f"{pair.wins:,} / {pair.ties:,} / {pair.losses:,}"
+
+
+def slices(comparison: Comparison, whole: bool = False) -> Table:
+    """Means on groups of queries; small groups are dim, and those that go the other way than all queries flagged."""
+    assert comparison.slices is not None
+    first = comparison.measures[0]
+    turned = {(d.attribute, d.value, d.measure) for d in comparison.slices.differences if d.reversed}
+    rows = []
+    for group in comparison.slices.slices:
+        if not whole and group.measure != first:
+            continue
+        count = Cell(f"{group.n:,}" + " (few)" * group.small, group.n)
+        cells: list[Cell | str] = [group.attribute, group.value, group.measure, count]
+        for run in comparison.runs:
+            cells.append(Cell(number(group.means[run]), group.means[run], detail=interval(group.intervals[run])))
+        is_turned = (group.attribute, group.value, group.measure) in turned
+        style = "dim" if group.small else "flag" if is_turned else ""
+        rows.append(Row(cells, style, {"measure": group.measure}))
+    heads = [*Head.names("attribute", "value"), *Head.texts("measure"), *Head.numbers("queries", *comparison.runs)]
+    if whole:
+        return Table(heads, rows, "Slices")
+    return Table(heads, rows, f"Slices, {first}").without("measure")
+
+
+def pairs_table(comparison: Comparison) -> Table:
+    """Everything about each pair as exact numbers, for CSV; empty where a value is not defined."""
+    heads = [
+        *Head.texts("measure"),
+        *Head.names("a", "b"),
+        *Head.numbers("queries", "mean_a", "mean_b", "difference", "low", "high"),
+    ]
+    heads += Head.numbers("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
+    heads += [*Head.numbers("p_equivalence", "detectable", "queries_needed"), *Head.texts("verdict")]
+    rows: list[Cells] = []
+    for pair in comparison:
+        values = [pair.n, pair.mean_a, pair.mean_b, pair.difference, pair.interval.low, pair.interval.high]
+        values += [pair.effect, pair.wins, pair.ties, pair.losses, *(pair.p[test] for test in TESTS)]
+        more = [pair.adjusted, pair.equivalence, pair.detectable, pair.needed]
+        cells = [Cell("", None if v is None or math.isnan(v) else v) for v in (*values, *more)]
+        rows.append([pair.measure, pair.a, pair.b, *cells, pair.verdict])
+    return Table(heads, rows)
+
+
+def agreement_parts(comparison: Comparison, runs: Mapping[str, Run]) -> list[Part]:
+    """How alike each two rankings are, and how alike each two measures order the systems."""
+    from goldrank.comparison.agreement import STATISTICS, measures_agree, rank_agreement
+
+    rows: list[Cells] = []
+    for a, b in combinations(runs, 2):
+        means = rank_agreement(runs[a], runs[b]).mean
+        rows.append([f"{ids.show(a)}, {ids.show(b)}", *(number(means[name]) for name in STATISTICS)])
+    title = "How alike the rankings are (jaccard of the first 10)"
+    shown: list[Part] = [Table([*Head.texts("rankings"), *Head.numbers(*STATISTICS)], rows, title)]
+    alike = measures_agree(comparison)
+    if alike and len(comparison.runs) > 2:
+        taus = [[f"{a}, {b}", number(tau)] for (a, b), tau in alike.items()]
+        heads = [*Head.texts("order of systems"), *Head.numbers("tau")]
+        shown.append(Table(heads, taus, "How alike the measures order the systems"))
+    return shown

@@ -1,0 +1,45 @@
+"""What moved between two runs: causes, then the queries to read first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldrank import ids
+from goldrank.comparison.rank_changes import CAUSES
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
+
+if TYPE_CHECKING:
+    from goldrank.comparison.rank_changes import Diff, QueryChange
+
+MOST_DOCUMENTS = 6
+
+
+def parts(changes: Diff, count: int = 10) -> list[Part]:
+    """The difference in a sentence, what happened to the relevant documents, and `count` queries."""
+    better = sum(change.delta > 0 for change in changes.changes)
+    worse = sum(change.delta < 0 for change in changes.changes)
+    head = (
+        f"{changes.measure}: {changes.delta:+.4f} from {ids.show(changes.a)} to {ids.show(changes.b)}; "
+        f"{better:,} queries better, {worse:,} worse, {len(changes.changes) - better - worse:,} equal"
+    )
+    rows: list[Cells] = [
+        [cause, f"{number:,}", Cell(CAUSES[cause], style="dim")] for cause, number in changes.causes.items()
+    ]
+    heads = [*Head.texts("cause"), *Head.numbers("documents"), *Head.texts("")]
+    why = Table(heads, rows, "What happened to the relevant documents")
+    return [Sentence(head, "strong"), why, *(_documents(change) for change in changes.read_first(count))]
+
+
+def _documents(change: QueryChange) -> Table:
+    ranks = [["-" if r is None else f"{r:,}" for r in (d.before, d.after)] for d in change.documents]
+    rows: list[Cells] = [
+        [document.doc, f"{document.grade:g}", *both, document.cause]
+        for document, both in zip(change.documents[:MOST_DOCUMENTS], ranks, strict=False)
+    ]
+    left_out = len(change.documents) - MOST_DOCUMENTS
+    return Table(
+        [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")],
+        rows,
+        f"{ids.show(change.query)}  {change.delta:+.4f}  {change.before:.4f} to {change.after:.4f}  {change.cause}",
+        f"and {left_out:,} more" if left_out > 0 else "",
+    )

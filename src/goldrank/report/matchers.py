@@ -1,0 +1,89 @@
+"""How matchers agree with labels, in the forms of `goldrank agree -o`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
+from goldrank.report import markdown, separated
+
+if TYPE_CHECKING:
+    from goldrank.comparison.matching import MatcherAgreements
+    from goldrank.comparison.paired import Interval
+
+
+def render(found: MatcherAgreements, form: str = "table") -> str:
+    """Agreements in one of the forms of `WRITERS`."""
+    return WRITERS[form](found)
+
+
+def parts(found: MatcherAgreements) -> list[Part]:
+    """Agreement, best thresholds, and what to know about them."""
+    shown: list[Part] = [agreement(found)]
+    shown.append(Sentence("tp: both say match; fp: the matcher alone; fn: the label alone; tn: neither", "remark"))
+    if len(found.results) > 1:
+        text = "behind the first: how much lower kappa is on the same pairs; if 0 is within, that may be luck"
+        shown.append(Sentence(text, "remark"))
+    best = thresholds(found)
+    if best.rows:
+        texts = (
+            "a best threshold was chosen on these same labels, which flatters it",
+            f"held out: what thresholds reach on pairs that they were not chosen on ({found.folds} shown in turn)",
+        )
+        shown += [best, *(Sentence(text, "remark") for text in texts)]
+    share = f"{found.pairs:,} labelled pairs, of which {found.matches:,} match ({found.matches / found.pairs:.0%})"
+    return [*shown, Sentence(share, "remark"), *note_sentences(found.notes)]
+
+
+def agreement(found: MatcherAgreements) -> Table:
+    """A row per matcher, the one that agrees most first."""
+    rows: list[Cells] = []
+    for result in found.results:
+        c = result.confusion
+        values = [_number(value) for value in (c.f1, c.precision, c.recall, c.accuracy)]
+        counts = " / ".join(f"{count:,}" for count in c)
+        behind = "" if result.behind is None else _interval(result.behind)
+        rows.append([result.matcher, _number(c.kappa), _interval(result.interval), *values, counts, behind])
+    heads = Head.numbers("kappa", f"{found.level:.0%} interval", "F1", "precision", "recall", "accuracy")
+    return Table([*Head.texts("matcher"), *heads, *Head.numbers("tp / fp / fn / tn", "behind the first")], rows)
+
+
+def thresholds(found: MatcherAgreements) -> Table:
+    """A row per matcher that has a threshold: the ones at which it agrees most."""
+    rows: list[Cells] = []
+    for result in found.results:
+        if result.best:
+            cells = [result.matcher.partition(":")[0].partition(">")[0]]
+            for by in ("kappa", "f1"):
+                best = result.best[by]
+                cells += [f"{best.threshold:g}", _number(best.value), _number(best.held_out)]
+            rows.append(cells)
+    heads = Head.numbers("by kappa", "kappa", "held out", "by F1", "F1", "held out")
+    return Table([*Head.texts("best threshold"), *heads], rows)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.3f}"
+
+
+def _interval(interval: Interval) -> str:
+    return "-" if math.isnan(interval.low) else f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def _records(found: MatcherAgreements) -> Table:
+    records = found.rows()
+    rows: list[Cells] = [
+        [Cell(record.pop("matcher")), *(Cell("", value) for value in record.values())] for record in found.rows()
+    ]
+    return Table([*Head.texts("matcher"), *Head.numbers(*list(records[0])[1:])], rows)
+
+
+WRITERS: dict[str, Callable[[MatcherAgreements], str]] = {
+    "table": lambda found: plain(parts(found)),
+    "json": lambda found: json.dumps(found.to_dict(), indent=2),
+    "csv": lambda found: separated.write(_records(found)),
+    "markdown": lambda found: markdown.write([agreement(found)]),
+}

@@ -1,0 +1,45 @@
+"""The measures: a list, and a page about each, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from goldrank.data.table import Head, Part, Sentence, Table, facts, plain
+from goldrank.measures import REGISTRY, describe
+from goldrank.measures.declare import Declaration
+
+_FACTS = ("name", "formula", "use", "avoid", "cite", "cutoff", "low", "high", "average", "doc")
+
+
+def listed() -> list[Part]:
+    """Every measure with what it measures."""
+    rows = [[name, declared.summary] for name, declared in REGISTRY.items()]
+    hint = '`goldrank measures nDCG` tells all about one. Spelling: nDCG@10, P(rel=2)@5, nDCG(gain="exp2")@20.'
+    return [Table([*Head.names(""), *Head.texts("")], rows), Sentence(hint)]
+
+
+def listed_json() -> str:
+    """The same for programs."""
+    return json.dumps({name: declared.summary for name, declared in REGISTRY.items()}, indent=2)
+
+
+def page(declared: Declaration) -> list[Part]:
+    """All about one measure."""
+    about = facts(describe.facts(declared))
+    body = [Sentence(line) for line in declared.doc.strip().partition("\n")[2].strip().splitlines()]
+    options = {f"{key}={value!r}": str(declared.options[key]) for key, value in declared.defaults.items()}
+    return [Sentence(declared.summary), about, *body, facts(options, "Options")]
+
+
+def page_text(name: str) -> str:
+    """The page of a measure as plain text."""
+    return plain(page(REGISTRY[name]))
+
+
+def page_json(declared: Declaration) -> str:
+    """The same for programs; a bound that does not exist is null."""
+    found = {fact: getattr(declared, fact) for fact in _FACTS}
+    found |= {"aliases": list(declared.aliases), "options": {k: str(v) for k, v in declared.defaults.items()}}
+    found |= {fact: found[fact] if math.isfinite(found[fact]) else None for fact in ("low", "high")}
+    return json.dumps(found, indent=2)

@@ -1,0 +1,33 @@
+"""Numbers as reports show them; '-' where one is not defined."""
+
+from __future__ import annotations
+
+import math
+
+from goldrank.comparison.paired import Interval
+
+
+def number(value: float, digits: int = 4, signed: bool = False) -> str:
+    """'0.1234', or with a sign '+0.1234'."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:{'+' if signed else ''}.{digits}f}"
+
+
+def interval(found: Interval, signed: bool = False) -> str:
+    """'0.1000 to 0.2000'."""
+    if math.isnan(found.low):
+        return "-"
+    return f"{number(found.low, signed=signed)} to {number(found.high, signed=signed)}"
+
+
+def p_value(value: float) -> str:
+    """'0.012' or '< 0.001'."""
+    if math.isnan(value):
+        return "-"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def count(value: int, what: str) -> str:
+    """'1 record', '1,200 records'."""
+    return f"{value:,} {what}{'s' * (value != 1)}"

@@ -1,0 +1,129 @@
+"""Where the output goes: any kind of standard output, broken pipes, names in front of files."""
+
+import io
+import json
+import sys
+
+import click
+import pytest
+
+from goldrank import demo, write_qrels, write_run
+from goldrank.cli import COMMANDS, run
+from goldrank.cli.inputs import key_values, named_file, once
+from goldrank.cli.output import echo, write
+from goldrank.errors import GoldrankError
+
+QRELS, BM25, OVERLAP = "demo.qrels", "bm25.run", "overlap.run"
+CALLS = {
+    "eval": ["eval", QRELS, BM25, "-m", "AP"],
+    "texts": ["texts", "rag.jsonl", "--match", "contains", "--curves"],
+    "agree": ["agree", "labels.jsonl", "--match", "contains"],
+    "merge": ["merge", "scores.json"],
+    "compare": ["compare", QRELS, BM25, OVERLAP, "--samples", "200", "--agreement"],
+    "diff": ["diff", QRELS, BM25, OVERLAP],
+    "fuse": ["fuse", QRELS, BM25, OVERLAP],
+    "report": ["report", "scores.json", "other.json", "--samples", "200"],
+    "record": ["record", QRELS, BM25, "--db", "new.db"],
+    "history": ["history"],
+    "show": ["show", "1"],
+    "export": ["export", "-o", "all.json"],
+    "prune": ["prune", "--keep", "0", "--dry-run"],
+    "gate": ["gate", QRELS, BM25, "--rule", "AP >= 0.1"],
+    "baseline": ["baseline", "show", "b.json"],
+    "explain-difference": ["explain-difference", QRELS, BM25, "-m", "AP", "--conventions", "trec_eval-10", "ranx"],
+    "trec_eval": ["trec_eval", QRELS, BM25],
+    "measures": ["measures"],
+    "choose": ["choose", "rag"],
+    "convert": ["convert", BM25, "bm25.json"],
+    "demo": ["demo"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_qrels(demo.load()["qrels"], QRELS)
+    for name, ranking in demo.runs().items():
+        write_run(ranking, f"{name}.run")
+    (tmp_path / "rag.jsonl").write_text(json.dumps({"id": "q", "retrieved": ["a é"], "references": ["a"]}))
+    labels = [{"retrieved": "a b", "reference": "a", "label": yes} for yes in (True, False)]
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
+    return tmp_path
+
+
+@pytest.fixture
+def saved(folder, capsys):
+    for path, name in (("scores.json", BM25), ("other.json", OVERLAP)):
+        assert run(["eval", QRELS, name, "-m", "AP", "--save", path]) == 0
+    assert run(["record", QRELS, BM25, "-m", "AP"]) == 0
+    assert run(["baseline", "set", "b.json", QRELS, BM25, "-m", "AP"]) == 0
+    capsys.readouterr()
+
+
+def test_every_command_is_called():
+    assert set(CALLS) == set(COMMANDS)
+
+
+@pytest.mark.usefixtures("saved")
+@pytest.mark.parametrize("name", CALLS)
+def test_streams_without_a_buffer(name, monkeypatch):
+    """As in a notebook, whose standard output and error take text only."""
+    out, err = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    code = run(CALLS[name])
+    assert code == 0, err.getvalue()
+    assert out.getvalue() or err.getvalue()
+
+
+def test_what_cannot_be_encoded_is_shown_as_escapes(capsysbinary, monkeypatch):
+    echo("é \udc80")
+    echo(b"as it is \xff")
+    echo("to error", err=True)
+    found = capsysbinary.readouterr()
+    assert found.out == "é \\udc80\n".encode() + b"as it is \xff"
+    assert found.err == b"to error\n"
+    text = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", text)
+    echo("é \udc80\n")
+    echo(b"\xff")
+    assert text.getvalue() == "é \\udc80\n\\xff"
+    monkeypatch.setattr(sys, "stdout", None)  # as under pythonw
+    echo("nothing")
+
+
+@pytest.mark.usefixtures("folder")
+def test_names_work_wherever_runs_are_read(capsys):
+    assert run(["eval", QRELS, f"new={BM25}", f"old={OVERLAP}", "-m", "AP"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["measure", "new", "old"]
+    assert run(["gate", QRELS, f"new={BM25}", "--rule", "AP >= 0.1"]) == 0
+    assert capsys.readouterr().out.startswith("PASS  new:")
+
+
+def test_names_of_files(folder):
+    assert named_file("a=b") == ("a", "b")
+    assert named_file("b") == (None, "b")
+    assert named_file("=b") == (None, "=b")
+    (folder / "a=b").touch()
+    assert named_file("a=b") == (None, "a=b")
+
+
+def test_standard_input_is_read_once():
+    once(["-", "x"])
+    for paths in (["-", "-"], ["a=-", "-"]):
+        with pytest.raises(click.UsageError, match="only once"):
+            once(paths)
+
+
+def test_keys_and_values():
+    assert key_values(["a=b", " c = d=e "], "--map") == {"a": "b", "c": "d=e"}
+    for given in (["a"], ["=b"], ["a="], ["a=b", "a=c"]):
+        with pytest.raises(click.UsageError, match="--map"):
+            key_values(given, "--map")
+
+
+def test_files_are_written_with_their_folders(folder):
+    write("new/folder/x.txt", "é\udc80")
+    assert (folder / "new" / "folder" / "x.txt").read_bytes() == "é\\udc80".encode()
+    with pytest.raises(GoldrankError, match="cannot be written"):
+        write(f"{QRELS}/x", "")

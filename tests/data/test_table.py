@@ -1,0 +1,119 @@
+"""The one table: text and HTML by hand, and notes whose warnings cannot be overlooked."""
+
+import re
+
+from goldrank.data.table import (
+    Cell,
+    Fold,
+    Head,
+    Row,
+    Sentence,
+    Table,
+    display_width,
+    escape_ci,
+    facts,
+    html,
+    note_sentences,
+    plain,
+)
+from goldrank.notes import Note
+
+TABLE = Table(
+    [*Head.names("run"), *Head.numbers("AP"), *Head.texts("verdict")],
+    [["old", "0.5", ""], Row(["new", Cell("0.75", 0.7512, "best", "a", "0.7 to 0.8"), Cell("better", style="better")])],
+    title="Systems",
+    caption="A letter: better.",
+)
+
+
+def test_plain_by_hand():
+    assert plain([TABLE, Sentence("Words."), Sentence("more", "remark")]).splitlines() == [
+        "Systems",
+        "run       AP  verdict",
+        "old      0.5",
+        "new  *0.75 a  better",
+        "A letter: better.",
+        "",
+        "Words.",
+        "  more",
+    ]
+
+
+def test_tables_of_facts_have_no_heads():
+    assert plain([facts({"id": "1", "label": "", "note": "x"})]) == "id    1\nnote  x"
+
+
+def test_folds_are_titles_in_text_and_details_in_html():
+    fold = Fold("Notes", [Sentence("x", "remark")])
+    assert plain([fold]) == "Notes\n  x"
+    assert html([fold]) == '<details><summary>Notes</summary><ul class="notes"><li class="remark">x</li></ul></details>'
+
+
+def test_long_sentences_hang_below_their_labels():
+    lines = plain([Sentence("one two three", "fail", "FAIL")], 12).splitlines()
+    assert lines == ["FAIL  one", "      two", "      three"]
+
+
+def test_html_by_hand():
+    found = html([TABLE])
+    assert found.startswith("<h4>Systems</h4><table><thead>")
+    assert '<th scope="row" class="name">new</th>' in found
+    assert '<td><span class="best">0.75</span><sup>a</sup><span class="sub">0.7 to 0.8</span></td>' in found
+    assert '<span class="chip better">better</span>' in found
+    assert "data-value" not in found
+    page = html([Table(TABLE.heads, TABLE.rows, id="t", sortable=True)])
+    assert page.startswith('<table id="t" data-sortable><thead><tr><th class="name"><button type="button">run</button>')
+    assert '<td data-value="0.7512">' in page
+
+
+def test_columns_can_be_left_out():
+    assert plain([TABLE.without("AP", "verdict")]).splitlines()[1:4] == ["run", "old", "new"]
+
+
+def test_wide_and_combining_characters_keep_columns_straight():
+    lines = plain(
+        [Table([*Head.names("run"), *Head.numbers("AP")], [["東京", "1"], ["e\u0301", "2"], ["abcd", "3"]])]
+    ).splitlines()
+    assert {display_width(line) for line in lines} == {8}
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "a|b",
+    "line\nbreak\r",
+    "\x1b[31mred",
+    "::error::x",
+    " ::set-env name=x::y",
+    "##[command]",
+    "\udc80\u202e",
+    "q" * 3_000,
+]
+
+
+def test_no_cell_leaves_its_line_or_acts():
+    parts = [
+        Table([*Head.names(HOSTILE[0]), *Head.texts("")], [[text, text] for text in HOSTILE]),
+        *(Sentence(text, "remark") for text in HOSTILE),
+    ]
+    text = plain(parts)
+    assert len(text.splitlines()) == 1 + 2 * len(HOSTILE)
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert not re.search(r"^\s*::|##\[", text, re.M)
+    page = html(parts)
+    assert "<script" not in page
+    assert all(c.isprintable() or c == "\n" for c in page)
+
+
+def test_build_servers_see_no_command():
+    assert escape_ci("::error::x") == r"\x3a:error::x"
+    assert escape_ci("a::b") == "a::b"
+
+
+def test_warnings_come_first_and_look_different():
+    remark = Note.of("repeated-documents", count=2)
+    warning = Note.of("infinite-scores", count=3)
+    found = note_sentences([remark, "plain text", warning], "r")
+    assert [sentence.style for sentence in found] == ["warning", "remark", "remark"]
+    assert plain(found).splitlines()[0] == "! r: 3 scores are infinite"
+    assert plain(found).splitlines()[1].startswith("  r: 2 repeated")
+    assert '<li class="warning"><strong>Warning:</strong> r: 3 scores are infinite</li>' in html(found)
