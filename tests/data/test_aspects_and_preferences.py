@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from helpers import words
 
 from goldrank import AspectQrels, Preferences, evaluate, read_aspects, read_preferences
 from goldrank.errors import InputError, MeasureError, OptionError
@@ -25,7 +24,7 @@ def test_aspects_from_a_file(write):
     assert list(qrels) == ["q0", "q1"]
     assert qrels["q1"] == {"1": {"a": 1}, "2": {"b": 2, "a": 0}}
     assert len(qrels) == 2
-    assert words(qrels) == ["comment lines: 1", "blank lines: 1"]
+    assert [(note.code, note.fact("count")) for note in qrels.notes] == [("comment-lines", 1), ("blank-lines", 1)]
     scores = evaluate(qrels, {"q1": ["a", "b"], "q0": ["c"]}, ["StRecall@1", "P@1", "NumRel"])
     # In q1, a covers one of two aspects. By the highest grade of each document all three are relevant.
     assert scores.per_query["StRecall@1"] == {"q0": 1.0, "q1": 0.5}

@@ -124,7 +124,7 @@ def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple
 def _with(rules: Convention, name: str, value: object, measure: Measure) -> Convention:
     """A convention with one rule changed."""
     if name in POLICIES:
-        return rules.having(**{name: value})
+        return rules.having(**{name: str(value)})
     options = {**rules.options, measure.name: {**_own(rules, measure), name: value}}
     return replace(rules, options=options)
 

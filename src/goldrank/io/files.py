@@ -1,6 +1,6 @@
 """Files as they are named: a path, a stream, or several as one: patterns, folders of part files, partitioned tables.
 
-Files count in the order of their paths. Whatever a writer leaves beside its data is passed over: names that
+Files count in the order of their paths. What writers leave there that is no data is passed over: names that
 begin with a dot or an underscore (_SUCCESS, _metadata, _temporary) and checksums (.crc).
 """
 
@@ -55,7 +55,7 @@ def find(given: Any) -> list[PartFile] | None:
         if path.is_dir():
             # A pattern with ** matches folders and the files in them: each file counts once.
             found += [part for part in _walk(path, root) if "**" not in text]
-        elif not _is_beside(path.name):
+        elif not _is_no_data(path.name):
             found.append(_part(path, root))
     if not found:
         what = "matches no data file" if matched else "matches no file"
@@ -72,7 +72,7 @@ def _in_folder(text: str, folder: Path) -> list[PartFile]:
 
 def _walk(folder: Path, root: Path) -> Iterator[PartFile]:
     for path in sorted(folder.iterdir()):
-        if _is_beside(path.name):
+        if _is_no_data(path.name):
             continue
         if path.is_dir():
             yield from _walk(path, root)
@@ -86,8 +86,8 @@ def _part(path: Path, root: Path) -> PartFile:
     return PartFile(path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs))
 
 
-def _is_beside(name: str) -> bool:
-    """Whether a file is not data but lies beside it."""
+def _is_no_data(name: str) -> bool:
+    """Whether a file in a folder of data is none itself."""
     return name.startswith((".", "_")) or name.endswith(".crc")
 
 

@@ -40,7 +40,7 @@ class ReadItem(NamedTuple):
 
 
 def items(
-    data: Any,
+    data: Any,  # a file, a frame, or objects with fields of any names
     *,
     fields: Mapping[str, str | None] | None = None,
     format: str | None = None,

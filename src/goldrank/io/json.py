@@ -1,6 +1,6 @@
 """JSON and JSON Lines: the shapes that ranx, MTEB, LlamaIndex, Elasticsearch and OpenSearch write.
 
-Each shape is told by its keys and becomes either a table {query: {doc: number}} or rows (query, doc, number),
+Each shape is recognised by its keys and becomes either a table {query: {doc: number}} or rows (query, doc, number),
 which `objects` checks. Errors give the JSON path ($.q1.d1) of what is wrong.
 """
 

@@ -19,7 +19,7 @@ def is_frame(given: object) -> bool:
 
 
 def is_spark(given: object) -> bool:
-    """Whether it is a Spark DataFrame, classic or Connect, told by where its class lives."""
+    """Whether it is a Spark DataFrame, classic or Connect, by the module of its class."""
     return any(
         kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in type(given).__mro__
     )

@@ -1,7 +1,7 @@
 """TREC text: runs (`query iter doc rank score tag`), qrels (`query iter doc grade`), MS MARCO runs.
 
 Ids are bytes. Fields are separated by any of the six ASCII blanks; lines starting with # are comments.
-Regular lines are read by `scan`; as soon as a piece has anything irregular in it, `_tidy` goes through
+Regular lines are read by `scan`; as soon as a piece has anything irregular in it, `tidy` goes through
 it line by line, and either makes it regular or says what is wrong, and where.
 """
 
@@ -98,8 +98,8 @@ class TrecRun(BlockSource):
         numbers: np.ndarray | None = None
         if fields is None or not _regular(fields, layout):
             raw = data[: -scan.PAD].tobytes()
-            tidy, numbers, counts = _tidy(raw, offset, self.source, layout, "run")
-            fields = scan.split(scan.padded(tidy), exact=True)
+            lines, numbers, counts = tidy(raw, offset, self.source, layout, "run")
+            fields = scan.split(scan.padded(lines), exact=True)
             if fields is None:
                 return self._no_lines(counts)
         elif fields.width > len(layout.fields):
@@ -227,9 +227,9 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     if raw and raw[-1:] != b"\n":
         counts["no-line-end"] += 1
     if fields is None or not _regular(fields, layout):
-        tidy, numbers, more = _tidy(raw, source.start, source, layout, "qrels")
+        lines, numbers, more = tidy(raw, source.start, source, layout, "qrels")
         counts += more
-        fields = scan.split(scan.padded(tidy), exact=True)
+        fields = scan.split(scan.padded(lines), exact=True)
         if fields is None:
             raise source.empty()
 
@@ -304,7 +304,7 @@ def _regular(fields: scan.FieldRanges, layout: Layout) -> bool:
     return all(int((fields.ends[c] - fields.start(c)).max()) <= ids.MAX_ID_BYTES for c in columns)
 
 
-def _tidy(
+def tidy(
     raw: bytes, offset: int, source: ByteSource, layout: Layout, kind: str
 ) -> tuple[bytes, np.ndarray, Counter[str]]:
     """A piece with only its data lines, their fields separated by one blank, and their line numbers."""
@@ -369,7 +369,7 @@ def _bad_line(line: bytes, more: int, where: Place, layout: Layout, kind: str) -
         elif len(found) == 5:
             missing = "rank or score" if _NUMBER.fullmatch(found[3]) else "a column"
             hint = f"It lacks {missing}."
-    else:
+    elif kind == "qrels":
         if len(found) >= 6:
             hint = "This looks like a line of a run. Are the two files swapped?"
         elif len(found) == 3 and _INTEGER.fullmatch(found[2]):

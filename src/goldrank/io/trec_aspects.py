@@ -7,7 +7,6 @@ level` (qrels read as preferences) or `query judge list doc level` (preferences)
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable
 
 from goldrank import ids, notes
@@ -49,29 +48,14 @@ def _rows(
     source: ByteSource, fields: tuple[str, ...]
 ) -> tuple[list[list[bytes]], Callable[[int], Place], tuple[Note, ...]]:
     """The columns of a file, where each line stands, and what was tolerated."""
-    columns: list[list[bytes]] = [[] for _ in fields]
-    numbers: list[int] = []
-    counts: Counter[str] = Counter()
-    for number, line in enumerate(source.read().removesuffix(b"\n").split(b"\n"), 1):
-        found = line.split()
-        if not found:
-            counts["blank-lines"] += 1
-        elif line.lstrip(trec.BLANKS).startswith(b"#"):
-            counts["comment-lines"] += 1
-        elif len(found) != len(fields):
-            shown = ids.show(ids.decode(line.strip()), 80)
-            raise InputError(
-                f"found {len(found)} columns in '{shown}', expected {len(fields)} ({', '.join(fields)})",
-                where=Place(source.name, number, 1),
-                hint="Columns are separated by blanks or tabs.",
-            )
-        else:
-            numbers.append(number)
-            for column, text in zip(columns, found, strict=True):
-                column.append(text)
-    if not numbers:
+    layout = trec.Layout(fields, extra=False)
+    tidy, numbers, counts = trec.tidy(source.read(lines=True), source.start, source, layout, "judgements")
+    if not tidy:
         raise source.empty()
-    return columns, lambda i: Place(source.name, numbers[i]), notes.from_counts(counts)
+    rows = [line.split(b" ") for line in tidy.removesuffix(b"\n").split(b"\n")]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    noticed = (*source.notes, *notes.from_counts(counts))
+    return columns, lambda i: Place(source.name, int(numbers[i]) + 1), noticed
 
 
 def _level(text: bytes, where: Place) -> float:

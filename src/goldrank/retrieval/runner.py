@@ -25,12 +25,12 @@ LONGEST_PAUSE = 30.0
 """Seconds before the second attempt, doubled before each further one, up to the longest."""
 
 _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
-"""Errors that another attempt will not mend."""
+"""Errors that another attempt will not remove."""
 
 
 def run_retriever(
-    retriever: Any,
-    questions: Any,
+    retriever: Any,  # a function, or an object of any framework
+    questions: Any,  # strings, or whatever items are read from
     *,
     k: int | None = None,
     fields: Mapping[str, str | None] | None = None,
