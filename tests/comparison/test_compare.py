@@ -253,7 +253,7 @@ def test_other_forms(data, tmp_path):
         json.loads((tmp_path / "comparison.json").read_text())["pairs"][0]["difference"] == result.pairs[0].difference
     )
     html = compare([scores("<b>", [0.1, 0.5]), scores("b", [0.3, 0.2])])._repr_html_()
-    assert "<th>p_adjusted</th>" in html
+    assert "<th>corrected p</th>" in html
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
 

@@ -3,11 +3,12 @@
 import pytest
 
 import goldrank
-from goldrank import diff
+from goldrank import conventions, diff
 from goldrank.comparison.rank_changes import CAUSES, locate
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import OptionError
+from goldrank.evaluation.pipeline import place
 
 
 def one(before, after, judged, k=2):
@@ -48,7 +49,7 @@ def test_ranks_are_those_of_the_run(data, tmp_path):
     qrels, runs = data
     goldrank.write_run(runs["dense"], tmp_path / "run.txt")
     in_memory, from_file = Run(runs["dense"]), goldrank.read_run(tmp_path / "run.txt")
-    ranks = locate(Qrels(qrels), [in_memory, from_file])
+    ranks = locate([place(Qrels(qrels), run, conventions.DEFAULT) for run in (in_memory, from_file)])
     assert (ranks.rank[0] == ranks.rank[1]).all()
     assert (ranks.unjudged[0] == ranks.unjudged[1]).all()
     for i, query in enumerate(ranks.queries):
@@ -88,4 +89,4 @@ def test_other_forms():
     assert changes.to_pandas()["delta"].tolist() == [-0.5, 0.0]
     assert changes.to_polars()["cause"].to_list() == ["intruder", ""]
     assert repr(changes) == "<Diff of B minus A: -0.2500 RR, 1 of 2 queries changed>"
-    assert "<td>intruder</td>" in changes._repr_html_()
+    assert "intruder</t" in changes._repr_html_()

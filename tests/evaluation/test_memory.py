@@ -116,10 +116,11 @@ class Greedy:
         return int(100e6 * threads * share)
 
 
-def test_plans_get_smaller_with_the_limit() -> None:
+def test_plans_get_smaller_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "processors", lambda: 4)
     qrels = Qrels({"q": {"d": 1}})
     base = memory.resident() + memory.LIBRARIES
-    plans = [memory.plan(base + room, qrels, [Greedy()], 4) for room in (800 << 20, 250 << 20, 60 << 20)]  # type: ignore[list-item]
+    plans = [memory.plan(base + room, qrels, [Greedy()]) for room in (800 << 20, 250 << 20, 60 << 20)]  # type: ignore[list-item]
     assert plans[0] == USUAL
     sizes = [(plan.threads or 4) * plan.share for plan in plans]
     assert sizes[0] > sizes[1] > sizes[2]

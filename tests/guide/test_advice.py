@@ -179,8 +179,8 @@ def test_inconsistent_judgements() -> None:
     qrels = goldrank.Qrels({"q1": {"Doc 1": 2, "doc 1": 0, "b": 1, "c": 0, "d": 1}, "q2": {"doc 1": 1}})
     texts = {"b": "The same  text", "c": "The same text", "d": "The same text"}
     by_id, by_text = inconsistent_judgements(qrels, texts)
-    assert (by_id["docs"], by_id["grades"], by_id["same"]) == (("Doc 1", "doc 1"), (2, 0), "id")
-    assert (by_text["docs"], by_text["grades"], by_text["same"]) == (("b", "c"), (1, 0), "text")
+    assert (by_id.fact("docs"), by_id.fact("grades"), by_id.fact("same")) == (("Doc 1", "doc 1"), (2, 0), "id")
+    assert (by_text.fact("docs"), by_text.fact("grades"), by_text.fact("same")) == (("b", "c"), (1, 0), "text")
     assert "'b' has grade 1 and 'c', which has the same text, grade 0" in str(by_text)
     assert not inconsistent_judgements(goldrank.Qrels({"q1": {"Doc": 1, "doc": 1}}))
     scores = goldrank.evaluate(qrels, {"q1": ["b"], "q2": ["doc 1"]}, ["RR", "AP"])

@@ -136,7 +136,7 @@ READ_ONLY = """
         os.setegid(65534)
         os.seteuid(65534)  # root may write anywhere
     with History.open(folder + "/history.db", read_only=True) as history:
-        print(len(history.records()), len(history.scores(3)))
+        print(len(history.records()), len(history.scores(3).queries))
     for name in ("history.db", "new.db"):
         try:
             with History.open(folder + "/" + name, create=True) as history:
@@ -199,7 +199,7 @@ def test_a_reader_sees_one_state_while_another_writes(filled):
                 writer.record(make([1.0]))
             writer.prune(keep=1, label="main")
             assert len(reader.records()) == 3, "the state at the beginning"
-            assert len(reader.scores(1)) == 300
+            assert len(reader.scores(1).queries) == 300
         assert len(reader.records()) == 3 + 5 - 1, "all but the baseline, the newest, and the five"
         reader.check()
 

@@ -70,7 +70,7 @@ def test_scores_come_back_as_they_were(history, options):
     assert dict(record.summaries) == scores.mean
     assert record.qrels_sha256 == scores.provenance["qrels"]["sha256"]
     assert record.run_sha256 == scores.provenance["run"]["sha256"]
-    assert (record.convention, record.queries, record.run) == (scores.convention, len(scores), scores.run)
+    assert (record.convention, record.queries, record.run) == (scores.convention, len(scores.queries), scores.run)
 
 
 def test_what_is_said_comes_back(history):
@@ -310,7 +310,10 @@ def test_a_file_of_version_1_is_read_as_it_is_and_brought_up_to_date(path):
 
 
 def test_notes_come_back_as_data(history):
-    said = (Note.of("missing-queries", count=1, judged=4, how="counted as 0", samples=["q3"]), "words alone")
+    said = (
+        Note.of("missing-queries", count=1, judged=4, how="counted as 0", samples=["q3"]),
+        Note.of("text", text="words alone"),
+    )
     record = history.record(dataclasses.replace(make([0.25, 0.5]), notes=said))
     assert [str(note) for note in history.scores(record).notes] == [str(note) for note in said]
     assert history.scores(record).notes[0] == said[0]

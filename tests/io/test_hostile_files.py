@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from helpers import BEST_Q1, DATA, Q1, Q2, QRELS, RUN, SOUND, Error, Value, check, mean
+from helpers import BEST_Q1, DATA, Q1, Q2, QRELS, RUN, SOUND, Error, Value, check, codes, mean
 
 from goldrank import GoldrankError, evaluate, read_qrels, read_run
 
@@ -316,12 +316,12 @@ CASES: dict[str, Case] = {
     ),
     "45 judged query not in the run": Case(
         Value(mean(Q1, Q2, (0, 0)), ("1 of 3 judged queries are not in the run, counted as 0: 'q3'",
-                                      "without them: AP 0.6667, nDCG 0.6867")),
+                                      "without the missing queries: AP 0.6667, nDCG 0.6867")),
         qrels=QRELS + b"q3 0 d1 1\n",
     ),
     "46 one of 100 queries answered": Case(
         Value(ONE_OF_100, ("99 of 100 judged queries are not in the run, counted as 0: 'q0', 'q1', 'q10', ...",
-                           "without them: AP 1.0000, nDCG 1.0000")),
+                           "without the missing queries: AP 1.0000, nDCG 1.0000")),
         qrels=MANY,
         run=b"q7 0 d1 1 1 r\n",
     ),
@@ -378,7 +378,7 @@ CASES: dict[str, Case] = {
         run=RUN + b"\x1b[31mq\x07 Q0 d1 1 1 r\n",
     ),
     "63 no magic document id": Case(
-        Value(mean(Q1, Q2, (0, 0)), ("1 of 3 judged queries", "without them")),
+        Value(mean(Q1, Q2, (0, 0)), ("1 of 3 judged queries", "without the missing queries")),
         qrels=QRELS + b"q3 0 ceci_nest_pas_un_docno 1\n",
     ),
     "76 no magic query id": Case(
@@ -413,7 +413,7 @@ def test_values_of_the_sound_pair() -> None:
 def test_duplicate_documents_by_policy(policy: str, d3: float) -> None:
     scores = evaluate(HOSTILE / "24.q", HOSTILE / "24.r", "AP", duplicates=policy)
     assert scores.per_query["AP"]["q1"] == pytest.approx(d3, abs=1e-12)
-    assert ("1 repeated document was dropped" in scores.notes) == (policy != "count")
+    assert ("repeated-documents" in codes(scores)) == (policy != "count")
 
 
 def test_last_judgement_by_policy(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers import RUN, SOUND
+from helpers import RUN, SOUND, codes, words
 
 import goldrank
 from goldrank import GoldrankError, Scores, evaluate, read_qrels, read_run, read_runs
@@ -81,7 +81,7 @@ def test_parts_are_one_run(form: str, order: str, tmp_path: Path) -> None:
     for given in (folder, str(folder), f"{folder}/**/part-*.{suffix}", f"{tmp_path}/run*"):
         found = evaluate(qrels, given, MEASURES)
         same(found, whole)
-        assert not [note for note in found.notes if note.startswith("run:") and "no line end" not in note]
+        assert not [note for note in found.notes if note.about == "run" and note.code != "no-line-end"]
     assert read_run(folder).name == "run.d"
     if order == "neighbours":
         assert len(read_run(f"{folder}/part-[01].{suffix}")) < len(read_run(folder))
@@ -101,7 +101,7 @@ def test_order_of_lines_and_pieces_changes_nothing(tmp_path: Path, monkeypatch: 
         monkeypatch.setattr(tables, "MOST_SLICED", rng.choice((0, 1000)))
         monkeypatch.setattr(blocks, "IN_MEMORY", rng.choice((0, 1 << 20)))
         plan = Plan(rng.choice((1, 2)), rng.choice((1.0, 0.3)), rng.choice((1, 20, 10_000)))
-        monkeypatch.setattr("goldrank.evaluation.documents.USUAL", plan)
+        monkeypatch.setattr("goldrank.evaluation.inputs.USUAL", plan)
         for name in ("run", "run.parquet"):
             same(evaluate(qrels, tmp_path / name, MEASURES), whole)
 
@@ -229,7 +229,7 @@ def test_parquet_part_without_rows_is_noted(tmp_path: Path) -> None:
     as_frame([("q1", "d1", 1.0)]).clear().write_parquet(tmp_path / "b.parquet")
     scores = evaluate({"q1": {"d1": 1}}, tmp_path, "AP")
     assert scores["AP"] == 1.0
-    assert f"run: files without rows: 1 of 2, the first is {tmp_path}/b.parquet" in scores.notes
+    assert f"run: files without rows: 1 of 2, the first is {tmp_path}/b.parquet" in words(scores)
     (tmp_path / "a.parquet").unlink()
     with pytest.raises(GoldrankError, match="no rows in any file"):
         evaluate({"q1": {"d1": 1}}, tmp_path, "AP")
@@ -240,7 +240,7 @@ def test_provenance_of_parts_is_of_their_bytes(tmp_path: Path) -> None:
     sound_part(tmp_path / "a.parquet")
     one = read_run(tmp_path / "a.parquet")
     assert one.digest == read_run(str(tmp_path / "a.parquet")).digest
-    assert "read piece by piece" in repr(one)
+    assert "streaming engine" in repr(one)
     many = read_run(tmp_path)
     as_frame([("q2", "d1", 1.0)]).write_parquet(tmp_path / "b.parquet")
     assert len({one.digest, many.digest, read_run(tmp_path).digest}) == 3
@@ -279,7 +279,7 @@ def test_runs_by_tag(form: str, order: str, tmp_path: Path, monkeypatch: pytest.
         same(found[tag], whole)
         assert found[tag].run == tag
         same(evaluate(qrels, read_runs(path)[tag], MEASURES), whole)
-        assert not any("different tags" in note for note in found[tag].notes)
+        assert "several-tags" not in codes(found[tag])
 
 
 def test_tags_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,12 +312,14 @@ def test_partition_as_tag(tmp_path: Path) -> None:
 def test_mixed_tags_are_never_silent(tmp_path: Path) -> None:
     (tmp_path / "run").write_bytes(b"q1 Q0 d1 1 3.0 a\nq1 Q0 d2 2 2.0 b\n")
     scores = evaluate({"q1": {"d1": 1}}, tmp_path / "run", "RR")
-    assert any("different tags" in note and "'a', 'b'" in note and "--by-tag" in note for note in scores.notes)
+    (note,) = [note for note in scores.notes if note.code == "several-tags"]
+    assert note.samples == ("a", "b")
+    assert "--by-tag" in str(note)
     (tmp_path / "run").write_bytes(b"q1 Q0 d1 1 3.0 a\nq1 Q0 d1 2 2.0 b\n")
     with pytest.raises(GoldrankError, match=r"twice(.|\n)*--by-tag"):
         evaluate({"q1": {"d1": 1}}, tmp_path / "run", "RR")
     frame = as_frame([("q1", "d1", 3.0), ("q1", "d2", 2.0)]).with_columns(run=pl.Series(["a", "b"]))
-    assert any("different tags" in note for note in evaluate({"q1": {"d1": 1}}, frame, "RR").notes)
+    assert "several-tags" in codes(evaluate({"q1": {"d1": 1}}, frame, "RR"))
     (tmp_path / "run").write_bytes(RUN)
     assert not any("tags" in note for note in evaluate({"q1": {"d1": 1}}, tmp_path / "run", "RR").notes)
 

@@ -390,7 +390,7 @@ def test_quotations_that_stand_in_several_places() -> None:
     for finder, which in ((any_of, "any of them counts"), (first, "the first counts")):
         assert [note.code for note in finder.notes] == ["quotations-near", "quotations-several"]
         assert finder.notes[1].counts == {"count": 1}
-        assert finder.notes[1]["which"] == which
+        assert finder.notes[1].fact("which") == which
     with pytest.raises(InputError, match="'SO FAR' stands in 2 places"):
         Finder(TEXTS, several="error").evidence(written, "here")
 

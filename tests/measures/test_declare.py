@@ -254,9 +254,10 @@ def test_a_function_that_does_not_fit():
 
 
 def _placements():
-    from goldrank import conventions, engine, io
+    from goldrank import conventions, io
+    from goldrank.evaluation.pipeline import place
 
-    return engine.place(io.as_qrels(QRELS), io.as_run(RUN), conventions.DEFAULT)[0]
+    return place(io.as_qrels(QRELS), io.as_run(RUN), conventions.DEFAULT).placements
 
 
 def test_measures_go_through_pickle():

@@ -149,7 +149,7 @@ def test_charts_are_wellformed_alone_and_inline(data, hostile):
     result = compare(qrels, names, ["nDCG@10", "AP"], samples=200)
     pair = result.pairs[0]
     a, b = result.values["nDCG@10"]
-    ranks = locate(result.inputs.qrels, list(result.inputs.runs.values()))
+    ranks = locate(result.inputs.placed)
     drawn = [
         charts.forest(result, "nDCG@10"),
         charts.forest(hostile, "AP"),
@@ -179,12 +179,16 @@ def test_curves_are_the_measures_values(data):
 
 
 def test_rank_shift_counts_by_hand():
+    from goldrank import conventions
     from goldrank.comparison.rank_changes import locate
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
+    from goldrank.evaluation.pipeline import place
 
     qrels = Qrels({"q": {"a": 1, "b": 1, "c": 1, "n": 0}})
     before, after = Run({"q": {"a": 3.0, "b": 2.0, "n": 1.0}}), Run({"q": {"b": 3.0, "a": 2.0, "n": 1.0}})
-    chart = charts.rank_shift(("x", "y"), locate(qrels, [before, after]), 0, 1)
+    chart = charts.rank_shift(
+        ("x", "y"), locate([place(qrels, run, conventions.DEFAULT) for run in (before, after)]), 0, 1
+    )
     # b rose from 2 to 1, a fell from 1 to 2, c is in neither.
     assert "3 relevant documents: 1 rose, 1 fell" in chart.description

@@ -15,10 +15,10 @@ def command(write: str | None) -> None:
     """Evaluate two retrievers on a small data set of household tips, and explain the result."""
     from goldrank import demo, evaluate, io
     from goldrank.data.table import Sentence
-    from goldrank.report.demo import MEASURES, parts
+    from goldrank.report.demo import DEFAULT, parts
 
     data, runs = demo.load(), demo.runs()
-    scores = evaluate(data["qrels"], runs, MEASURES)
+    scores = evaluate(data["qrels"], runs, DEFAULT)
     following = "Next:  goldrank demo --write demo  and  goldrank eval demo/household.qrels demo/bm25.run"
     if write:
         folder = Path(write)

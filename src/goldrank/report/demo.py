@@ -8,7 +8,7 @@ from typing import Any
 from goldrank.data.scores import ScoresByRun, score_parts
 from goldrank.data.table import Fold, Part, Sentence
 
-MEASURES = ("nDCG@10", "AP", "RR", "P@1", "R@5", "Judged@5")
+DEFAULT = ("nDCG@10", "AP", "RR", "P@1", "R@5", "Judged@5")
 
 
 # The data are what `goldrank.demo.load` reads from its JSON file.
