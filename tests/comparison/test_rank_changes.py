@@ -8,7 +8,7 @@ from goldrank.comparison.rank_changes import CAUSES, locate
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import OptionError
-from goldrank.evaluation.pipeline import place
+from goldrank.evaluation import pipeline
 
 
 def one(before, after, judged, k=2):
@@ -49,7 +49,7 @@ def test_ranks_are_those_of_the_run(data, tmp_path):
     qrels, runs = data
     goldrank.write_run(runs["dense"], tmp_path / "run.txt")
     in_memory, from_file = Run(runs["dense"]), goldrank.read_run(tmp_path / "run.txt")
-    ranks = locate([place(Qrels(qrels), run, conventions.DEFAULT) for run in (in_memory, from_file)])
+    ranks = locate([pipeline.place(Qrels(qrels), run, conventions.DEFAULT) for run in (in_memory, from_file)])
     assert (ranks.rank[0] == ranks.rank[1]).all()
     assert (ranks.unjudged[0] == ranks.unjudged[1]).all()
     for i, query in enumerate(ranks.queries):

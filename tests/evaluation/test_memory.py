@@ -127,7 +127,7 @@ def test_plans_get_smaller_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
     assert plans[2].lines < plans[1].lines
     assert isinstance(plans[1], Plan)
     with pytest.raises(MemoryLimitError, match="evaluating with 1 judgements takes about"):
-        memory.plan(base, qrels, [Greedy()], 4)  # type: ignore[list-item]
+        memory.plan(base, qrels, [Greedy()])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

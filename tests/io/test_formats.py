@@ -342,7 +342,7 @@ def test_json_lines_with_a_long_first_line() -> None:
 def test_standard_input(tmp_path: Path) -> None:
     code = (
         "import goldrank, sys; s = goldrank.evaluate(sys.argv[1], '-', 'AP'); "
-        "print(s['AP'], s.run, [n for n in s.notes if 'judged' not in n])"
+        "print(s['AP'], s.run, [n.code for n in s.notes if n.code != 'judged-share'])"
     )
     (tmp_path / "qrels").write_bytes(QRELS)
     for data in (RUN, gzip.compress(RUN), json.dumps(WANT_RUN).encode()):
@@ -626,5 +626,5 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_run_with_repeated_documents_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(GoldrankError, match="a document is twice in the ranking of query 'q1'"):
+    with pytest.raises(GoldrankError, match="a document is duplicated in the ranking of query 'q1'"):
         write_run(stream(RUN + b"q1 Q0 d1 4 0.5 r\n"), tmp_path / "run")
