@@ -3,10 +3,27 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def data() -> Any:
+    """Made-up judgements, and the runs of three systems."""
+    from made_up import make_runs
+
+    return make_runs()
+
+
+@pytest.fixture
+def make() -> Any:
+    """Makes such data of other sizes."""
+    from made_up import make_runs
+
+    return make_runs
 
 
 @pytest.fixture

@@ -1,0 +1,103 @@
+"""Each run is read and ranked once, whatever is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import made_up
+import pytest
+
+import goldrank
+from goldrank import cli
+from goldrank.engine import streaming
+from goldrank.io.scan import PAD
+from goldrank.io.sources import ByteSource
+
+
+class Counts:
+    """How often the engine was asked, and how many bytes of each file were loaded."""
+
+    def __init__(self) -> None:
+        self.placed = 0
+        self.top_documents = 0
+        self.loaded: dict[str, int] = {}
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
+    counts = Counts()
+    place, top, pieces = streaming._place, streaming.StreamingEngine.top_documents, ByteSource.pieces
+
+    def counted_place(*given):  # type: ignore[no-untyped-def]
+        counts.placed += 1
+        return place(*given)
+
+    def counted_top(self, *given):  # type: ignore[no-untyped-def]
+        counts.top_documents += 1
+        return top(self, *given)
+
+    def counted_pieces(self, share=1.0):  # type: ignore[no-untyped-def]
+        for offset, load in pieces(self, share):
+
+            def counted(load=load):  # type: ignore[no-untyped-def]
+                data = load()
+                name = Path(self.name).name
+                counts.loaded[name] = counts.loaded.get(name, 0) + len(data) - PAD
+                return data
+
+            yield offset, counted
+
+    monkeypatch.setattr(streaming, "_place", counted_place)
+    monkeypatch.setattr(streaming.StreamingEngine, "top_documents", counted_top)
+    monkeypatch.setattr(ByteSource, "pieces", counted_pieces)
+    return counts
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    qrels, runs = made_up.make_runs()
+    goldrank.write_qrels(qrels, tmp_path / "qrels.txt")
+    for name in ("bm25", "dense"):
+        goldrank.write_run(runs[name], tmp_path / f"{name}.run")
+    return tmp_path
+
+
+COMMANDS = {
+    "compare": ["compare", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--samples", "200"],
+    "compare, every form": [
+        *("compare", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--samples", "200"),
+        *("--html", "{0}/c.html", "--svg", "{0}/svg", "--json", "{0}/c.json", "--save", "{0}/saved"),
+        *("--slice", "relevant"),
+    ],
+    "diff": ["diff", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "--json", "{0}/d.json"],
+    "eval": ["eval", "{0}/qrels.txt", "{0}/bm25.run", "{0}/dense.run", "-m", "nDCG@10", "-m", "AP", "-q"],
+    "gate": ["gate", "{0}/qrels.txt", "{0}/bm25.run", "--rule", "nDCG@10 >= 0.1"],
+    "trec_eval": ["trec_eval", "-q", "-m", "all_trec", "{0}/qrels.txt", "{0}/bm25.run"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_run_is_read_once(name: str, files: Path, counts: Counts, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word.format(files) for word in COMMANDS[name]]
+    assert cli.run(words) == 0, capsys.readouterr().err
+    runs = [word for word in ("bm25.run", "dense.run") if any(given.endswith(word) for given in words)]
+    assert counts.placed == len(runs)
+    assert counts.top_documents == 0
+    assert {run: counts.loaded[run] for run in runs} == {run: (files / run).stat().st_size for run in runs}
+
+
+def test_compare_ranks_once_from_python(files: Path, counts: Counts) -> None:
+    runs = {"old": files / "bm25.run", "new": files / "dense.run"}
+    result = goldrank.compare(files / "qrels.txt", runs, ["nDCG@10", "AP"], samples=200)
+    from goldrank.report import render
+
+    for form in ("html", "markdown", "latex", "csv", "json", "text"):
+        assert render(result, form)
+    assert result.curves
+    assert counts.placed == 2
+
+
+def test_holes_need_one_more_look(files: Path, counts: Counts) -> None:
+    """Which unjudged documents are at the top is not in the placements."""
+    assert goldrank.worth_judging(files / "qrels.txt", files / "bm25.run", limit=3)
+    assert (counts.placed, counts.top_documents) == (1, 1)
