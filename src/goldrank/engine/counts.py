@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -92,15 +92,15 @@ def compared(scores: np.ndarray, convention: Convention) -> np.ndarray:
     return scores if convention.score_type == "float64" else scores.astype(np.float32).astype(np.float64)
 
 
-def ranked(scored: Iterable[tuple[float, bytes]], depth: int, convention: Convention) -> list[str]:
-    """The first `depth` of some documents with their scores, best first by the convention's rule for ties."""
-    rows = list(scored)
-    if convention.score_type == "float32":
-        rows = [(float(np.float32(score)), doc) for score, doc in rows]
-    if convention.ties == "input":
-        rows.sort(key=lambda row: -row[0])
-    elif convention.ties == "docid-ascending":
-        rows.sort(key=lambda row: (-row[0], row[1]))
-    else:
-        rows.sort(reverse=True)
-    return [ids.decode(doc) for _, doc in rows[:depth]]
+def tie_order(docs: Sequence[bytes], ties: str) -> list[int]:
+    """The order in which the tie rule puts documents of one score, given in the order of the input."""
+    order = range(len(docs))
+    return list(order) if ties == "input" else sorted(order, key=docs.__getitem__, reverse=ties != "docid-ascending")
+
+
+def ranked(scores: np.ndarray, docs: Sequence[bytes], depth: int, convention: Convention) -> list[str]:
+    """The first `depth` documents of a ranking given in the order of the input, best first."""
+    scores = compared(scores, convention)
+    rows = tie_order(docs, convention.ties)
+    order = np.array(rows, np.int64)[np.argsort(-scores[rows], kind="stable")]
+    return [ids.decode(docs[row]) for row in order[:depth].tolist()]

@@ -21,7 +21,7 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, check_score
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked
+from goldrank.engine.counts import RunCounts, assemble, compared, ranked, tie_order
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
@@ -103,10 +103,11 @@ class MemoryEngine:
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
         results = run.results
-        scored = (
-            [(float(score), ids.encode(str(doc))) for doc, score in results.get(query, {}).items()] for query in queries
-        )
-        return [ranked(pairs, depth, convention) for pairs in scored]
+        rows = ((query, results.get(query, {})) for query in queries)
+        return [
+            ranked(_scores(row, query, run.name), [ids.encode(doc) for doc in row], depth, convention)
+            for query, row in rows
+        ]
 
 
 ENGINE = MemoryEngine()
@@ -141,7 +142,7 @@ def _count(
             score = compared(np.array([score], np.float64), convention)[0]
         first = int(np.count_nonzero(scores > score)) + 1
         last = int(np.count_nonzero(scores >= score))
-        before = _tie_order(row, scores, score, convention.ties)[doc] if first < last else 0
+        before = _tied_before(row, scores, score, convention.ties)[doc] if first < last else 0
         placed.append((first + before, first, last, label))
     placed.sort()
     return placed
@@ -163,7 +164,7 @@ def _sort(
     tied = np.flatnonzero(first < last)
     if len(tied):
         docs = list(judged)
-        orders = {value: _tie_order(row, scores, value, convention.ties) for value in set(values[tied].tolist())}
+        orders = {value: _tied_before(row, scores, value, convention.ties) for value in set(values[tied].tolist())}
         for i in tied.tolist():
             rank[i] += orders[values[i]][docs[hits[i]]]
         order = np.argsort(rank)
@@ -171,10 +172,9 @@ def _sort(
     return hits, rank, first, last
 
 
-def _tie_order(row: Mapping[str, float], scores: np.ndarray, score: Any, ties: str) -> dict[str, int]:
+def _tied_before(row: Mapping[str, float], scores: np.ndarray, score: Any, ties: str) -> dict[str, int]:
     """How many documents of the same score the tie rule puts before each of them."""
     docs = list(row)
     tied = [docs[i] for i in np.flatnonzero(scores == score).tolist()]
-    if ties != "input":
-        tied.sort(key=ids.encode, reverse=ties != "docid-ascending")
-    return {doc: position for position, doc in enumerate(tied)}
+    order = tie_order(list(map(ids.encode, tied)), ties)
+    return {tied[i]: position for position, i in enumerate(order)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
-from goldrank.engine.counts import compared
+from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import InputError
 
@@ -71,7 +71,7 @@ def rank_lines(
     rank = hits - begin + 1
     first, last = tie_start[tie] - begin + 1, tie_end[tie] - begin
     if convention.ties != "input":
-        _order_ties(rank, hits, tie, first, last, tie_start, lines, convention.ties != "docid-ascending")
+        _order_ties(rank, hits, tie, first, last, tie_start, lines, convention.ties)
 
     codes = code[start]
 
@@ -116,17 +116,16 @@ def _order_ties(
     last: np.ndarray,
     tie_start: np.ndarray,
     lines: RunLines,
-    descending: bool,
+    ties: str,
 ) -> None:
-    """Rank the hits that share their score with others by document id, in the order of its bytes."""
+    """Rank the hits that share their score with others as the tie rule says."""
     tied = np.flatnonzero(first < last)
     for group in np.split(tied, np.flatnonzero(np.diff(tie[tied])) + 1):
         if len(group):
             low = tie_start[tie[group[0]]]
             docs = lines.docs(np.arange(low, low + last[group[0]] - first[group[0]] + 1))
-            order = sorted(range(len(docs)), key=docs.__getitem__, reverse=descending)
             position = np.empty(len(docs), np.int64)
-            position[order] = np.arange(len(docs))
+            position[tie_order(docs, ties)] = np.arange(len(docs))
             rank[group] = first[group] + position[hits[group] - low]
 
 

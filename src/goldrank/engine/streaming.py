@@ -155,7 +155,8 @@ class StreamingEngine:
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
         code = {ids.encode(query): number for number, query in enumerate(queries)}
-        scored: list[list[tuple[float, bytes]]] = [[] for _ in code]
+        scores: list[list[float]] = [[] for _ in code]
+        docs: list[list[bytes]] = [[] for _ in code]
         for piece in cast(BlockSource, run.source).pieces():
             block = piece()
             for i, query in enumerate(block.queries):
@@ -168,9 +169,9 @@ class StreamingEngine:
                     # Whatever ties with the last of them may come before it.
                     least = np.partition(score, high - low - depth)[high - low - depth]
                     lines = lines[score >= least]
-                    score = score[score >= least]
-                scored[code[query]] += list(zip(score.tolist(), block.docs(lines), strict=True))
-        return [ranked(pairs, depth, convention) for pairs in scored]
+                scores[code[query]] += block.score[lines].tolist()
+                docs[code[query]] += block.docs(lines)
+        return [ranked(np.array(row), docs[i], depth, convention) for i, row in enumerate(scores)]
 
 
 ENGINE = StreamingEngine()
