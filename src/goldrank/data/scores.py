@@ -252,22 +252,12 @@ class Scores(Mapping[str, float]):
 
     def save(self, path: str | Path) -> None:
         """Write everything to a JSON file that `Scores.load` reads back equal."""
-        text = self.to_json()
-        try:
-            Path(path).write_text(text + "\n")
-        except OSError as error:
-            raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+        write_json(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Scores:
         """Read what `save` wrote."""
-        try:
-            data = json.loads(Path(path).read_bytes())
-        except OSError as error:
-            raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"is not JSON: {error}", where=str(path)) from None
-        return cls.from_dict(data, str(path))
+        return cls.from_dict(read_json(path), str(path))
 
     @classmethod
     def merge(cls, shards: Iterable[Scores], *, run: str | None = None) -> Scores:
@@ -290,22 +280,22 @@ class Scores(Mapping[str, float]):
         """One row per query, one column per measure."""
         import polars
 
-        return polars.DataFrame({"query": list(map(utf8, self.queries)), **self._values()})
+        return polars.DataFrame(self._frame())
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per query, one column per measure."""
         import pandas
 
-        return pandas.DataFrame({"query": list(map(utf8, self.queries)), **self._values()})
+        return pandas.DataFrame(self._frame())
 
     def to_arrow(self) -> pyarrow.Table:
         """One row per query, one column per measure."""
         import pyarrow
 
-        return pyarrow.table({"query": list(map(utf8, self.queries)), **self._values()})
+        return pyarrow.table(self._frame())
 
-    def _values(self) -> dict[str, np.ndarray]:
-        return {name: column.values for name, column in self.columns.items()}
+    def _frame(self) -> dict[str, Any]:
+        return {"query": list(map(utf8, self.queries)), **{name: one.values for name, one in self.columns.items()}}
 
     def __repr__(self) -> str:
         return plain(score_parts([self]))
