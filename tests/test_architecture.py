@@ -222,7 +222,8 @@ def test_nothing_banned(path):
 
 @pytest.mark.parametrize(
     "text",
-    ["import pickle", "from pickle import loads", "import urllib.request", "from http.client import HTTPConnection", "eval('1')", "exec(x)", "yaml.load(f)", "run(x, shell=True)",
+    ["import pickle", "from pickle import loads", "import urllib.request", "from http.client import HTTPConnection",
+     "eval('1')", "exec(x)", "yaml.load(f)", "run(x, shell=True)",
      "run(x, shell=flag)", "tempfile.mktemp()", "np.load(f, allow_pickle=True)"],
 )  # fmt: skip
 def test_bans_are_seen(text):

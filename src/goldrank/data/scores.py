@@ -14,7 +14,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain, warnings_first
-from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean
+from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ FORMAT_BY_RUN = "goldrank-scores-by-run"
 VERSION = 2
 READABLE = (1, 2)
 """Version 1 has notes as plain text."""
+AVERAGES = ("mean", "sum", "geometric")
+SLACK = 1e-9
+"""By how much a value may pass the bounds of its measure, which are reached with rounding."""
+_FLAGS = {"higher_is_better": True, "counts_nan": False}
+"""Flags of a column, and what they are where an older version did not write them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +227,7 @@ class Scores(Mapping[str, float]):
 
     @classmethod
     def from_dict(cls, data: Any, where: str = "scores") -> Scores:
-        """The inverse of `to_dict`."""
+        """The inverse of `to_dict`. Nothing is believed: summaries must follow from values, values be within bounds."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise InputError("is not saved goldrank scores", where=where)
         if data.get("version") not in READABLE:
@@ -232,18 +237,24 @@ class Scores(Mapping[str, float]):
                 hint="Use the goldrank that wrote it, or a newer one.",
             )
         try:
-            queries = tuple(data["queries"])
-            columns = {name: _from_plain(name, column, queries) for name, column in data["measures"].items()}
+            queries = tuple(_of_type(query, str, "a query id") for query in _of_type(data["queries"], list, "queries"))
+            if len(set(queries)) < len(queries):
+                raise ValueError("a query id is duplicated")
+            measures = _of_type(data["measures"], dict, "measures")
+            columns = {name: _from_plain(name, column, len(queries)) for name, column in measures.items()}
             bounds = {
                 name: Bounds(
-                    one["why"], _from_plain(name, one["low"], queries), _from_plain(name, one["high"], queries)
+                    one_of(found["why"], ("ties", "unjudged"), "why"),
+                    *(_from_plain(name, found[end], len(queries)) for end in ("low", "high")),
                 )
-                for name, one in data.get("bounds", {}).items()
+                for name, found in _of_type(data.get("bounds", {}), dict, "bounds").items()
             }
-            notes = tuple(map(Note.from_dict, data["notes"]))
-            origin: Callable[[], Mapping[str, Any]] = partial(dict, data["provenance"])
-            return cls(data["run"], queries, columns, data["counts"], notes, data["convention"], origin, bounds)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            counts = {key: _of_type(count, int, key) for key, count in _of_type(data["counts"], dict, "counts").items()}
+            notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
+            run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
+            origin: Callable[[], Mapping[str, Any]] = partial(dict, _of_type(data["provenance"], dict, "provenance"))
+            return cls(run, queries, columns, counts, notes, convention, origin, bounds)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
             raise InputError(f"saved scores are damaged: {error}", where=where) from None
 
     def to_json(self) -> str:
@@ -406,13 +417,37 @@ def _plain(column: Column) -> dict[str, Any]:
     }
 
 
-def _from_plain(name: str, column: Mapping[str, Any], queries: Sequence[str]) -> Column:
-    values = np.array([math.nan if v is None else v for v in column["values"]], np.float64)
-    if len(values) != len(queries):
-        raise ValueError("a measure has not one value per query")
-    summary = math.nan if column["summary"] is None else float(column["summary"])
-    better, counts_nan = column.get("higher_is_better", True), column.get("counts_nan", False)
-    return Column(name, values, summary, column["average"], better, counts_nan)
+def _of_type(value: Any, kind: type, what: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise ValueError(f"{what} is {value!r:.60}")
+    return value
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(_of_type(value, int | float, "a value"))  # type: ignore[arg-type]
+
+
+def _from_plain(name: str, column: Any, size: int) -> Column:
+    """A column of a file, checked against what is known of its measure and against itself."""
+    from goldrank.measures import known, summarise
+
+    values = np.array([_number(value) for value in _of_type(column["values"], list, "values")], np.float64)
+    if len(values) != size:
+        raise ValueError(f"{name} has {len(values):,} values for {size:,} queries")
+    average = one_of(column["average"], AVERAGES, "average")
+    flags = (_of_type(column.get(key, usual), bool, key) for key, usual in _FLAGS.items())
+    found = Column(name, values, _number(column["summary"]), average, *flags)
+    summary = summarise(average, found.counted)
+    if not math.isclose(summary, found.summary, rel_tol=1e-9) and not math.isnan(summary) * math.isnan(found.summary):
+        raise ValueError(f"{name} is {found.summary:g} in it, and its values give {summary:g}")
+    measure = known(name)
+    if measure is not None:
+        low, high = measure.declaration.low, measure.declaration.high
+        beyond = values[(values < low - SLACK) | (values > high + SLACK)]
+        if len(beyond) or average != measure.declaration.average:
+            what = f"has the value {beyond[0]:g}" if len(beyond) else f"is averaged by {average}"
+            raise ValueError(f"{name} {what}, which it cannot")
+    return found
 
 
 def write_json(path: str | Path, data: Any) -> None:

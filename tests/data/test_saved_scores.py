@@ -1,0 +1,123 @@
+"""Saved scores are not believed: what was edited or damaged is refused, with the file's name and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goldrank
+from goldrank import Scores
+from goldrank.errors import InputError
+
+QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1, "d4": 2}, "q3": {"d9": 0}}
+RUN = {"q1": {"d1": 3.0, "d2": 3.0, "d3": 1.0}, "q2": {"d4": 3.0, "d5": 2.0}, "q7": {"d1": 1.0}}
+
+
+def saved(**policies: Any) -> dict[str, Any]:
+    scores = goldrank.evaluate(QRELS, RUN, ["nDCG@10", "AP", "GMAP", "NumRet", "RR"], **policies)
+    plain: dict[str, Any] = json.loads(scores.to_json())
+    return plain
+
+
+def load(data: Any, folder: Path) -> Scores:
+    (folder / "s.json").write_text(json.dumps(data))
+    return Scores.load(folder / "s.json")
+
+
+@pytest.mark.parametrize("policies", [{}, {"empty": "nan"}, {"empty": "skip"}, {"ties": "bounds"}, {"missing": "skip"}])
+def test_what_was_saved_is_read(policies: dict[str, str], tmp_path: Path) -> None:
+    data = _with_bounds() if "ties" in policies else saved(**policies)
+    assert json.loads(load(data, tmp_path).to_json()) == data
+
+
+def _with_bounds() -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(goldrank.evaluate(QRELS, RUN, ["AP", "RR"], ties="bounds").to_json())
+    assert plain["bounds"]
+    return plain
+
+
+def changed(data: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    data = copy.deepcopy(data)
+    *keys, last = path.split(".")
+    inner: Any = data
+    for key in keys:
+        inner = inner[int(key) if isinstance(inner, list) else key]
+    inner[int(last) if isinstance(inner, list) else last] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("measures.AP.summary", 0.99, "AP is 0.99 in it, and its values give 0.333333"),
+        ("measures.AP.summary", None, "AP is nan in it"),
+        ("measures.AP.values.0", 5.0, "AP is 0.333333 in it"),
+        ("measures.NumRet.average", "mean", "NumRet is 5 in it"),
+        ("measures.AP.average", "median", "average is 'median'"),
+        ("queries.1", "q1", "a query id is duplicated"),
+        ("queries.1", 7, "a query id is 7"),
+        ("measures.AP.values", [1.0], "AP has 1 values for 3 queries"),
+        ("measures.AP.values.0", "0.5", "a value is '0.5'"),
+        ("measures.AP.values.0", True, "a value is True"),
+        ("measures.AP.higher_is_better", "no", "higher_is_better is 'no'"),
+        ("counts.missing", "1", "missing is '1'"),
+        ("notes", "all fine", "notes is 'all fine'"),
+        ("notes.0", {"code": "missing-queries", "facts": {}, "samples": [], "about": ""}, "damaged"),
+        ("provenance", [], r"provenance is \[\]"),
+        ("run", 3, "run is 3"),
+        ("measures", [], r"measures is \[\]"),
+    ],
+)
+def test_edited_files_are_refused(path: str, value: Any, words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        load(changed(saved(), path, value), tmp_path)
+    assert str(caught.value).startswith(str(tmp_path / "s.json"))
+
+
+def test_values_that_a_measure_cannot_have(tmp_path: Path) -> None:
+    data = saved()
+    data["measures"]["AP"] |= {"values": [5.0, 5.0, 5.0], "summary": 5.0}
+    with pytest.raises(InputError, match="AP has the value 5, which it cannot"):
+        load(data, tmp_path)
+
+
+def _paths(value: Any, before: str = "") -> list[str]:
+    found = [before] if before else []
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        found += _paths(inner, f"{before}.{key}" if before else str(key))
+    return found
+
+
+WRONG = (None, True, 0, -1, 7, 0.25, 1e308, -1e-9, "", "x", [], {}, ["a"], {"a": 1}, "nan", 10**30)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mutated_files_are_refused_or_consistent(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    sound = _with_bounds() if seed % 3 == 0 else saved(empty=rng.choice(("zero", "nan", "skip")))
+    paths = [path for path in _paths(sound) if "." in path or path in sound]
+    refused = 0
+    for _ in range(60):
+        path = rng.choice(paths)
+        if "." in path.split("@")[0] and path.count("@"):
+            path = rng.choice([other for other in paths if "@" not in other])
+        data = changed(sound, path, rng.choice(WRONG))
+        try:
+            scores = load(data, tmp_path)
+        except InputError:
+            refused += 1
+            continue
+        for name, column in scores.columns.items():
+            if column.average == "mean" and len(column.counted) and not math.isnan(column.summary):
+                assert column.summary == pytest.approx(sum(column.counted) / len(column.counted)), (path, name)
+        assert repr(scores)
+        assert scores._repr_html_()
+        assert Scores.from_dict(json.loads(scores.to_json())) == scores
+    assert refused > 15
