@@ -53,7 +53,7 @@ def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
     """The text of many ids, in one go where all are plain UTF-8."""
     found = list(raw)
     try:
-        return tuple([one.decode() for one in found])
+        return tuple([text.decode() for text in found])
     except UnicodeDecodeError:
         return tuple(map(decode, found))
 
@@ -76,7 +76,9 @@ def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> 
     """What ids given as objects were: 'int', 'str' or 'bytes'; 'str/int' if queries and documents differ."""
     kinds = []
     for what, types in (("query", query_types), ("document", doc_types)):
-        found = {"int" if issubclass(one, Integral) else "bytes" if issubclass(one, bytes) else "str" for one in types}
+        found = {
+            "int" if issubclass(kind, Integral) else "bytes" if issubclass(kind, bytes) else "str" for kind in types
+        }
         if len(found) > 1:
             raise InputError(
                 f"some {what} ids are of type {' and some of type '.join(sorted(found))}",
@@ -88,9 +90,9 @@ def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> 
     return queries if docs in ("", queries) else f"{queries}/{docs}"
 
 
-def kinds_differ(one: str, other: str) -> tuple[str, str, str] | None:
+def kinds_differ(ours: str, theirs: str) -> tuple[str, str, str] | None:
     """Which ids are integers on one side and text on the other: (what, kind of one, kind of other)."""
-    pair = ((one.split("/")[0], other.split("/")[0]), (one.split("/")[-1], other.split("/")[-1]))
+    pair = ((ours.split("/")[0], theirs.split("/")[0]), (ours.split("/")[-1], theirs.split("/")[-1]))
     for what, kinds in zip(("query", "document"), pair, strict=True):
         if set(kinds) == {"int", "str"}:
             return what, *kinds

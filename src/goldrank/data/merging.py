@@ -22,20 +22,20 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
     """What evaluating all queries at once would give, from the scores of shards that share no query."""
     if not shards:
         raise InputError("no scores to merge")
-    origins = [dict(one.provenance) for one in shards]
+    origins = [dict(shard.provenance) for shard in shards]
     _check_alike(shards, origins)
-    queries = [query for one in shards for query in one.queries]
+    queries = [query for shard in shards for query in shard.queries]
     order = np.array(sorted(range(len(queries)), key=lambda i: ids.encode(queries[i])), np.int64)
     _check_disjoint([queries[i] for i in order], shards)
     first = shards[0]
-    keys = dict.fromkeys(key for one in shards for key in one.counts)
-    counts = {key: sum(int(one.counts.get(key, 0)) for one in shards) for key in keys}
-    shown = list(dict.fromkeys(one.run for one in shards))
+    keys = dict.fromkeys(key for shard in shards for key in shard.counts)
+    counts = {key: sum(int(shard.counts.get(key, 0)) for shard in shards) for key in keys}
+    shown = list(dict.fromkeys(shard.run for shard in shards))
     name = run if run is not None else shown[0] if len(shown) == 1 else "merged"
     return Scores(
         run=name,
         queries=tuple(queries[i] for i in order),
-        columns={key: _joined([one.columns[key] for one in shards], order) for key in first.columns},
+        columns={key: _joined([shard.columns[key] for shard in shards], order) for key in first.columns},
         counts=counts,
         notes=_notes(shards, counts, origins, shown),
         convention=first.convention,
@@ -43,8 +43,8 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
         bounds={
             key: Bounds(
                 both.why,
-                _joined([one.bounds[key].low for one in shards], order),
-                _joined([one.bounds[key].high for one in shards], order),
+                _joined([shard.bounds[key].low for shard in shards], order),
+                _joined([shard.bounds[key].high for shard in shards], order),
             )
             for key, both in first.bounds.items()
         },
@@ -72,7 +72,7 @@ def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
     differ("measures", lambda i: sorted(shards[i].columns))
     differ("conventions", lambda i: shards[i].convention)
     policies = [dict(origin.get("policies") or {}) for origin in origins]
-    for policy in dict.fromkeys(key for one in policies for key in one):
+    for policy in dict.fromkeys(key for policy in policies for key in policy):
         differ(f"policies ({policy})", lambda i, policy=policy: policies[i].get(policy))  # type: ignore[misc]
     differ("depths", lambda i: origins[i].get("depth"))
     differ("criteria of the judgements", lambda i: (origins[i].get("qrels") or {}).get("criteria"))
@@ -115,7 +115,7 @@ def _check_disjoint(queries: Sequence[str], shards: Sequence[Scores]) -> None:
     twice = [a for a, b in pairwise(queries) if a == b]
     if not twice:
         return
-    owners = [_name(shards, i) for i, one in enumerate(shards) if twice[0] in one.queries]
+    owners = [_name(shards, i) for i, shard in enumerate(shards) if twice[0] in shard.queries]
     raise InputError(
         f"queries are in more than one shard: {ids.samples(dict.fromkeys(twice))} in {' and '.join(owners[:2])}",
         hint="A shard that is evaluated with all judgements scores the queries of the others as missing. Evaluate each "
@@ -132,7 +132,7 @@ def _notes(
     versions = sorted({str(origin.get("goldrank")) for origin in origins})
     if len(versions) > 1:
         notes.append(Note.of("several-versions", versions=", ".join(versions)))
-    return (*notes, *merged([one.notes for one in shards], [_name(shards, i) for i in range(len(shards))], counts))
+    return (*notes, *merged([shard.notes for shard in shards], [_name(shards, i) for i in range(len(shards))], counts))
 
 
 def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _origin(origins: Sequence[Mapping[str, Any]], run: str) -> dict[str, Any]:
     inputs = {}
     for side in ("qrels", "run"):
         found = [dict(origin.get(side) or {}) for origin in origins]
-        hashes = list(dict.fromkeys(str(one.get("sha256")) for one in found))
+        hashes = list(dict.fromkeys(str(given.get("sha256")) for given in found))
         inputs[side] = {**found[0], "sha256": hashes[0] if len(hashes) == 1 else _together(sorted(hashes))}
     inputs["run"]["name"] = run
     return {

@@ -97,11 +97,11 @@ class Preferences:
         self._start = self._documents.qrels.arrays.start
         number = self._documents.label - self._start[self._documents.query]
         groups: dict[tuple[bytes, bytes], dict[bytes, list[int]]] = {}
-        for i, (query, judge, one) in enumerate(zip(queries, judges, lists, strict=True)):
-            groups.setdefault((query, judge), {}).setdefault(one, []).append(i)
+        for i, (query, judge, number_of_list) in enumerate(zip(queries, judges, lists, strict=True)):
+            groups.setdefault((query, judge), {}).setdefault(number_of_list, []).append(i)
         self._opinions: list[list[Opinion]] = [[] for _ in self._documents.qrels]
         for (query, judge), parts in sorted(groups.items()):
-            rows = [np.array(parts[one]) for one in sorted(parts)]
+            rows = [np.array(parts[key]) for key in sorted(parts)]
             who = f"query '{ids.show(ids.decode(query))}', judge '{ids.show(ids.decode(judge))}'"
             opinion = _opinion(rows, number, np.array(levels, np.float64), who, where)
             self._opinions[int(self._documents.query[rows[0][0]])].append(opinion)
@@ -116,8 +116,8 @@ class Preferences:
         digest = hashlib.sha256(repr(list(self.documents.raw.items())).encode())
         for opinions in self._opinions:
             digest.update(b"query")
-            for one in opinions:
-                for column in (one.doc, one.level, one.over):
+            for opinion in opinions:
+                for column in (opinion.doc, opinion.level, opinion.over):
                     digest.update(column.tobytes())
         return digest.hexdigest()
 

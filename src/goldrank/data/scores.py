@@ -202,7 +202,7 @@ class Scores(Mapping[str, float]):
 
     def __getstate__(self) -> dict[str, Any]:
         # What makes the provenance may hold whole runs, and cannot be pickled: its result can.
-        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**kept, "origin": partial(dict, self.provenance), "explainer": None}
 
     # Other shapes.
@@ -216,8 +216,8 @@ class Scores(Mapping[str, float]):
             "queries": list(self.queries),
             "measures": {name: _plain(column) for name, column in self.columns.items()},
             "bounds": {
-                name: {"why": one.why, "low": _plain(one.low), "high": _plain(one.high)}
-                for name, one in self.bounds.items()
+                name: {"why": both.why, "low": _plain(both.low), "high": _plain(both.high)}
+                for name, both in self.bounds.items()
             },
             "counts": dict(self.counts),
             "notes": [note.to_dict() for note in self.notes],
@@ -306,7 +306,10 @@ class Scores(Mapping[str, float]):
         return pyarrow.table(self._frame())
 
     def _frame(self) -> dict[str, Any]:
-        return {"query": list(map(utf8, self.queries)), **{name: one.values for name, one in self.columns.items()}}
+        return {
+            "query": list(map(utf8, self.queries)),
+            **{name: column.values for name, column in self.columns.items()},
+        }
 
     def __repr__(self) -> str:
         return plain(score_parts([self]))
@@ -322,7 +325,7 @@ class ScoresByRun(Mapping[str, Scores]):
     """The `Scores` of several runs on the same queries, by the runs' names."""
 
     def __init__(self, scores: Sequence[Scores]) -> None:
-        self._scores = {one.run: one for one in scores}
+        self._scores = {system.run: system for system in scores}
 
     def __getitem__(self, run: str) -> Scores:
         if run not in self._scores:

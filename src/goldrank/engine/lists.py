@@ -56,13 +56,13 @@ def _looked_up(
 
     All loops are C's, one chain over all rankings.
     """
-    if all(type(one) is set for one in judged):
+    if all(type(ids) is set for ids in judged):
         relevant: Sequence[Any] = judged
         worth = None
         inside = map(map, map(attrgetter("__contains__"), relevant), rankings)
         grade = np.where(np.fromiter(chain.from_iterable(inside), bool, total), 1.0, np.nan)
     else:
-        relevant = [one if type(one) is dict or isinstance(one, Mapping) else dict.fromkeys(one, 1) for one in judged]
+        relevant = [ids if type(ids) is dict or isinstance(ids, Mapping) else dict.fromkeys(ids, 1) for ids in judged]
         graded = map(map, map(attrgetter("get"), relevant), rankings, repeat(repeat(np.nan)))
         grade = np.fromiter(chain.from_iterable(graded), np.float64, total)
         worth = np.fromiter(chain.from_iterable(map(methodcaller("values"), relevant)), np.float64)
@@ -74,7 +74,7 @@ def place_integers(rankings: Sequence[np.ndarray], relevant: Sequence[np.ndarray
     docs = _joined([ranking[:depth] for ranking in rankings])
     wanted = _joined(relevant)
     if docs is None or wanted is None:
-        return place([one[:depth].tolist() for one in rankings], [one.tolist() for one in relevant])
+        return place([ids[:depth].tolist() for ids in rankings], [ids.tolist() for ids in relevant])
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     if len(size) == 1:
         rows, at, wanted = _found(docs, wanted)
@@ -107,21 +107,21 @@ def _found(docs: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray | None:
     """All ids in one array of 64-bit integers; None if some of them need Python's own."""
-    if len({one.dtype for one in arrays}) > 1:
-        arrays = [one for one in arrays if one.size]  # an empty list has no type of its own
-    kinds = {one.dtype for one in arrays}
+    if len({array.dtype for array in arrays}) > 1:
+        arrays = [array for array in arrays if array.size]  # an empty list has no type of its own
+    kinds = {array.dtype for array in arrays}
     for kind in kinds:
-        if kind.kind not in "iu" and any(one.size for one in arrays if one.dtype == kind):
+        if kind.kind not in "iu" and any(array.size for array in arrays if array.dtype == kind):
             raise InputError(
                 f"ids are of type {kind}, not integers",
                 hint="Number the documents, or use goldrank.evaluate, which takes ids of text.",
             )
     if np.dtype(np.uint64) in kinds:
-        highest = max(int(one.max(initial=0)) for one in arrays if one.dtype == np.uint64)
+        highest = max(int(array.max(initial=0)) for array in arrays if array.dtype == np.uint64)
         if highest > np.iinfo(np.int64).max:
             return None
     if len(kinds) > 1:
-        arrays = [one.astype(np.int64) for one in arrays]
+        arrays = [array.astype(np.int64) for array in arrays]
     try:
         joined = np.concatenate(arrays) if len(arrays) > 1 else arrays[0] if arrays else np.zeros(0, np.int64)
     except ValueError:

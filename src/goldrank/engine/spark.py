@@ -121,7 +121,7 @@ class Ranked(NamedTuple):
     constant: int
     problems: bool
     repeated: bool
-    """Whether documents seem to be there twice, by their hashes."""
+    """Whether documents seem to be duplicated, by their hashes."""
 
 
 def count(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Convention) -> Ranked | None:

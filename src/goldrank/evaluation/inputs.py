@@ -67,7 +67,7 @@ def resolve(
     plan = USUAL
     if limit is not None:
         sources = [tagged] if tagged is not None else opened
-        streamed = [one.source for one in sources if isinstance(one.source, BlockSource)]
+        streamed = [given.source for given in sources if isinstance(given.source, BlockSource)]
         plan = memory.plan(limit, documents_of(judgements), streamed)
     return Inputs(judgements, opened, rules, several, tagged, plan)
 

@@ -47,13 +47,13 @@ def _error(what: str, run: str, ours: list[str], theirs: list[str]) -> MismatchE
 def _cause(ours: Iterable[str], theirs: list[str]) -> str | None:
     for text, fold in _TESTS:
         folded = {fold(other) for other in theirs}
-        if any(fold(one) in folded for one in ours):
+        if any(fold(id_) in folded for id_ in ours):
             return text
-    for one in ours:
+    for our_id in ours:
         for other in theirs[:1000]:
-            short, long = sorted((one, other), key=len)
+            short, long = sorted((our_id, other), key=len)
             if short and short != long and (long.endswith(short) or long.startswith(short)):
                 extra = long[: -len(short)] if long.endswith(short) else long[len(short) :]
-                side = "run" if long == one else "judgements"
+                side = "run" if long == our_id else "judgements"
                 return f"ids of the {side} have '{ids.show(extra)}' in addition"
     return None

@@ -124,7 +124,9 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     if not isinstance(judgements, Qrels):
         tables[judgements.table] = judgements.table_of(placements)
         return tables
-    deepest = max((int(one.k) for one in measures if one.declaration.over == "heads" and one.k), default=0)
+    deepest = max(
+        (int(measure.k) for measure in measures if measure.declaration.over == "heads" and measure.k), default=0
+    )
     if deepest:
         docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
