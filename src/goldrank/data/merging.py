@@ -72,7 +72,7 @@ def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
     differ("measures", lambda i: sorted(shards[i].columns))
     differ("conventions", lambda i: shards[i].convention)
     policies = [dict(origin.get("policies") or {}) for origin in origins]
-    for policy in dict.fromkeys(key for policy in policies for key in policy):
+    for policy in dict.fromkeys(key for each in policies for key in each):
         differ(f"policies ({policy})", lambda i, policy=policy: policies[i].get(policy))  # type: ignore[misc]
     differ("depths", lambda i: origins[i].get("depth"))
     differ("criteria of the judgements", lambda i: (origins[i].get("qrels") or {}).get("criteria"))
