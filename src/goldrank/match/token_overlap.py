@@ -7,15 +7,15 @@ resemblance and containment of documents, 1997).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from goldrank.data.texts import Texts
-from goldrank.errors import OptionError
+from goldrank.errors import whole_number
 from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser, f1, recall, share
-from goldrank.match.matcher import Matcher
+from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged, spans, words
 
 
@@ -49,7 +49,7 @@ class TokenF1(TokenRecall):
     degree = staticmethod(f1)
 
 
-class Shingles(Matcher):
+class Shingles(PruningMatcher):
     """The share of the reference's runs of `n` words that the retrieved text has.
 
     A reference of fewer than `n` words is one run.
@@ -61,35 +61,26 @@ class Shingles(Matcher):
 
     def __init__(self, threshold: float | None = None, *, inclusive: bool = True, n: int = 3) -> None:
         super().__init__(threshold, inclusive=inclusive)
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise OptionError(f"the n of {self.name} is {n!r}; it must be a whole number from 1 on")
-        self.n = n
+        self.n = whole_number(n, f"the n of {self.name}", 1)
 
     def __str__(self) -> str:
         spelled = super().__str__()
         return spelled if self.n == 3 else f"{spelled} of {self.n} words"
 
-    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        degrees = np.zeros(len(left))
-        for chosen, by_runs in self._by_size(references, right):
-            degrees[chosen] = by_runs.degrees(retrieved, references, left[chosen], right[chosen])
-        return degrees
-
-    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        decided = np.zeros(len(left), bool)
-        for chosen, by_runs in self._by_size(references, right):
-            decided[chosen] = by_runs.decide(retrieved, references, left[chosen], right[chosen])
-        return decided
-
-    def _by_size(self, references: Texts, right: np.ndarray) -> Iterator[tuple[np.ndarray, TokenRecall]]:
-        """Short references have shorter shingles: the pairs of each size, and the matcher for them."""
+    def degrees(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
+    ) -> np.ndarray:
         size = np.zeros(len(references), np.int64)
         for i in np.unique(right).tolist():
             size[i] = min(self.n, len(words(references[i])))
-        for n in np.unique(size[right]).tolist():
+        degrees = np.zeros(len(left))
+        for n in np.unique(size[right]).tolist():  # short references have shorter shingles
             if n:
-                by_runs = TokenRecall(self.threshold, inclusive=self.inclusive, words=_distinct_runs(n))
-                yield np.flatnonzero(size[right] == n), by_runs
+                chosen = np.flatnonzero(size[right] == n)
+                by_runs = TokenRecall(self.threshold, words=_distinct_runs(n))
+                pairs = retrieved, references, left[chosen], right[chosen]
+                degrees[chosen] = by_runs.degrees(*pairs, deciding=deciding)
+        return degrees
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where, wanted = spans(retrieved), words(reference)
