@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from goldrank.errors import InputError, OptionError
 from goldrank.measures import Measure, make, summarise
 
 Value = TypeVar("Value")
+TextLists: TypeAlias = Sequence[Texts]
+"""For each query a list of texts."""
 EVERYTHING = 1_000_000_000
 """A cut-off that no ranking reaches."""
 
