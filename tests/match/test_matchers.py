@@ -27,8 +27,7 @@ from goldrank.match import common_tokens, exact, rouge
 from goldrank.match.contain import Contains, Either, is_part
 from goldrank.match.exact import Exact, ExactNormalised, normalise
 from goldrank.match.matcher import _HOME, Matcher, matcher
-from goldrank.match.rouge_l import RougeL
-from goldrank.match.token_overlap import Shingles
+from goldrank.match.token_overlap import RougeL, Shingles
 from goldrank.match.tokens import words
 
 NAMES = sorted(_HOME)

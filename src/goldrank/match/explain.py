@@ -19,9 +19,7 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
     marks: dict[tuple[int, int], Stretches] = {}
     rows = [row for row, text in enumerate(retrieved) if text.strip()]
     texts = [retrieved[row] for row in rows]
-    for column, reference in enumerate(references):
-        if not rows:
-            break
+    for column, reference in enumerate(references if rows else ()):
         left = np.repeat(np.arange(len(rows)), len(reference.texts))
         right = np.tile(np.arange(len(reference.texts)), len(rows))
         by_text = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)

@@ -96,12 +96,11 @@ _HOME = {
             *("contains", "contains-normalised", "contains-words", "contained", "contained-normalised"),
             *("either", "either-normalised", "remem"),
         ),
-        "rouge_l": (
-            *("rouge-l", "rouge-l-precision", "rouge-l-f"),
-            *("rouge-score", "rouge-score-precision", "rouge-score-f"),
+        "token_overlap": (
+            *("rouge-l", "rouge-l-precision", "rouge-l-f", "rouge-score", "rouge-score-precision", "rouge-score-f"),
+            *("token-recall", "token-iou", "token-f1", "shingles"),
         ),
         "rouge": ("rouge",),
-        "token_overlap": ("token-recall", "token-iou", "token-f1", "shingles"),
         "fuzzy": ("ratio", "partial-ratio", "token-set"),
     }.items()
     for name in names

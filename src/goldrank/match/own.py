@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from goldrank.data.texts import Texts
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.match.matcher import Matcher
 
 AT_ONCE = 1_000
@@ -65,9 +65,8 @@ class Own(Matcher):
     ) -> Own:
         """A function of two lists of the same length, retrieved texts and references, which returns one bool or
         number for each pair. It is given `at_once` pairs, or the rest, at a time."""
-        many: Callable[..., Any] = function
-        matcher = cls(many, threshold, inclusive=inclusive)
-        matcher.at_once = _size(at_once)
+        matcher = cls(cast("Callable[..., object]", function), threshold, inclusive=inclusive)
+        matcher.at_once = whole_number(at_once, "at_once", 1)
         matcher.many = True
         return matcher
 
@@ -143,7 +142,7 @@ class Embedding(Matcher):
             raise OptionError(f"{embed!r} is no function", hint="Give a function of a list of texts.")
         self.embed = embed
         self.threshold = self._checked(threshold)
-        self.at_once = _size(at_once)
+        self.at_once = whole_number(at_once, "at_once", 1)
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         place: dict[str, int] = {}
@@ -188,12 +187,6 @@ class Embedding(Matcher):
                 )
             parts.append(part / length[:, None])
         return np.concatenate(parts)
-
-
-def _size(at_once: int) -> int:
-    if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
-        raise OptionError(f"at_once is {at_once!r}; it must be a whole number from 1 on")
-    return at_once
 
 
 def _slices(count: int, size: int) -> Iterator[slice]:

@@ -1,7 +1,12 @@
-"""How many tokens, or runs of tokens, two texts share, whatever their order.
+"""How many tokens, or runs of tokens, two texts share: in the same order (ROUGE-L), or whatever their order.
 
-Words are counted as often as they occur (multisets, as SQuAD's F1 does): of a word that one text has twice
-and the other three times, two are in common. Shingles are counted once (sets, as in A. Broder, On the
+ROUGE-L (C.-Y. Lin, ROUGE: a package for automatic evaluation of summaries, 2004): recall divides the length of the
+longest common subsequence by the words of the reference, precision by those of the retrieved text, and F is
+their harmonic mean. `rouge-l` takes words of all scripts; `rouge-score` those of the package of that name
+(a to z and digits, without its stemmer), with its numbers to the last bit.
+
+In any order, words are counted as often as they occur (multisets, as SQuAD's F1 does): of a word that one text has
+twice and the other three times, two are in common. Shingles are counted once (sets, as in A. Broder, On the
 resemblance and containment of documents, 1997).
 """
 
@@ -14,9 +19,72 @@ import numpy as np
 
 from goldrank.data.texts import Texts
 from goldrank.errors import whole_number
-from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser, f1, recall, share
+from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser, f1, precision, recall, share
 from goldrank.match.matcher import PruningMatcher
-from goldrank.match.tokens import Stretches, merged, spans, words
+from goldrank.match.tokens import Stretches, merged, rouge_score_spans, rouge_score_words, spans, words
+
+
+class RougeL(CountingMatcher):
+    """The share of the reference's words that the retrieved text has in the same order."""
+
+    name: ClassVar[str] = "rouge-l"
+    says: ClassVar[str] = "ROUGE-L recall"
+    default_threshold: ClassVar[float | None] = 0.7
+    ordered: ClassVar[bool] = True
+    degree = staticmethod(recall)
+
+
+class RougeLPrecision(RougeL):
+    """The share of the retrieved text's words that the reference has in the same order."""
+
+    name = "rouge-l-precision"
+    says = "ROUGE-L precision"
+    degree = staticmethod(precision)
+
+
+class RougeLF(RougeL):
+    """The harmonic mean of ROUGE-L recall and precision."""
+
+    name = "rouge-l-f"
+    says = "ROUGE-L F"
+    degree = staticmethod(f1)
+
+
+class RougeScore(RougeL):
+    """ROUGE-L recall of the rouge-score package."""
+
+    name = "rouge-score"
+    says = "ROUGE-L recall (rouge-score)"
+
+    def __init__(self, threshold: float | None = None, *, inclusive: bool = True) -> None:
+        super().__init__(threshold, inclusive=inclusive)
+
+    def tokens(self, text: str) -> Sequence[Hashable]:
+        return rouge_score_words(text)
+
+    def spans(self, text: str) -> Stretches:
+        return rouge_score_spans(text)
+
+
+class RougeScorePrecision(RougeScore):
+    """ROUGE-L precision of the rouge-score package."""
+
+    name = "rouge-score-precision"
+    says = "ROUGE-L precision (rouge-score)"
+    degree = staticmethod(precision)
+
+
+class RougeScoreF(RougeScore):
+    """ROUGE-L F of the rouge-score package."""
+
+    name = "rouge-score-f"
+    says = "ROUGE-L F (rouge-score)"
+
+    @staticmethod
+    def degree(counts: TokenCounts) -> np.ndarray:
+        # The package takes the mean of two quotients, which may differ from `f1` in the last bit.
+        p, r = precision(counts), recall(counts)
+        return share(2 * p * r, p + r)
 
 
 class TokenRecall(CountingMatcher):
