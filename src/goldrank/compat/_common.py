@@ -18,8 +18,6 @@ from goldrank.measures import Measure, make, summarise
 Value = TypeVar("Value")
 TextLists: TypeAlias = Sequence[Texts]
 """For each query a list of texts."""
-EVERYTHING = 1_000_000_000
-"""A cut-off that no ranking reaches."""
 
 
 @cache
@@ -42,7 +40,7 @@ def values(
 def sliced_values(name: str, k: int, placements: Placements, convention: Convention) -> np.ndarray:
     """`values` of what Python's `ranking[:k]` leaves of every ranking, for any k: the released codes cut so."""
     left = placements.cut(np.maximum(placements.retrieved + k, 0) if k < 0 else k)
-    return values(name, EVERYTHING, left, convention)
+    return values(name, 1_000_000_000, left, convention)  # a cut-off that no ranking reaches
 
 
 def mean(column: np.ndarray) -> float:

@@ -47,24 +47,6 @@ class TokenCounts(NamedTuple):
     reference: np.ndarray
 
 
-def in_common(
-    retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, matcher: CountingMatcher, lowest: float
-) -> TokenCounts:
-    """The counts of every pair; one that cannot reach the `lowest` degree has nothing in common.
-
-    In order, this is the length of the longest common subsequence; else each token counts as often as it
-    occurs in both.
-    """
-    parts = [TokenCounts(*np.empty((3, 0), np.int64))]
-    for begin, end in _blocks(retrieved, references, left, right):
-        pairs: list[_CodedPair] = []
-        for first, after in _groups(left[begin:end], right[begin:end]):
-            here = slice(begin + first, begin + after)
-            pairs += _code(retrieved, references, left[here].tolist(), right[here].tolist(), matcher)
-        parts.append(_counted(pairs, matcher, lowest))
-    return TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def _blocks(retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
     """Stretches of pairs whose texts fit together in memory."""
     ours = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
@@ -138,6 +120,11 @@ def _numbered(tokens: Sequence[Hashable], wanted: Sequence[Hashable]) -> _CodedP
 
 
 def _counted(pairs: list[_CodedPair], matcher: CountingMatcher, lowest: float) -> TokenCounts:
+    """The counts of every pair; one that cannot reach the `lowest` degree has nothing in common.
+
+    In order, what is common is the longest common subsequence; else each token as often as it occurs in both.
+    """
+
     def can_reach(most: TokenCounts) -> np.ndarray:
         return np.asarray(matcher.degree(most) >= lowest)
 
@@ -205,7 +192,14 @@ class CountingMatcher(PruningMatcher):
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
     ) -> np.ndarray:
         lowest = (self.threshold or 0) - SLACK if deciding else 0
-        return self.degree(in_common(retrieved, references, left, right, self, lowest))
+        parts = [TokenCounts(*np.empty((3, 0), np.int64))]
+        for begin, end in _blocks(retrieved, references, left, right):
+            pairs: list[_CodedPair] = []
+            for first, after in _groups(left[begin:end], right[begin:end]):
+                here = slice(begin + first, begin + after)
+                pairs += _code(retrieved, references, left[here].tolist(), right[here].tolist(), self)
+            parts.append(_counted(pairs, self, lowest))
+        return self.degree(TokenCounts(*map(np.concatenate, zip(*parts, strict=True))))
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where = self.spans(retrieved)

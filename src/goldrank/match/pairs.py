@@ -121,7 +121,10 @@ def _matched(
     tokens = np.array([count_tokens(text) for text in ours] if count_tokens else [], np.int64)
     sizes = np.fromiter(map(len, judged), np.int64, len(batch))
     judged_grades = np.array([grade for row in judged for grade in row], np.float64)
-    per_text = _repeats(query, codes), tokens[codes] if count_tokens else tokens
+    repeated = np.zeros(len(codes), bool)
+    order = np.lexsort((codes, query))
+    repeated[order[1:]] = (np.diff(query[order]) == 0) & (np.diff(codes[order]) == 0)
+    per_text = repeated, tokens[codes] if count_tokens else tokens
     per_match = left + counts.retrieved, number + counts.references, grades[number]
     counts.retrieved += len(codes)
     counts.references += len(grades)
@@ -192,13 +195,6 @@ def _in_units(item: TextItem, split: Splitter) -> TextItem:
                 hint="Give each alternative as one sentence, or use unit='chunk'.",
             )
     return replace(item, retrieved=[unit for text in item.retrieved for unit in split(text)], references=references)
-
-
-def _repeats(query: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    repeated = np.zeros(len(codes), bool)
-    order = np.lexsort((codes, query))
-    repeated[order[1:]] = (np.diff(query[order]) == 0) & (np.diff(codes[order]) == 0)
-    return repeated
 
 
 def place(

@@ -13,13 +13,14 @@ resemblance and containment of documents, 1997).
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from goldrank.data.texts import Texts
 from goldrank.errors import whole_number
-from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser, f1, precision, recall, share
+from goldrank.match.common_tokens import CountingMatcher, TokenCounts, f1, precision, recall, share
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged, rouge_score_spans, rouge_score_words, spans, words
 
@@ -145,7 +146,7 @@ class Shingles(PruningMatcher):
         for n in np.unique(size[right]).tolist():  # short references have shorter shingles
             if n:
                 chosen = np.flatnonzero(size[right] == n)
-                by_runs = TokenRecall(self.threshold, words=_distinct_runs(n))
+                by_runs = TokenRecall(self.threshold, words=partial(_distinct_runs, n))
                 pairs = retrieved, references, left[chosen], right[chosen]
                 degrees[chosen] = by_runs.degrees(*pairs, deciding=deciding)
         return degrees
@@ -164,11 +165,6 @@ def _runs(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return list(zip(*(tokens[i:] for i in range(n)), strict=False))
 
 
-def _distinct_runs(n: int) -> Tokeniser:
-    """From a text to its runs of n words, each once."""
-
-    def cut(text: str) -> Sequence[Hashable]:
-        tokens = words(text)
-        return list(dict.fromkeys(tokens if n == 1 else _runs(tokens, n)))
-
-    return cut
+def _distinct_runs(n: int, text: str) -> Sequence[Hashable]:
+    tokens = words(text)
+    return list(dict.fromkeys(tokens if n == 1 else _runs(tokens, n)))
