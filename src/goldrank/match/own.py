@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from goldrank import ids
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.match.matcher import Matcher
@@ -16,17 +17,8 @@ AT_ONCE = 1_000
 """How many pairs, or texts, a function is given together."""
 
 
-def shortened(text: str, length: int = 60) -> str:
-    """A text as it is quoted in a message.
-
-    >>> shortened("a" * 100, 10)
-    "'aaaaaaa...'"
-    """
-    return ascii(text if len(text) <= length else f"{text[: length - 3]}...")
-
-
 def _pair(retrieved: str, reference: str) -> str:
-    return f"retrieved {shortened(retrieved)}, reference {shortened(reference)}"
+    return f"retrieved '{ids.show(retrieved)}', reference '{ids.show(reference)}'"
 
 
 class Own(Matcher):
@@ -106,7 +98,7 @@ class Own(Matcher):
             return float(answer)
         if not isinstance(answer, int | float | np.integer | np.floating) or not 0 <= float(answer) <= 1:
             raise InputError(
-                f"{self} returned {shortened(repr(answer))}; it must be a bool or a number from 0 to 1",
+                f"{self} returned {ids.show(repr(answer))}; it must be a bool or a number from 0 to 1",
                 where=_pair(retrieved, reference),
             )
         value = float(answer)
@@ -168,7 +160,7 @@ class Embedding(Matcher):
         parts: list[np.ndarray] = []
         for here in _slices(len(texts), self.at_once):
             given = texts[here]
-            first = f"{shortened(given[0])} (the first of {len(given):,} texts)"
+            first = f"'{ids.show(given[0])}' (the first of {len(given):,} texts)"
             try:
                 part = np.asarray(self.embed(given), dtype=np.float64)
             except Exception as error:
@@ -183,7 +175,7 @@ class Embedding(Matcher):
             bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
             if len(bad):
                 raise InputError(
-                    "the vector has no direction: it is zero, or not all numbers", where=shortened(given[bad[0]])
+                    "the vector has no direction: it is zero, or not all numbers", where=f"'{ids.show(given[bad[0]])}'"
                 )
             parts.append(part / length[:, None])
         return np.concatenate(parts)
