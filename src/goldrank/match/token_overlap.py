@@ -60,11 +60,8 @@ class RougeScore(RougeL):
     def __init__(self, threshold: float | None = None, *, inclusive: bool = True) -> None:
         super().__init__(threshold, inclusive=inclusive)
 
-    def tokens(self, text: str) -> Sequence[Hashable]:
-        return rouge_score_words(text)
-
-    def spans(self, text: str) -> Stretches:
-        return rouge_score_spans(text)
+    tokens = staticmethod(rouge_score_words)
+    spans = staticmethod(rouge_score_spans)
 
 
 class RougeScorePrecision(RougeScore):

@@ -162,6 +162,8 @@ class MetricAtK(RetrievalMetric):
     """A metric at one or several cut-offs; `main_k` (the largest unless given) makes the score."""
 
     default_k = 10
+    shown_as: ClassVar[str] = ".4f"
+    """How the explanation formats the score."""
 
     def __init__(
         self,
@@ -192,16 +194,13 @@ class MetricAtK(RetrievalMetric):
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
         raise NotImplementedError
 
-    def _shown(self, score: float) -> str:
-        return f"{score:.4f}"
-
     def _measured(self, batch: Batch, placed: Placements) -> list[MetricEvaluationResult]:
         by_k = {k: self._details(k, placed) for k in self.k}
         results = []
         for i in range(len(placed)):
             details = {k: by_k[k][i] for k in self.k}
             score = details[self.main_k].score
-            explanation = f"Scores calculated for K={self.k}. Main score (K={self.main_k}) is {self._shown(score)}."
+            explanation = f"Scores calculated for K={self.k}. Main score (K={self.main_k}) is {score:{self.shown_as}}."
             results.append(self._result(score, explanation, self._signals(details, score)))
         return results
 
@@ -227,12 +226,10 @@ class HitRateAtK(MetricAtK):
     best_for = "Quick sanity check"
     key_question = "Did we find anything relevant?"
     formula = "1 if any relevant in K"
+    shown_as = ""
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
         return [KDetail(score, is_hit=score > 0) for score in values("Success", k, placed, AXION).tolist()]
-
-    def _shown(self, score: float) -> str:
-        return str(score)
 
 
 class MeanReciprocalRank(RetrievalMetric):
@@ -348,6 +345,9 @@ class JudgedMetric(RetrievalMetric):
     best_for = "Judged context"
     tags = ("retrieval", "judged")
     required_fields: ClassVar[tuple[str, ...]] = ("retrieved_content",)
+    measure: ClassVar[str]
+    """What is made of the verdicts, with these `options`."""
+    options: ClassVar[Mapping[str, str | float]]
 
     def __init__(
         self,
@@ -380,16 +380,13 @@ class JudgedMetric(RetrievalMetric):
         for text in texts:
             answer = self.judge(item, text)
             verdicts.append(float(await answer if inspect.isawaitable(answer) else answer))
-        score = float(self._value(placed_verdicts(verdicts))[0])
+        score = float(values(self.measure, None, placed_verdicts(verdicts), AXION, **self.options)[0])
         accepted = sum(verdict > 0 for verdict in verdicts)
         explanation = f"The judge accepted {accepted} of {len(texts)} texts."
         return self._result(score, explanation, dict(zip(texts, verdicts, strict=True)))
 
     def _texts(self, item: DatasetItem) -> list[str]:
         return item.retrieved_content
-
-    def _value(self, placed: Placements) -> np.ndarray:
-        raise NotImplementedError
 
 
 class ContextualPrecision(JudgedMetric):
@@ -404,9 +401,8 @@ class ContextualPrecision(JudgedMetric):
     default_name = "Contextual Precision"
     key_question = "Do useful texts come first?"
     formula = "mean of precision at the useful texts"
-
-    def _value(self, placed: Placements) -> np.ndarray:
-        return values("AP", None, placed, AXION, divisor="hits", rel=ABOVE_ZERO)
+    measure = "AP"
+    options: ClassVar[Mapping[str, str | float]] = {"divisor": "hits", "rel": ABOVE_ZERO}
 
 
 class ContextualRanking(JudgedMetric):
@@ -421,9 +417,8 @@ class ContextualRanking(JudgedMetric):
     default_name = "Contextual Ranking"
     key_question = "Is the order of the context optimal?"
     formula = "DCG / DCG of the best order"
-
-    def _value(self, placed: Placements) -> np.ndarray:
-        return values("nDCG", None, placed, AXION, ideal="retrieved")
+    measure = "nDCG"
+    options: ClassVar[Mapping[str, str | float]] = {"ideal": "retrieved"}
 
 
 class ContextualRecall(JudgedMetric):
@@ -439,12 +434,11 @@ class ContextualRecall(JudgedMetric):
     key_question = "Does the context hold everything that the answer needs?"
     formula = "supported sentences / all sentences"
     required_fields = ("retrieved_content", "expected_output")
+    measure = "SetP"
+    options: ClassVar[Mapping[str, str | float]] = {"rel": ABOVE_ZERO}
 
     def _texts(self, item: DatasetItem) -> list[str]:
         return sentences(item.expected_output or "")
-
-    def _value(self, placed: Placements) -> np.ndarray:
-        return values("SetP", None, placed, AXION, rel=ABOVE_ZERO)
 
 
 METRICS: tuple[type[RetrievalMetric], ...] = (
