@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from goldrank.errors import InputError, OptionError
 from goldrank.measures import Measure, make, summarise
 
 Value = TypeVar("Value")
-EVERYTHING = 1_000_000_000
-"""A cut-off that no ranking reaches."""
+TextLists: TypeAlias = Sequence[Texts]
+"""For each query a list of texts."""
 
 
 @cache
@@ -40,7 +40,7 @@ def values(
 def sliced_values(name: str, k: int, placements: Placements, convention: Convention) -> np.ndarray:
     """`values` of what Python's `ranking[:k]` leaves of every ranking, for any k: the released codes cut so."""
     left = placements.cut(np.maximum(placements.retrieved + k, 0) if k < 0 else k)
-    return values(name, EVERYTHING, left, convention)
+    return values(name, 1_000_000_000, left, convention)  # a cut-off that no ranking reaches
 
 
 def mean(column: np.ndarray) -> float:

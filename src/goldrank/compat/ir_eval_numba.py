@@ -149,14 +149,12 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
     return mean(column) if len(column) else 0.0
 
 
-_DISTINCT = ("P", "R", "F")
-"""What a repeated prediction counts for once."""
-
-
 def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
     depth = positive(k)
     placed = _placed([actual], [predicted], depth)
-    return float(values(name, depth, placed.per_aspect if name in _DISTINCT else placed, IR_EVAL_NUMBA)[0])
+    if name in ("P", "R", "F"):
+        placed = placed.per_aspect  # a repeated prediction counts once
+    return float(values(name, depth, placed, IR_EVAL_NUMBA)[0])
 
 
 def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Array], k: object) -> float:

@@ -214,8 +214,7 @@ class RetrievalEvaluator:
     def report(self, metrics: RetrievalMetrics) -> str:
         """The text that `print_report` prints."""
         lines = ["=" * 50, "RETRIEVAL EVALUATION REPORT", "=" * 50, "", f"MRR: {metrics.mrr:.4f}", ""]
-        lines.append(f"{'k':>4} | {'Recall':>8} | {'Precision':>10} | {'NDCG':>8} | {'Hit Rate':>8}")
-        lines.append("-" * 50)
+        lines += [f"{'k':>4} | {'Recall':>8} | {'Precision':>10} | {'NDCG':>8} | {'Hit Rate':>8}", "-" * 50]
         lines += [
             f"{k:>4} | {metrics.recall_at_k[k]:>8.4f} | {metrics.precision_at_k[k]:>10.4f} | "
             f"{metrics.ndcg_at_k[k]:>8.4f} | {metrics.hit_rate_at_k[k]:>8.4f}"
@@ -264,25 +263,15 @@ class RetrieverComparison:
                         f"retriever {result.retriever_name!r} was evaluated at k = {known}, not at {k}",
                         hint="Only values at the same k can be compared: evaluate both with one RetrieverComparison.",
                     )
-        lines = ["=" * 70, "RETRIEVER COMPARISON", "=" * 70, ""]
-        lines.append(f"{'Metric':<20} | " + " | ".join(f"{result.retriever_name:>10}" for result in results))
-        lines.append("-" * 70)
-
-        def row(title: str, cells: Iterable[float]) -> None:
-            lines.append(f"{title:<20} | " + " | ".join(f"{cell:>10.4f}" for cell in cells))
-
-        row("MRR", (result.mrr for result in results))
+        rows = [("MRR", [result.mrr for result in results])]
         for k in self.k_values:
             for title in ("Recall", "Precision", "NDCG", *(["Hit Rate"] if hit_rate else [])):
                 field = title.lower().replace(" ", "_")
-                row(f"{title}@{k}", (getattr(result, field)[k] for result in results))
+                rows.append((f"{title}@{k}", [getattr(result, field)[k] for result in results]))
+        names = " | ".join(f"{result.retriever_name:>10}" for result in results)
+        lines = ["=" * 70, "RETRIEVER COMPARISON", "=" * 70, "", f"{'Metric':<20} | {names}", "-" * 70]
+        lines += [f"{title:<20} | " + " | ".join(f"{cell:>10.4f}" for cell in cells) for title, cells in rows]
         return "\n".join(lines)
-
-
-_PER_ASPECT = ("P", "R")
-"""What a repeated document counts for once."""
-_SLICED = ("R", "Success", "DCG")
-"""What has a value for a negative k in the released code."""
 
 
 def _measured(queries: Sequence[Query], grades_key: str, k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
@@ -324,11 +313,11 @@ def _at_k(name: str, ranking: Ids, judged: Any, k: Any, as_released: bool) -> fl
 
 
 def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.ndarray:
-    """One value per query at k, which may be 0 and, as in the released code, negative."""
-    if name in _PER_ASPECT:
-        placed = placed.per_aspect
+    """One value per query at k, which may be 0 and, where the released code has a value for that, negative."""
+    if name in ("P", "R"):
+        placed = placed.per_aspect  # a repeated document counts once
     if k == 0 and not isinstance(k, bool):
         return np.zeros(len(placed))
-    if as_released and is_whole(k) and k < 0 and name in _SLICED:
+    if as_released and is_whole(k) and k < 0 and name not in ("P", "nDCG"):
         return sliced_values(name, k, placed, LESSON)
     return values(name, positive(k), placed, LESSON)

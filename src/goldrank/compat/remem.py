@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
-from goldrank.compat._common import checked_texts, column_of, is_whole, mean, positive, sliced_values, values
+from goldrank.compat._common import TextLists, checked_texts, column_of, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions import REMEM
 from goldrank.data.placements import Placements
-from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match import TextRule, place
 from goldrank.match.contain import is_part, is_part_remem
@@ -42,8 +41,6 @@ __all__ = [
 ]
 
 DEFAULT_K = (1, 5, 10, 20)
-TextLists: TypeAlias = Sequence[Texts]
-"""For each query a list of texts."""
 logger = logging.getLogger(__name__)
 
 
@@ -103,8 +100,7 @@ class BaseMetric:
         retrieved = retrieved_chunks if retrieved_docs is None else retrieved_docs
         if retrieved is None:
             raise InputError("no retrieved documents were given", hint="Give retrieved_docs (or retrieved_chunks).")
-        gold = list(gold_docs)
-        lists = list(retrieved)
+        gold, lists = list(gold_docs), list(retrieved)
         for name, given in (("gold_docs", gold), ("retrieved_docs", lists)):
             for i, texts in enumerate(given):
                 checked_texts(texts, f"{name} of query {i} is")
@@ -116,25 +112,17 @@ class BaseMetric:
                 hint="Give one list of each for every query, an empty one where nothing was retrieved.",
             )
         cuts = self._cuts(k_list)
-        pairs = list(zip(gold, lists, strict=not self.as_released))
-        for _, texts in pairs:
+        count = min(len(gold), len(lists))
+        for texts in lists[:count]:
             if len(texts) < cuts[-1]:
-                logger.warning(
-                    "Length of retrieved docs (%d) is smaller than largest topk for %s score (%d)",
-                    len(texts),
-                    self.logged_as,
-                    cuts[-1],
-                )
-        placed = place(
-            [texts for _, texts in pairs],
-            [wanted for wanted, _ in pairs],
-            self.rule(),
-            repeated_references=self.released_repeats if self.as_released else "once",
-        )
+                message = "Length of retrieved docs (%d) is smaller than largest topk for %s score (%d)"
+                logger.warning(message, len(texts), self.logged_as, cuts[-1])
+        repeats = self.released_repeats if self.as_released else "once"
+        placed = place(lists[:count], gold[:count], self.rule(), repeated_references=repeats)
         columns = {f"{self.label}@{k}": self.measured(placed, k) for k in cuts}
-        missing = np.zeros(len(gold) - len(pairs) if self.as_released else 0)
+        missing = np.zeros(len(gold) - count)
         pooled = {key: round(mean(np.concatenate((column, missing))), 4) for key, column in columns.items()}
-        each = [{key: float(column[i]) for key, column in columns.items()} for i in range(len(pairs))]
+        each = [{key: float(column[i]) for key, column in columns.items()} for i in range(count)]
         return pooled, each
 
     def _cuts(self, k_list: Sequence[int]) -> list[int]:

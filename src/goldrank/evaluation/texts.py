@@ -21,8 +21,7 @@ from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.match import Matcher, place_items
 from goldrank.match import matcher as as_matcher
-from goldrank.match.explain import explain_item
-from goldrank.match.pairs import Splitter, TextCounts
+from goldrank.match.pairs import Splitter, TextCounts, explain_item
 from goldrank.measures import Measure
 from goldrank.measures.apply import CREDITS
 from goldrank.notes import Note

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from goldrank.errors import OptionError, did_you_mean
+from goldrank.errors import OptionError, did_you_mean, whole_number
 from goldrank.measures import parse
 
 DEFAULT_K = 10
@@ -52,10 +52,6 @@ class UseCase:
     secondary: tuple[str, ...]
     why: str
 
-    @property
-    def advice(self) -> Advice:
-        return Advice(self.primary, self.secondary, self.why)
-
 
 USE_CASES = {
     "qa": UseCase("Q&A system", ("RR",), ("Success@1",), "Users want one answer, and read from the top."),
@@ -83,7 +79,6 @@ class Question:
     no: str
 
 
-START = "find_all"
 QUESTIONS = {
     "find_all": Question("Must ALL relevant documents be found?", "R", "order_matters"),
     "order_matters": Question("Is the order of the results important?", "graded", "one_is_enough"),
@@ -117,10 +112,9 @@ def choose(
     not given are asked by `ask(question)`, or are an error that says which. `k` is how many results are looked
     at: 10 for a page of search results, 1 to 3 for answers to questions.
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise OptionError(f"k is {k!r}; it must be a positive integer")
+    whole_number(k, "k", 1)
     if use_case is not None:
-        return _use_case(use_case).advice
+        return _for_use_case(use_case)
     given = {
         "find_all": find_all,
         "order_matters": order_matters,
@@ -129,7 +123,7 @@ def choose(
         "one_is_enough": one_is_enough,
     }
     answers: list[tuple[str, bool]] = []
-    at = START
+    at = "find_all"
     while at in QUESTIONS:
         question = QUESTIONS[at]
         answer = given[at]
@@ -142,17 +136,15 @@ def choose(
             answer = ask(question.text)
         answers.append((question.text, answer))
         at = question.yes if answer else question.no
-    primary, secondary, why = ENDS[at]
-    named = [tuple(text.format(k=k) for text in texts) for texts in (primary, secondary)]
-    beside = tuple(dict.fromkeys(text for text in named[1] if text not in named[0]))
-    return Advice(named[0], beside, why, tuple(answers))
+    *named, why = ENDS[at]
+    primary, secondary = (tuple(dict.fromkeys(text.format(k=k) for text in texts)) for texts in named)
+    return Advice(primary, secondary, why, tuple(answers))
 
 
-def _use_case(name: str) -> UseCase:
+def _for_use_case(name: str) -> Advice:
     wanted = name.strip().casefold()
     for key, case in USE_CASES.items():
         if wanted in (key, case.title.casefold()):
-            return case
-    raise OptionError(
-        f"unknown use case {name!r}; there are: {', '.join(USE_CASES)}", hint=did_you_mean(name, USE_CASES)
-    )
+            return Advice(case.primary, case.secondary, case.why)
+    known = ", ".join(USE_CASES)
+    raise OptionError(f"unknown use case {name!r}; there are: {known}", hint=did_you_mean(name, USE_CASES))

@@ -34,7 +34,9 @@ def pitfalls(
     >>> print(pitfalls(scores)[0])
     only RR is reported: another measure may tell another story (for example nDCG@10, R@10, P@10)
     """
-    runs = _listed(scores)
+    if isinstance(scores, Scores):
+        scores = [scores]
+    runs = list(scores.values() if isinstance(scores, Mapping) else scores)
     notes = [*_too_few(runs), *_different_cutoffs(runs)]
     if qrels is not None:
         if not qrels.criteria:
@@ -54,23 +56,15 @@ def inconsistent_judgements(qrels: Qrels, texts: Mapping[str, str] | None = None
     for query, judged in qrels.items():
         first_of: dict[tuple[str, str], str] = {}
         for doc, grade in judged.items():
-            keys = [("id", _folded(doc))]
+            keys = [("id", " ".join(unicodedata.normalize("NFC", doc).casefold().split()))]
             if texts is not None and doc in texts:
                 keys.append(("text", " ".join(texts[doc].split())))
             for same, key in keys:
                 first = first_of.setdefault((same, key), doc)
+                docs, grades = (first, doc), (judged[first], grade)
                 if judged[first] != grade:
-                    grades = (judged[first], grade)
-                    notes.append(
-                        Note.of("inconsistent-grades", query=query, docs=(first, doc), grades=grades, same=same)
-                    )
+                    notes.append(Note.of("inconsistent-grades", query=query, docs=docs, grades=grades, same=same))
     return notes
-
-
-def _listed(scores: Scores | Mapping[str, Scores] | Iterable[Scores]) -> list[Scores]:
-    if isinstance(scores, Scores):
-        return [scores]
-    return list(scores.values() if isinstance(scores, Mapping) else scores)
 
 
 def _measures(scores: Scores) -> dict[str, Measure | None]:
@@ -87,15 +81,12 @@ def _too_few(runs: Iterable[Scores]) -> list[Note]:
         if len(names) == 1:
             others = [text for text in BESIDE if parse(text).name not in names]
             notes.append(Note.of("one-measure", measure=names[0], others=", ".join(others)))
-        cutoffs = {None if measure is None else measure.k for measure in measures.values() if not _is_level(measure)}
+        # A recall level is no rank.
+        ranks = [measure for measure in measures.values() if not measure or measure.declaration.cutoff != "recall"]
+        cutoffs = {None if measure is None else measure.k for measure in ranks}
         if len(cutoffs) == 1 and None not in cutoffs:
             notes.append(Note.of("one-cutoff", k=cutoffs.pop()))
     return notes
-
-
-def _is_level(measure: Measure | None) -> bool:
-    """Whether a measure is cut at a recall level, which is no rank."""
-    return measure is not None and measure.declaration.cutoff == "recall"
 
 
 def _different_cutoffs(runs: list[Scores]) -> list[Note]:
@@ -116,7 +107,3 @@ def _different_cutoffs(runs: list[Scores]) -> list[Note]:
             ]
             notes.append(Note.of("different-cutoffs", measure=name, cuts="; ".join(cuts)))
     return notes
-
-
-def _folded(doc: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", doc).casefold().split())

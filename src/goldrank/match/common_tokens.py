@@ -8,7 +8,7 @@ common in order once both sides are sorted. Pairs are worked off in blocks, whic
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -17,7 +17,7 @@ from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
 from goldrank.data.texts import Texts
-from goldrank.match.matcher import Matcher
+from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged, spans, words
 
 Tokeniser = Callable[[str], Sequence[Hashable]]
@@ -45,35 +45,6 @@ class TokenCounts(NamedTuple):
     common: np.ndarray
     retrieved: np.ndarray
     reference: np.ndarray
-
-
-CanReach = Callable[[TokenCounts], np.ndarray]
-"""From the most that pairs can have in common to which of them can still reach the threshold."""
-
-
-def in_common(
-    retrieved: Texts,
-    references: Texts,
-    left: np.ndarray,
-    right: np.ndarray,
-    tokenise: Tokeniser,
-    *,
-    ordered: bool,
-    can_reach: CanReach | None = None,
-) -> TokenCounts:
-    """The counts of every pair; a pair that `can_reach` rules out has nothing in common.
-
-    In order, this is the length of the longest common subsequence; else each token counts as often as it
-    occurs in both.
-    """
-    parts = [TokenCounts(*np.empty((3, 0), np.int64))]
-    for begin, end in _blocks(retrieved, references, left, right):
-        pairs = _CodedPairs([], [], [], [])
-        for first, after in _groups(left[begin:end], right[begin:end]):
-            here = slice(begin + first, begin + after)
-            pairs.extend(_code(retrieved, references, left[here].tolist(), right[here].tolist(), tokenise, ordered))
-        parts.append(_counted(pairs, ordered, can_reach))
-    return TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _blocks(retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> list[tuple[int, int]]:
@@ -104,22 +75,6 @@ def _stretches(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
-class _CodedPairs(NamedTuple):
-    """Pairs of texts as strings of codes, or as numbers where there are more tokens than codes."""
-
-    ours: list[str | list[int]]
-    theirs: list[str | list[int]]
-    our_size: list[int]
-    """How many tokens each text has, with those that were left out."""
-    their_size: list[int]
-
-    def extend(self, more: _CodedPairs) -> None:
-        self.ours.extend(more.ours)
-        self.theirs.extend(more.theirs)
-        self.our_size.extend(more.our_size)
-        self.their_size.extend(more.their_size)
-
-
 class _Codes(dict[Hashable, str]):
     """A character for each token, given when it is first asked for."""
 
@@ -131,49 +86,54 @@ class _Codes(dict[Hashable, str]):
         return code
 
 
+_CodedPair = tuple[str | list[int], int, str | list[int], int]
+"""Retrieved text and reference as strings of codes, or as numbers where there are more tokens than codes, each with
+how many tokens it has, with those that were left out."""
+
+
 def _code(
-    retrieved: Texts, references: Texts, left: list[int], right: list[int], tokenise: Tokeniser, ordered: bool
-) -> _CodedPairs:
+    retrieved: Texts, references: Texts, left: list[int], right: list[int], matcher: CountingMatcher
+) -> list[_CodedPair]:
     codes = _Codes()
     theirs: dict[int, tuple[str, int]] = {}
     ours: dict[int, tuple[str, int]] = {}
+    arranged = iter if matcher.ordered else sorted
     try:
         for j in dict.fromkeys(right):
-            tokens = tokenise(references[j])
-            theirs[j] = _joined(map(codes.__getitem__, tokens), ordered), len(tokens)
+            tokens = matcher.tokens(references[j])
+            theirs[j] = "".join(arranged(map(codes.__getitem__, tokens))), len(tokens)
     except OverflowError:
-        pairs = (_numbered(tokenise(retrieved[i]), tokenise(references[j])) for i, j in zip(left, right, strict=True))
-        return _CodedPairs(*map(list, zip(*pairs, strict=True)))
+        return [
+            _numbered(matcher.tokens(retrieved[i]), matcher.tokens(references[j]))
+            for i, j in zip(left, right, strict=True)
+        ]
     for i in dict.fromkeys(left):
-        tokens = tokenise(retrieved[i])
-        ours[i] = _joined(filter(None, map(codes.get, tokens)), ordered), len(tokens)
-    return _CodedPairs(
-        [ours[i][0] for i in left],
-        [theirs[j][0] for j in right],
-        [ours[i][1] for i in left],
-        [theirs[j][1] for j in right],
-    )
+        tokens = matcher.tokens(retrieved[i])
+        ours[i] = "".join(arranged(filter(None, map(codes.get, tokens)))), len(tokens)
+    return [ours[i] + theirs[j] for i, j in zip(left, right, strict=True)]
 
 
-def _joined(characters: Iterable[str], ordered: bool) -> str:
-    return "".join(characters if ordered else sorted(characters))
-
-
-def _numbered(tokens: Sequence[Hashable], wanted: Sequence[Hashable]) -> tuple[list[int], list[int], int, int]:
+def _numbered(tokens: Sequence[Hashable], wanted: Sequence[Hashable]) -> _CodedPair:
     number: dict[Hashable, int] = {}
     theirs = [number.setdefault(token, len(number)) for token in wanted]
-    return [number[token] for token in tokens if token in number], theirs, len(tokens), len(wanted)
+    return [number[token] for token in tokens if token in number], len(tokens), theirs, len(wanted)
 
 
-def _counted(pairs: _CodedPairs, ordered: bool, can_reach: CanReach | None) -> TokenCounts:
-    ours, theirs = pairs.ours, pairs.theirs
+def _counted(pairs: list[_CodedPair], matcher: CountingMatcher, lowest: float) -> TokenCounts:
+    """The counts of every pair; one that cannot reach the `lowest` degree has nothing in common.
+
+    In order, what is common is the longest common subsequence; else each token as often as it occurs in both.
+    """
+
+    def can_reach(most: TokenCounts) -> np.ndarray:
+        return np.asarray(matcher.degree(most) >= lowest)
+
+    ours, our_sizes, theirs, their_sizes = zip(*pairs, strict=True)
     our_length, their_length = (np.fromiter(map(len, side), np.int64, len(side)) for side in (ours, theirs))
-    our_size, their_size = np.array(pairs.our_size, np.int64), np.array(pairs.their_size, np.int64)
+    our_size, their_size = np.array(our_sizes, np.int64), np.array(their_sizes, np.int64)
     common = np.zeros(len(ours), np.int64)
     most = np.minimum(our_length, their_length)
-    open_pairs = most > 0
-    if can_reach is not None:
-        open_pairs &= can_reach(TokenCounts(most, our_size, their_size))
+    open_pairs = (most > 0) & can_reach(TokenCounts(most, our_size, their_size))
     numbered = np.fromiter((not isinstance(text, str) for text in theirs), bool, len(theirs))
     expensive = open_pairs & (numbered | (our_length * their_length > EXPENSIVE))
     cheap = np.flatnonzero(open_pairs & ~expensive)
@@ -188,15 +148,15 @@ def _counted(pairs: _CodedPairs, ordered: bool, can_reach: CanReach | None) -> T
     for i in np.flatnonzero(expensive).tolist():
         shared = Counter(ours[i]) & Counter(theirs[i])
         bound = np.array([shared.total()])
-        if not ordered:
+        if not matcher.ordered:
             common[i] = bound[0]
-        elif can_reach is None or can_reach(TokenCounts(bound, our_size[i : i + 1], their_size[i : i + 1]))[0]:
+        elif can_reach(TokenCounts(bound, our_size[i : i + 1], their_size[i : i + 1]))[0]:
             shared_tokens = ([token for token in side if token in shared] for side in (ours[i], theirs[i]))
             common[i] = LCSseq.similarity(*shared_tokens)
     return TokenCounts(common, our_size, their_size)
 
 
-class CountingMatcher(Matcher):
+class CountingMatcher(PruningMatcher):
     """A matcher whose degree follows from how many tokens there are and how many are in common.
 
     `words` is one's own function from a text to its tokens.
@@ -228,20 +188,18 @@ class CountingMatcher(Matcher):
         """From 0 to 1, and 0 where one side has no tokens. It never falls where more is in common."""
         raise NotImplementedError
 
-    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return self.degree(in_common(retrieved, references, left, right, self.tokens, ordered=self.ordered))
-
-    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        threshold = self.threshold or 0
-
-        def can_reach(most: TokenCounts) -> np.ndarray:
-            return np.asarray(self.degree(most) >= threshold - SLACK)
-
-        return self.enough(
-            self.degree(
-                in_common(retrieved, references, left, right, self.tokens, ordered=self.ordered, can_reach=can_reach)
-            )
-        )
+    def degrees(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
+    ) -> np.ndarray:
+        lowest = (self.threshold or 0) - SLACK if deciding else 0
+        parts = [TokenCounts(*np.empty((3, 0), np.int64))]
+        for begin, end in _blocks(retrieved, references, left, right):
+            pairs: list[_CodedPair] = []
+            for first, after in _groups(left[begin:end], right[begin:end]):
+                here = slice(begin + first, begin + after)
+                pairs += _code(retrieved, references, left[here].tolist(), right[here].tolist(), self)
+            parts.append(_counted(pairs, self, lowest))
+        return self.degree(TokenCounts(*map(np.concatenate, zip(*parts, strict=True))))
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where = self.spans(retrieved)

@@ -102,7 +102,6 @@ class ContainsNormalised(Contains):
     """Retrieved texts that hold the reference, whatever the white space, case and Unicode form."""
 
     name = "contains-normalised"
-    folded = True
 
 
 class ContainsWords(Contains):
@@ -146,7 +145,6 @@ class ContainedNormalised(Contained):
     """Retrieved texts that stand in the reference, whatever the white space, case and Unicode form."""
 
     name = "contained-normalised"
-    folded = True
 
 
 class Either(Contains):
@@ -169,7 +167,6 @@ class EitherNormalised(Either):
     """Texts of which the shorter stands in the longer, whatever the white space, case and Unicode form."""
 
     name = "either-normalised"
-    folded = True
 
 
 class PartOfOriginal(Matcher):

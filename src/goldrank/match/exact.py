@@ -76,23 +76,21 @@ def original_span(text: str, begin: int, end: int, **folds: bool) -> Stretches:
 
 
 class FoldingMatcher(Matcher):
-    """A matcher that knows only yes and no; by choice white space, case or the Unicode form of letters do
-    not count."""
+    """A matcher that knows only yes and no; by choice white space, case or the Unicode form of letters do not count.
 
-    folded: ClassVar[bool] = False
-    """Whether none of them counts unless asked for."""
+    Unless asked for, all of them count; none does where the name ends in `-normalised`.
+    """
 
     def __init__(
         self, *, whitespace: bool | None = None, case: bool | None = None, unicode: bool | None = None
     ) -> None:
         super().__init__()
         asked = {"whitespace": whitespace, "case": case, "unicode": unicode}
-        self.folds = {name: self.folded if wanted is None else wanted for name, wanted in asked.items()}
+        folded = self.name.endswith("-normalised")
+        self.folds = {name: folded if wanted is None else wanted for name, wanted in asked.items()}
 
     def __str__(self) -> str:
         chosen = [name for name, wanted in self.folds.items() if wanted]
-        if len(chosen) == (len(self.folds) if self.folded else 0):
-            return self.name
         plain = self.name.removesuffix("-normalised")
         if len(chosen) == len(self.folds):
             return f"{plain}-normalised"
@@ -126,4 +124,3 @@ class ExactNormalised(Exact):
     """Texts that are equal but for white space, case and the Unicode form of letters."""
 
     name = "exact-normalised"
-    folded = True

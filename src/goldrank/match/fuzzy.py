@@ -16,35 +16,25 @@ from rapidfuzz.process import cpdist
 from goldrank.data.texts import Texts
 from goldrank.match.common_tokens import SLACK, THREADS_FROM, common_positions
 from goldrank.match.exact import normalise, original_span
-from goldrank.match.matcher import Matcher
+from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, has_words, merged, spans, words
 
 
-class Fuzzy(Matcher):
+class Fuzzy(PruningMatcher):
     """A degree that rapidfuzz gives in percent."""
 
     default_threshold: ClassVar[float | None] = 0.8
-
     scorer: ClassVar[Callable[..., float]]
 
     def fold(self, text: str) -> str:
         """The text that is compared."""
         return normalise(text)
 
-    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return self._scored(retrieved, references, left, right, lowest=0)
-
-    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        lowest = (self.threshold or 0) - SLACK
-        return self.enough(self._scored(retrieved, references, left, right, lowest=lowest))
-
-    def _scored(
-        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, lowest: float
+    def degrees(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
     ) -> np.ndarray:
-        """Degrees; 0 for pairs whose lengths keep them below the lowest.
-
-        rapidfuzz's own cut-off is not used: it also drops some pairs that are just above it.
-        """
+        # rapidfuzz's own cut-off is not used: it also drops some pairs that are just above it.
+        lowest = (self.threshold or 0) - SLACK if deciding else 0
         ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
         theirs = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
         degrees = np.zeros(len(left))

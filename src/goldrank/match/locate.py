@@ -153,7 +153,7 @@ class SourceText:
         for how, occurrences in self._ways(quotation):
             places = tuple(occurrences)
             if words:
-                places = tuple(place for place in places if not self._cuts_a_word(*place)) or places
+                places = tuple(place for place in places if not self._cuts_a_word(place)) or places
             if places:
                 return Location(places, how)
         return None if similarity is None else self._approximate(quotation, similarity)
@@ -165,13 +165,9 @@ class SourceText:
             yield "folded", self.folded.places(needle)
             yield "joined", self.folded.joined.places(needle.replace(" ", ""))
 
-    def _cuts_a_word(self, start: int, end: int) -> bool:
-        return self._is_within_a_word(start) or self._is_within_a_word(end)
-
-    def _is_within_a_word(self, at: int) -> bool:
-        if not 0 < at < len(self.text):
-            return False
-        return all(c.isalnum() and ord(c) < _FIRST_UNSPACED for c in self.text[at - 1 : at + 1])
+    def _cuts_a_word(self, place: tuple[int, int]) -> bool:
+        edges = (self.text[at - 1 : at + 1] for at in place if 0 < at < len(self.text))
+        return any(all(c.isalnum() and ord(c) < _FIRST_UNSPACED for c in edge) for edge in edges)
 
     def _approximate(self, quotation: str, similarity: float) -> Location | None:
         from rapidfuzz import fuzz
@@ -231,17 +227,15 @@ def nearest(needle: str, text: str) -> tuple[int, int, int]:
     return int(begin[end]), end, int(cost[end])
 
 
-class SourceIndex:
+class SourceIndex(dict[str, SourceText]):
     """The sources by their ids, each prepared when it is first looked into."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self.texts = sources
-        self._prepared: dict[str, SourceText] = {}
 
-    def __getitem__(self, source: str) -> SourceText:
-        if source not in self._prepared:
-            self._prepared[source] = SourceText(self.texts[source])
-        return self._prepared[source]
+    def __missing__(self, source: str) -> SourceText:
+        prepared = self[source] = SourceText(self.texts[source])
+        return prepared
 
     def likely(self, text: str, limit: int = 3) -> list[str]:
         """The sources that hold most of a text's rarest words, at least half, most first; all if it has few words."""

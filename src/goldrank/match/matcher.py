@@ -58,7 +58,7 @@ class Matcher(ABC):
         """How much retrieved[left[i]] matches references[right[i]], from 0 to 1, for every i."""
 
     def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Whether they match. A matcher may leave pairs unmeasured that cannot reach the threshold."""
+        """Whether they match."""
         return self.enough(self.degrees(retrieved, references, left, right))
 
     def enough(self, degrees: np.ndarray) -> np.ndarray:
@@ -72,36 +72,40 @@ class Matcher(ABC):
         return []
 
 
+class PruningMatcher(Matcher):
+    """A matcher that can decide about many pairs without measuring them."""
+
+    @abstractmethod
+    def degrees(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
+    ) -> np.ndarray:
+        """With `deciding`, any number does that lies on the same side of the threshold."""
+
+    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return self.enough(self.degrees(retrieved, references, left, right, deciding=True))
+
+
 MatcherLike: TypeAlias = str | Matcher | type[Matcher] | Callable[[str, str], object]
 """A spelling, a matcher, or a function of a retrieved text and a reference; what that returns is checked."""
 
 _HOME = {
-    "exact": "goldrank.match.exact:Exact",
-    "exact-normalised": "goldrank.match.exact:ExactNormalised",
-    "contains": "goldrank.match.contain:Contains",
-    "contains-normalised": "goldrank.match.contain:ContainsNormalised",
-    "contains-words": "goldrank.match.contain:ContainsWords",
-    "contained": "goldrank.match.contain:Contained",
-    "contained-normalised": "goldrank.match.contain:ContainedNormalised",
-    "either": "goldrank.match.contain:Either",
-    "either-normalised": "goldrank.match.contain:EitherNormalised",
-    "remem": "goldrank.match.contain:PartOfOriginal",
-    "rouge-l": "goldrank.match.rouge_l:RougeL",
-    "rouge-l-precision": "goldrank.match.rouge_l:RougeLPrecision",
-    "rouge-l-f": "goldrank.match.rouge_l:RougeLF",
-    "rouge-score": "goldrank.match.rouge_l:RougeScore",
-    "rouge-score-precision": "goldrank.match.rouge_l:RougeScorePrecision",
-    "rouge-score-f": "goldrank.match.rouge_l:RougeScoreF",
-    "rouge": "goldrank.match.rouge:Rouge",
-    "token-recall": "goldrank.match.token_overlap:TokenRecall",
-    "token-iou": "goldrank.match.token_overlap:TokenIoU",
-    "token-f1": "goldrank.match.token_overlap:TokenF1",
-    "shingles": "goldrank.match.token_overlap:Shingles",
-    "ratio": "goldrank.match.fuzzy:Ratio",
-    "partial-ratio": "goldrank.match.fuzzy:PartialRatio",
-    "token-set": "goldrank.match.fuzzy:TokenSet",
+    name: f"goldrank.match.{module}"
+    for module, names in {
+        "exact": ("exact", "exact-normalised"),
+        "contain": (
+            *("contains", "contains-normalised", "contains-words", "contained", "contained-normalised"),
+            *("either", "either-normalised", "remem"),
+        ),
+        "token_overlap": (
+            *("rouge-l", "rouge-l-precision", "rouge-l-f", "rouge-score", "rouge-score-precision", "rouge-score-f"),
+            *("token-recall", "token-iou", "token-f1", "shingles"),
+        ),
+        "rouge": ("rouge",),
+        "fuzzy": ("ratio", "partial-ratio", "token-set"),
+    }.items()
+    for name in names
 }
-"""Where the matcher of each name lives; loaded when it is asked for."""
+"""The module of each matcher's class; loaded when it is asked for."""
 NAMES = tuple(_HOME)
 
 _SPELLING = re.compile(r"\s*(?P<name>[a-z][a-z0-9-]*)\s*(?:(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?\s*")
@@ -125,8 +129,8 @@ def matcher(given: MatcherLike) -> Matcher:
     if not spelling or spelling["name"] not in _HOME:
         hint = did_you_mean(spelling["name"], _HOME) if spelling else "For example 'rouge-l:0.7'."
         raise OptionError(f"there is no matcher {given!r}; there are: {', '.join(_HOME)}", hint=hint)
-    module, _, class_name = _HOME[spelling["name"]].partition(":")
-    matcher_class: type[Matcher] = getattr(import_module(module), class_name)
+    known = vars(import_module(_HOME[spelling["name"]])).values()
+    matcher_class: type[Matcher] = next(kind for kind in known if getattr(kind, "name", None) == spelling["name"])
     if spelling["threshold"] is None:
         return matcher_class()
     if matcher_class.default_threshold is None:

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from goldrank import ids
 from goldrank.data.texts import Texts
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.match.matcher import Matcher
 
 AT_ONCE = 1_000
 """How many pairs, or texts, a function is given together."""
 
 
-def shortened(text: str, length: int = 60) -> str:
-    """A text as it is quoted in a message.
-
-    >>> shortened("a" * 100, 10)
-    "'aaaaaaa...'"
-    """
-    return ascii(text if len(text) <= length else f"{text[: length - 3]}...")
-
-
 def _pair(retrieved: str, reference: str) -> str:
-    return f"retrieved {shortened(retrieved)}, reference {shortened(reference)}"
+    return f"retrieved '{ids.show(retrieved)}', reference '{ids.show(reference)}'"
 
 
 class Own(Matcher):
@@ -65,9 +57,8 @@ class Own(Matcher):
     ) -> Own:
         """A function of two lists of the same length, retrieved texts and references, which returns one bool or
         number for each pair. It is given `at_once` pairs, or the rest, at a time."""
-        many: Callable[..., Any] = function
-        matcher = cls(many, threshold, inclusive=inclusive)
-        matcher.at_once = _size(at_once)
+        matcher = cls(cast("Callable[..., object]", function), threshold, inclusive=inclusive)
+        matcher.at_once = whole_number(at_once, "at_once", 1)
         matcher.many = True
         return matcher
 
@@ -107,7 +98,7 @@ class Own(Matcher):
             return float(answer)
         if not isinstance(answer, int | float | np.integer | np.floating) or not 0 <= float(answer) <= 1:
             raise InputError(
-                f"{self} returned {shortened(repr(answer))}; it must be a bool or a number from 0 to 1",
+                f"{self} returned {ids.show(repr(answer))}; it must be a bool or a number from 0 to 1",
                 where=_pair(retrieved, reference),
             )
         value = float(answer)
@@ -143,7 +134,7 @@ class Embedding(Matcher):
             raise OptionError(f"{embed!r} is no function", hint="Give a function of a list of texts.")
         self.embed = embed
         self.threshold = self._checked(threshold)
-        self.at_once = _size(at_once)
+        self.at_once = whole_number(at_once, "at_once", 1)
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         place: dict[str, int] = {}
@@ -169,7 +160,7 @@ class Embedding(Matcher):
         parts: list[np.ndarray] = []
         for here in _slices(len(texts), self.at_once):
             given = texts[here]
-            first = f"{shortened(given[0])} (the first of {len(given):,} texts)"
+            first = f"'{ids.show(given[0])}' (the first of {len(given):,} texts)"
             try:
                 part = np.asarray(self.embed(given), dtype=np.float64)
             except Exception as error:
@@ -184,16 +175,10 @@ class Embedding(Matcher):
             bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
             if len(bad):
                 raise InputError(
-                    "the vector has no direction: it is zero, or not all numbers", where=shortened(given[bad[0]])
+                    "the vector has no direction: it is zero, or not all numbers", where=f"'{ids.show(given[bad[0]])}'"
                 )
             parts.append(part / length[:, None])
         return np.concatenate(parts)
-
-
-def _size(at_once: int) -> int:
-    if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
-        raise OptionError(f"at_once is {at_once!r}; it must be a whole number from 1 on")
-    return at_once
 
 
 def _slices(count: int, size: int) -> Iterator[slice]:

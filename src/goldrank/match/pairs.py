@@ -1,19 +1,21 @@
-"""Which retrieved text covers which reference, as Placements."""
+"""Which retrieved text covers which reference: as Placements, and pair by pair for people to look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
 
+from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Lengths, Placements
 from goldrank.data.texts import Reference, TextItem, Texts
 from goldrank.errors import InputError
 from goldrank.match.exact import same
 from goldrank.match.matcher import Matcher
+from goldrank.match.tokens import Stretches
 
 TextRule = Callable[[str, str], bool]
 """Whether a retrieved text holds a reference text."""
@@ -57,86 +59,97 @@ def place_items(
     texts within a batch is tested once. With `split`, both sides are cut into its units first.
     """
     counts = TextCounts()
-    parts = [_place_batch(batch, matcher, split, count_tokens, counts) for batch in _batches(items)]
-    if not parts:
-        raise InputError("there are no questions", hint="Is it the right file, and is it complete?")
-    return _joined(parts), counts
-
-
-def _batches(items: Iterable[TextItem]) -> Iterator[list[TextItem]]:
+    queries: list[str] = []
+    batches = []
     stream = iter(items)
     while batch := list(islice(stream, BATCH)):
-        yield batch
+        queries += (item.query for item in batch)
+        batches.append(_matched(batch, matcher, split, count_tokens, counts))
+    if not batches:
+        raise InputError("there are no questions", hint="Is it the right file, and is it complete?")
+    columns = map(np.concatenate, zip(*batches, strict=True))
+    retrieved, judged_size, judged, repeated, tokens, text, reference, grade = columns
+    start = np.concatenate(([0], np.cumsum(retrieved)))
+    query = np.repeat(np.arange(len(queries)), retrieved)
+    rank = np.arange(1, len(query) + 1) - start[query]
+    lengths = Lengths(start, tokens) if count_tokens else None
+    pairs = _placements(queries, retrieved, judged_size, judged, query[text], rank[text], reference, grade, lengths)
+    placed = Passages(pairs, query, rank, repeated)
+    counts.repeated, counts.covered, counts.matching = (
+        int(which.sum()) for which in (repeated, pairs.novel, placed.matches)
+    )
+    return placed, counts
 
 
-def _place_batch(
+def _matched(
     batch: Sequence[TextItem],
     matcher: Matcher,
     split: Splitter | None,
     count_tokens: Callable[[str], int] | None,
     counts: TextCounts,
-) -> Passages:
-    sides = [usable_references(item, split, counts) for item in batch]
-    texts = [side[0] for side in sides]
-    references = [side[1] for side in sides]
+) -> tuple[np.ndarray, ...]:
+    """All that is kept of a batch. Texts and references are numbered through all batches.
+
+    For each question how many texts and references it has; the references' grades, descending within a question; for
+    each text whether it stands above already, and its tokens if they are counted; for each match the text, the
+    reference and its grade.
+    """
+    texts, references = zip(*(usable_references(item, split, counts) for item in batch), strict=True)
     ours: dict[str, int] = {}
     theirs: dict[str, int] = {}
-    text_codes = [ours.setdefault(text, len(ours)) for row in texts for text in row]
-    blank = np.array([not text.strip() for text in ours], bool)
+    codes = np.array([ours.setdefault(text, len(ours)) for row in texts for text in row], np.int64)
     wanted = [theirs.setdefault(text, len(theirs)) for row in references for each in row for text in each.texts]
     retrieved = np.fromiter(map(len, texts), np.int64, len(batch))
-    start = np.concatenate(([0], np.cumsum(retrieved)))
     query = np.repeat(np.arange(len(batch)), retrieved)
-    rank = np.arange(1, len(query) + 1) - start[query]
-    codes = np.array(text_codes, np.int64)
-    known = ~blank[codes] if len(codes) else np.zeros(0, bool)
+    blank = np.array([not text.strip() for text in ours], bool)[codes]
 
     # Every text against every reference of its question, in order of question, rank and reference.
-    aspects = np.array([i for row in references for i, each in enumerate(row) for _ in each.texts], np.int64)
-    grades = np.array([each.grade for row in references for each in row for _ in each.texts], np.float64)
+    numbers = np.repeat(np.arange(sum(map(len, references))), [len(each.texts) for row in references for each in row])
+    grades = np.array([each.grade for row in references for each in row], np.float64)
     widths = np.fromiter((sum(len(each.texts) for each in row) for row in references), np.int64, len(batch))
-    first = np.concatenate(([0], np.cumsum(widths)))
-    rows = np.flatnonzero(known & (widths[query] > 0)) if len(codes) else np.zeros(0, np.int64)
+    rows = np.flatnonzero(~blank & (widths[query] > 0))
     times = widths[query[rows]]
     left = np.repeat(rows, times)
     within = np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times)
-    right = first[query[left]] + within
+    right = (np.cumsum(widths) - widths)[query[left]] + within
     decided = _decided(matcher, list(ours), list(theirs), codes[left], np.array(wanted, np.int64)[right])
-    left, right = left[decided], right[decided]
+    left, number = left[decided], numbers[right[decided]]
     # Alternatives of one reference that one text covers are one row.
     fresh = np.ones(len(left), bool)
-    fresh[1:] = (np.diff(left) != 0) | (np.diff(aspects[right]) != 0)
-    left, right = left[fresh], right[fresh]
+    fresh[1:] = (np.diff(left) != 0) | (np.diff(number) != 0)
+    left, number = left[fresh], number[fresh]
 
     judged = [sorted((each.grade for each in row), reverse=True) for row in references]
-    lengths = None
-    if count_tokens is not None:
-        tokens = np.array([count_tokens(text) for text in ours], np.int64)
-        lengths = Lengths(start, tokens[codes] if len(codes) else np.zeros(0, np.int64))
-    judged_start = np.concatenate(([0], np.cumsum([len(row) for row in judged]))).astype(np.int64)
-    pairs = Placements(
-        queries=tuple(item.query for item in batch),
-        retrieved=retrieved,
-        answered=np.ones(len(batch), bool),
-        judged_start=judged_start,
-        judged=np.array([grade for row in judged for grade in row], np.float64),
-        query=query[left],
-        rank=rank[left],
-        grade=grades[right],
-        tie_first=rank[left],
-        tie_last=rank[left],
-        label=judged_start[query[left]] + aspects[right],
-        shared=True,
-        lengths=lengths,
-    )
-    placed = Passages(pairs, query, rank, _repeats(query, codes))
+    tokens = np.array([count_tokens(text) for text in ours] if count_tokens else [], np.int64)
+    sizes = np.fromiter(map(len, judged), np.int64, len(batch))
+    judged_grades = np.array([grade for row in judged for grade in row], np.float64)
+    repeated = np.zeros(len(codes), bool)
+    order = np.lexsort((codes, query))
+    repeated[order[1:]] = (np.diff(query[order]) == 0) & (np.diff(codes[order]) == 0)
+    per_text = repeated, tokens[codes] if count_tokens else tokens
+    per_match = left + counts.retrieved, number + counts.references, grades[number]
     counts.retrieved += len(codes)
-    counts.references += len(pairs.judged)
-    counts.empty_retrieved += int((~known).sum())
-    counts.repeated += int(placed.repeated.sum())
-    counts.covered += int(pairs.novel.sum())
-    counts.matching += int(placed.matches.sum())
-    return placed
+    counts.references += len(grades)
+    counts.empty_retrieved += int(blank.sum())
+    return retrieved, sizes, judged_grades, *per_text, *per_match
+
+
+def _placements(
+    queries: Iterable[str],
+    retrieved: np.ndarray,
+    judged_size: Sequence[int] | np.ndarray,
+    judged: np.ndarray,
+    query: np.ndarray,
+    rank: np.ndarray,
+    reference: np.ndarray,
+    grade: np.ndarray,
+    lengths: Lengths | None = None,
+) -> Placements:
+    """One row for each match; `reference` is numbered through all queries."""
+    answered = np.ones(len(retrieved), bool)
+    start = np.concatenate(([0], np.cumsum(judged_size))).astype(np.int64)
+    columns = query, rank, grade, rank, rank, reference
+    return Placements(tuple(queries), retrieved, answered, start, judged, *columns, shared=True, lengths=lengths)
 
 
 def _decided(matcher: Matcher, ours: Texts, theirs: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -186,46 +199,6 @@ def _in_units(item: TextItem, split: Splitter) -> TextItem:
     return replace(item, retrieved=[unit for text in item.retrieved for unit in split(text)], references=references)
 
 
-def _repeats(query: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    repeated = np.zeros(len(codes), bool)
-    order = np.lexsort((codes, query))
-    repeated[order[1:]] = (np.diff(query[order]) == 0) & (np.diff(codes[order]) == 0)
-    return repeated
-
-
-def _joined(parts: Sequence[Passages]) -> Passages:
-    """Batches one after the other, with questions numbered through."""
-    if len(parts) == 1:
-        return parts[0]
-    tables = [part.pairs for part in parts]
-    offsets = np.cumsum([0, *(len(table) for table in tables[:-1])]).tolist()
-    label_offsets = np.cumsum([0, *(len(table.judged) for table in tables[:-1])]).tolist()
-
-    def column(name: str) -> np.ndarray:
-        return np.concatenate([getattr(table, name) for table in tables])
-
-    def starts(of: Sequence[np.ndarray]) -> np.ndarray:
-        return np.concatenate(([0], np.cumsum(np.concatenate([np.diff(start) for start in of]))))
-
-    lengths = [table.lengths for table in tables if table.lengths is not None]
-    pairs = Placements(
-        queries=tuple(query for table in tables for query in table.queries),
-        judged_start=starts([table.judged_start for table in tables]),
-        query=np.concatenate([table.query + offset for table, offset in zip(tables, offsets, strict=True)]),
-        lengths=Lengths(starts([part.start for part in lengths]), np.concatenate([part.tokens for part in lengths]))
-        if lengths
-        else None,
-        label=np.concatenate([table.label + offset for table, offset in zip(tables, label_offsets, strict=True)]),
-        shared=True,
-        **{
-            name: column(name) for name in ("retrieved", "answered", "judged", "rank", "grade", "tie_first", "tie_last")
-        },
-    )
-    query = np.concatenate([part.query + offset for part, offset in zip(parts, offsets, strict=True)])
-    rank, repeated = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rank", "repeated"))
-    return Passages(pairs, query, rank, repeated)
-
-
 def place(
     retrieved: Sequence[Texts],
     references: Sequence[Texts],
@@ -240,12 +213,14 @@ def place(
     """
     query: list[int] = []
     rank: list[int] = []
-    aspect: list[int] = []
-    judged_size = []
+    labels: list[int] = []
+    judged_size: list[int] = []
+    before = 0
     for q, (texts, wanted) in enumerate(zip(retrieved, references, strict=True)):
-        number = {text: i for i, text in enumerate(dict.fromkeys(wanted))}
+        number = {text: i for i, text in enumerate(dict.fromkeys(wanted), before)}
         listed = list(wanted) if repeated_references == "each" else list(number)
         judged_size.append(len(listed))
+        before += len(listed)
         known: dict[str, list[int]] = {}
         for at, text in enumerate(texts, 1):
             if text not in known:
@@ -256,21 +231,41 @@ def place(
                     known[text] = [number[reference] for reference in listed if reference in covered]
             query += [q] * len(known[text])
             rank += [at] * len(known[text])
-            aspect += known[text]
-    ranks = np.array(rank, np.int64)
-    queries = np.array(query, np.int64)
-    judged_start = np.concatenate(([0], np.cumsum(judged_size))).astype(np.int64)
-    return Placements(
-        queries=tuple(map(str, range(len(retrieved)))),
-        retrieved=np.fromiter(map(len, retrieved), np.int64, len(retrieved)),
-        answered=np.ones(len(retrieved), bool),
-        judged_start=judged_start,
-        judged=np.ones(sum(judged_size)),
-        query=queries,
-        rank=ranks,
-        grade=np.ones(len(rank)),
-        tie_first=ranks,
-        tie_last=ranks,
-        label=judged_start[queries] + np.array(aspect, np.int64),
-        shared=True,
+            labels += known[text]
+    sizes = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
+    queries, ranks, references_of = (np.array(column, np.int64) for column in (query, rank, labels))
+    judged, grade = np.ones(before), np.ones(len(rank))
+    names = map(str, range(len(retrieved)))
+    return _placements(names, sizes, judged_size, judged, queries, ranks, references_of, grade)
+
+
+def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None) -> Explanation:
+    """How much each text of a question matches each of its references, and by which words."""
+    retrieved, references = usable_references(item, split, TextCounts())
+    degrees = np.zeros((len(retrieved), len(references)))
+    matched = np.zeros(degrees.shape, bool)
+    marks: dict[tuple[int, int], Stretches] = {}
+    rows = [row for row, text in enumerate(retrieved) if text.strip()]
+    texts = [retrieved[row] for row in rows]
+    for column, reference in enumerate(references if rows else ()):
+        left = np.repeat(np.arange(len(rows)), len(reference.texts))
+        right = np.tile(np.arange(len(reference.texts)), len(rows))
+        by_text = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
+        best = by_text.argmax(axis=1)
+        degrees[rows, column] = by_text.max(axis=1)
+        matched[rows, column] = matcher.enough(by_text).any(axis=1)
+        for i in np.flatnonzero(matched[rows, column]).tolist():
+            marks[rows[i], column] = matcher.marks(texts[i], reference.texts[int(best[i])])
+    return Explanation(
+        query=item.query,
+        question=item.question,
+        matcher=str(matcher),
+        says=matcher.says,
+        retrieved=retrieved,
+        references=references,
+        degrees=degrees,
+        matched=matched,
+        marks=marks,
+        threshold=matcher.threshold,
+        inclusive=matcher.inclusive,
     )

@@ -23,7 +23,7 @@ import numpy as np
 
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError
-from goldrank.match.matcher import Matcher
+from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged
 
 Sentence = tuple[str, ...]
@@ -167,34 +167,23 @@ def _masks(retrieved: Texts) -> Callable[[str], int]:
     return made
 
 
-class Rouge(Matcher):
+class Rouge(PruningMatcher):
     """ROUGE-L recall of continuous-eval: the `rouge` package's, by sentences and sets of words."""
 
     name: ClassVar[str] = "rouge"
     says: ClassVar[str] = "ROUGE-L recall (rouge)"
     default_threshold: ClassVar[float | None] = 0.7
 
-    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return self._recalls(retrieved, references, left, right, None)
-
-    def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def degrees(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
+    ) -> np.ndarray:
         threshold = self.threshold or 0
 
         def enough(recall: float) -> bool:
             return recall > 0 and (recall >= threshold if self.inclusive else recall > threshold)
 
-        return self.enough(self._recalls(retrieved, references, left, right, enough))
-
-    def _recalls(
-        self,
-        retrieved: Texts,
-        references: Texts,
-        left: np.ndarray,
-        right: np.ndarray,
-        enough: Callable[[float], bool] | None,
-    ) -> np.ndarray:
         def recall(i: int, j: int) -> float:
-            return _recall(retrieved[i], references[j], enough)
+            return _recall(retrieved[i], references[j], enough if deciding else None)
 
         return np.fromiter(map(recall, left.tolist(), right.tolist()), np.float64, len(left))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.spans import NOWHERE, Spans
-from goldrank.data.texts import Span, TextItem
+from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, MismatchError, one_of
 from goldrank.match.evidence import ChunksLike, EvidenceLike, Finder, gold_spans, resolve
 from goldrank.match.locate import SIMILARITY
@@ -67,47 +67,32 @@ def spans_of(
     finder = Finder(sources, several=several, unlocated=unlocated, similarity=similarity, size=size)
     resolved = resolve(items, finder, quotes, chunk_sources)
     corpus = None if chunks is None else finder.chunks(chunks)
-    if overlap == "error" and not finder.sources:
-        _check_overlap(resolved)
-    source_tokens = None if unit == "char" else _tokens(resolved, corpus or [], finder.sources, tokens)
-    return Spans.of(resolved, tokens=source_tokens, size=size, chunks=corpus), finder.notes
-
-
-def _retrieved_sources(items: Sequence[TextItem]) -> set[str]:
-    return {span.source for item in items for span in item.spans or () if span is not None}
-
-
-def _gold_sources(items: Sequence[TextItem]) -> set[str]:
-    return {span.source for item in items for span in gold_spans(item.evidence)} - {NOWHERE}
-
-
-def _tokens(
-    items: Sequence[TextItem], chunks: Sequence[Span], sources: Mapping[str, str], tokens: Offsets
-) -> dict[str, np.ndarray]:
-    """The tokens of every source that is spoken of."""
-    used = _retrieved_sources(items) | _gold_sources(items) | {chunk.source for chunk in chunks}
-    tables: dict[str, np.ndarray] = {}
-    for source in sorted(used):
-        if source not in sources:
-            raise InputError(
-                f"the tokens of source '{ids.show(source)}' cannot be counted without its text",
-                hint='Give the sources: a mapping from id to text; or unit="char".',
-            )
-        table = np.array(list(tokens(sources[source])), np.int64).reshape(-1, 2)
-        if (np.diff(table.ravel()) < 0).any() or (table < 0).any() or (table > len(sources[source])).any():
-            raise InputError(
-                f"the tokens of source '{ids.show(source)}' overlap, are not in order or lie outside",
-                hint="A function for tokens returns pairs (start, end) of characters, ascending.",
-            )
-        tables[source] = table
-    return tables
-
-
-def _check_overlap(items: Sequence[TextItem]) -> None:
-    retrieved, gold = _retrieved_sources(items), _gold_sources(items)
-    if retrieved and gold and not retrieved & gold:
+    retrieved = {span.source for item in resolved for span in item.spans or () if span is not None}
+    gold = {span.source for item in resolved for span in gold_spans(item.evidence)} - {NOWHERE}
+    if overlap == "error" and not finder.sources and retrieved and gold and not retrieved & gold:
         raise MismatchError(
             "retrieved texts and evidence have no source in common: "
             f"retrieved {ids.samples(sorted(retrieved))}, evidence {ids.samples(sorted(gold))}",
             hint='Are the sources named alike? overlap="allow" goes on.',
         )
+    source_tokens = None
+    if unit == "token":
+        used = sorted(retrieved | gold | {chunk.source for chunk in corpus or ()})
+        source_tokens = {source: _tokens(source, finder.sources.get(source), tokens) for source in used}
+    return Spans.of(resolved, tokens=source_tokens, size=size, chunks=corpus), finder.notes
+
+
+def _tokens(source: str, text: str | None, tokens: Offsets) -> np.ndarray:
+    """The places of the tokens of a source."""
+    if text is None:
+        raise InputError(
+            f"the tokens of source '{ids.show(source)}' cannot be counted without its text",
+            hint='Give the sources: a mapping from id to text; or unit="char".',
+        )
+    table = np.array(list(tokens(text)), np.int64).reshape(-1, 2)
+    if (np.diff(table.ravel()) < 0).any() or (table < 0).any() or (table > len(text)).any():
+        raise InputError(
+            f"the tokens of source '{ids.show(source)}' overlap, are not in order or lie outside",
+            hint="A function for tokens returns pairs (start, end) of characters, ascending.",
+        )
+    return table

@@ -48,18 +48,12 @@ _WITHOUT_BLANKS = (
 
 
 @cache
-def _marks() -> str:
-    """The marks of Unicode, as the inside of a regular expression's class. Beyond these there are only the
-    selectors of variants, at U+E0100."""
+def _any_script() -> re.Pattern[str]:
     code = [point for point in range(0x300, 0x20000) if unicodedata.category(chr(point))[0] == "M"]
     begins = [point for point, before in zip(code, [0, *code], strict=False) if point != before + 1]
     ends = [point for point, after in zip(code, [*code[1:], 0], strict=True) if point != after - 1]
-    return "".join(f"{chr(begin)}-{chr(end)}" for begin, end in zip(begins, ends, strict=True))
-
-
-@cache
-def _any_script() -> re.Pattern[str]:
-    marks = f"[{_marks()}\U000e0100-\U000e01ef]"
+    ranges = "".join(f"{chr(begin)}-{chr(end)}" for begin, end in zip(begins, ends, strict=True))
+    marks = f"[{ranges}\U000e0100-\U000e01ef]"  # beyond these ranges there are only the selectors of variants
     letters = rf"[^\W{_WITHOUT_BLANKS}]"
     return re.compile(rf"{letters}+(?:{marks}+{letters}*)*|\w{marks}*")
 

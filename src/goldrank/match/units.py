@@ -8,38 +8,30 @@ from __future__ import annotations
 
 import re
 
-BEFORE_NAMES = frozenset(
-    (
-        *("mr", "mrs", "ms", "messrs", "mme", "mlle", "sra", "dr", "dra", "prof", "st", "mt", "ft", "rev", "hon"),
-        *("gen", "col", "sgt", "capt", "lt", "maj", "adm", "cmdr", "gov", "sen", "rep", "pres", "vs", "cf", "ca"),
-        *("approx", "dept", "est", "ed", "eds", "bzw", "ggf", "vgl", "e.g", "i.e", "z.b", "d.h", "u.a", "p.ej"),
-        *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
-    )
-)
+BEFORE_NAMES = {
+    *("mr", "mrs", "ms", "messrs", "mme", "mlle", "sra", "dr", "dra", "prof", "st", "mt", "ft", "rev", "hon"),
+    *("gen", "col", "sgt", "capt", "lt", "maj", "adm", "cmdr", "gov", "sen", "rep", "pres", "vs", "cf", "ca"),
+    *("approx", "dept", "est", "ed", "eds", "bzw", "ggf", "vgl", "e.g", "i.e", "z.b", "d.h", "u.a", "p.ej"),
+    *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
+}
 """Words after which a full stop does not end a sentence, in lower case without their last stop."""
 
-AT_THE_END = frozenset(
-    (
-        *("etc", "usw", "al", "inc", "ltd", "co", "corp", "jr", "sr", "ave", "blvd"),
-        *("u.s", "u.k", "u.n", "e.u", "a.m", "p.m", "ph.d", "b.c", "a.d", "d.c"),
-    )
-)
+AT_THE_END = {
+    *("etc", "usw", "al", "inc", "ltd", "co", "corp", "jr", "sr", "ave", "blvd"),
+    *("u.s", "u.k", "u.n", "e.u", "a.m", "p.m", "ph.d", "b.c", "a.d", "d.c"),
+}
 """Words after which it does only if a word follows that begins sentences."""
 
-BEFORE_NUMBERS = frozenset(
-    (
-        *("no", "nos", "nr", "fig", "figs", "tab", "vol", "vols", "p", "pp", "ch", "art", "sec", "secs", "par"),
-        *("eq", "eqs", "ex", "ref", "refs"),
-    )
-)
+BEFORE_NUMBERS = {
+    *("no", "nos", "nr", "fig", "figs", "tab", "vol", "vols", "p", "pp", "ch", "art", "sec", "secs", "par"),
+    *("eq", "eqs", "ex", "ref", "refs"),
+}
 """Words after which it does not if a number follows."""
 
-MONTHS = frozenset(
-    (
-        *("januar", "februar", "märz", "april", "mai", "juni"),
-        *("juli", "august", "september", "oktober", "november", "dezember"),
-    )
-)
+MONTHS = {
+    *("januar", "februar", "märz", "april", "mai", "juni"),
+    *("juli", "august", "september", "oktober", "november", "dezember"),
+}
 """After the number of a day and its full stop ("am 3. Mai")."""
 
 _BEGINS = re.compile(

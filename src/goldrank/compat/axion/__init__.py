@@ -21,8 +21,17 @@ from goldrank.compat.axion.data import (
     MultiKResult,
     TestResult,
 )
-from goldrank.compat.axion.judges import ContextualPrecision, ContextualRanking, ContextualRecall, Judge
-from goldrank.compat.axion.metrics import HitRateAtK, MeanReciprocalRank, NDCGAtK, PrecisionAtK, RecallAtK
+from goldrank.compat.axion.metrics import (
+    ContextualPrecision,
+    ContextualRanking,
+    ContextualRecall,
+    HitRateAtK,
+    Judge,
+    MeanReciprocalRank,
+    NDCGAtK,
+    PrecisionAtK,
+    RecallAtK,
+)
 from goldrank.compat.axion.runner import MetricRunner, registry
 
 __all__ = [

@@ -1,15 +1,18 @@
-"""Axion's metrics over ids: items are read into placements once, and measures of goldrank give the values."""
+"""Axion's metrics: over ids, where items are read into placements once and measures of goldrank give the values, and
+those that ask a judge, a function of one's own, which may call a language model."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
-from goldrank.compat._common import is_whole, values
+from goldrank.compat._common import is_whole, placed_verdicts, values
 from goldrank.compat.axion.data import (
     DatasetItem,
     KDetail,
@@ -20,9 +23,14 @@ from goldrank.compat.axion.data import (
 from goldrank.conventions import ABOVE_ZERO, AXION
 from goldrank.data.placements import Placements
 from goldrank.engine.lists import place
-from goldrank.errors import OptionError
+from goldrank.errors import GoldrankError, OptionError
+from goldrank.match.units import sentences
 from goldrank.measures.gain import ideal_dcg
 
+Judge: TypeAlias = Callable[[DatasetItem, str], bool | float | Awaitable[bool | float]]
+"""A function, asynchronous or not, that answers for one text of an item."""
+
+Result = TypeVar("Result")
 FAILED = "Metric computation failed: "
 """How Axion begins the reason of an item that cannot be scored."""
 
@@ -154,6 +162,8 @@ class MetricAtK(RetrievalMetric):
     """A metric at one or several cut-offs; `main_k` (the largest unless given) makes the score."""
 
     default_k = 10
+    shown_as: ClassVar[str] = ".4f"
+    """How the explanation formats the score."""
 
     def __init__(
         self,
@@ -169,10 +179,9 @@ class MetricAtK(RetrievalMetric):
         kept = sorted({int(cut) for cut in given if is_whole(cut) and cut > 0})
         if not kept:
             raise OptionError("k must contain at least one positive integer.", hint=f"It is {k!r}.")
-        if not as_released or not all(map(is_whole, given)):
-            for cut in given:
-                if not is_whole(cut) or cut < 1:
-                    raise OptionError(f"k contains {cut!r}, which is not a positive integer")
+        for cut in given:
+            if not is_whole(cut) or (cut < 1 and not as_released):
+                raise OptionError(f"k contains {cut!r}, which is not a positive integer")
         if main_k is not None and main_k not in kept:
             raise OptionError(f"main_k ({main_k}) must be one of the specified k values: {kept}")
         self.k = kept
@@ -185,16 +194,13 @@ class MetricAtK(RetrievalMetric):
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
         raise NotImplementedError
 
-    def _shown(self, score: float) -> str:
-        return f"{score:.4f}"
-
     def _measured(self, batch: Batch, placed: Placements) -> list[MetricEvaluationResult]:
         by_k = {k: self._details(k, placed) for k in self.k}
         results = []
         for i in range(len(placed)):
             details = {k: by_k[k][i] for k in self.k}
             score = details[self.main_k].score
-            explanation = f"Scores calculated for K={self.k}. Main score (K={self.main_k}) is {self._shown(score)}."
+            explanation = f"Scores calculated for K={self.k}. Main score (K={self.main_k}) is {score:{self.shown_as}}."
             results.append(self._result(score, explanation, self._signals(details, score)))
         return results
 
@@ -220,12 +226,10 @@ class HitRateAtK(MetricAtK):
     best_for = "Quick sanity check"
     key_question = "Did we find anything relevant?"
     formula = "1 if any relevant in K"
+    shown_as = ""
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
         return [KDetail(score, is_hit=score > 0) for score in values("Success", k, placed, AXION).tolist()]
-
-    def _shown(self, score: float) -> str:
-        return str(score)
 
 
 class MeanReciprocalRank(RetrievalMetric):
@@ -320,3 +324,124 @@ class RecallAtK(MetricAtK):
                 explanation = f"{reason}: every judged document has relevance 0 or less."
                 results[i] = self._result(0.0, explanation, results[i].signals)
         return results
+
+
+def run_now(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of asynchronous work for code that is not; in code that is, an error that says what to write."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise GoldrankError(
+        "score() waits for asynchronous work and cannot do so inside an event loop (a notebook has one)",
+        hint="Write `await metric.execute(item)` or `await runner.run(items)` here.",
+    )
+
+
+class JudgedMetric(RetrievalMetric):
+    """A metric over the verdicts of `judge(item, text)`."""
+
+    best_for = "Judged context"
+    tags = ("retrieval", "judged")
+    required_fields: ClassVar[tuple[str, ...]] = ("retrieved_content",)
+    measure: ClassVar[str]
+    """What is made of the verdicts, with these `options`."""
+    options: ClassVar[Mapping[str, str | float]]
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        metric_name: str | None = None,
+        threshold: float | None = None,
+        as_released: bool = False,
+    ) -> None:
+        super().__init__(metric_name=metric_name, threshold=threshold, as_released=as_released)
+        self.judge = judge
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (*super().parameters, self.judge)
+
+    def score(self, item: DatasetItem) -> MetricEvaluationResult:
+        return run_now(self.execute(item))
+
+    def score_all(self, items: Sequence[Any]) -> list[MetricEvaluationResult]:
+        return [self.score(item) for item in items]
+
+    async def execute(self, item: DatasetItem) -> MetricEvaluationResult:
+        try:
+            require_fields(item, self.required_fields)
+        except BadItemError as error:
+            return self._result(math.nan, str(error))
+        texts = self._texts(item)
+        verdicts = []
+        for text in texts:
+            answer = self.judge(item, text)
+            verdicts.append(float(await answer if inspect.isawaitable(answer) else answer))
+        score = float(values(self.measure, None, placed_verdicts(verdicts), AXION, **self.options)[0])
+        accepted = sum(verdict > 0 for verdict in verdicts)
+        explanation = f"The judge accepted {accepted} of {len(texts)} texts."
+        return self._result(score, explanation, dict(zip(texts, verdicts, strict=True)))
+
+    def _texts(self, item: DatasetItem) -> list[str]:
+        return item.retrieved_content
+
+
+class ContextualPrecision(JudgedMetric):
+    """Average precision over the retrieved texts that `judge(item, text)` calls useful, divided by those seen.
+
+    >>> item = DatasetItem(query="q", retrieved_content=["no", "yes"])
+    >>> ContextualPrecision(judge=lambda item, text: text == "yes").score(item).score
+    0.5
+    """
+
+    key = "contextual_precision"
+    default_name = "Contextual Precision"
+    key_question = "Do useful texts come first?"
+    formula = "mean of precision at the useful texts"
+    measure = "AP"
+    options: ClassVar[Mapping[str, str | float]] = {"divisor": "hits", "rel": ABOVE_ZERO}
+
+
+class ContextualRanking(JudgedMetric):
+    """nDCG of the retrieved texts with the judge's answers as grades; the ideal is their best order.
+
+    >>> item = DatasetItem(query="q", retrieved_content=["no", "yes"])
+    >>> round(ContextualRanking(judge=lambda item, text: text == "yes").score(item).score, 4)
+    0.6309
+    """
+
+    key = "contextual_ranking"
+    default_name = "Contextual Ranking"
+    key_question = "Is the order of the context optimal?"
+    formula = "DCG / DCG of the best order"
+    measure = "nDCG"
+    options: ClassVar[Mapping[str, str | float]] = {"ideal": "retrieved"}
+
+
+class ContextualRecall(JudgedMetric):
+    """The share of the expected output's sentences that `judge(item, sentence)` finds in the retrieved texts.
+
+    >>> item = DatasetItem(retrieved_content=["Paris is big."], expected_output="Paris is big. It rains.")
+    >>> ContextualRecall(judge=lambda item, text: text in item.retrieved_content).score(item).score
+    0.5
+    """
+
+    key = "contextual_recall"
+    default_name = "Contextual Recall"
+    key_question = "Does the context hold everything that the answer needs?"
+    formula = "supported sentences / all sentences"
+    required_fields = ("retrieved_content", "expected_output")
+    measure = "SetP"
+    options: ClassVar[Mapping[str, str | float]] = {"rel": ABOVE_ZERO}
+
+    def _texts(self, item: DatasetItem) -> list[str]:
+        return sentences(item.expected_output or "")
+
+
+METRICS: tuple[type[RetrievalMetric], ...] = (
+    *(HitRateAtK, MeanReciprocalRank, NDCGAtK, PrecisionAtK, RecallAtK),
+    *(ContextualPrecision, ContextualRecall, ContextualRanking),
+)

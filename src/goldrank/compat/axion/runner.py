@@ -12,22 +12,7 @@ from typing import Any, Protocol
 
 from goldrank.compat._common import positive
 from goldrank.compat.axion.data import DatasetItem, MetricEvaluationResult, MetricScore, TestResult, as_items
-from goldrank.compat.axion.judges import (
-    ContextualPrecision,
-    ContextualRanking,
-    ContextualRecall,
-    JudgedMetric,
-    run_now,
-)
-from goldrank.compat.axion.metrics import (
-    Batch,
-    HitRateAtK,
-    MeanReciprocalRank,
-    NDCGAtK,
-    PrecisionAtK,
-    RecallAtK,
-    RetrievalMetric,
-)
+from goldrank.compat.axion.metrics import METRICS, Batch, JudgedMetric, RetrievalMetric, run_now
 from goldrank.errors import OptionError, did_you_mean
 
 
@@ -50,9 +35,8 @@ class MetricRegistry:
 
     def compatible(self, item: DatasetItem) -> list[type[RetrievalMetric]]:
         """The classes whose required fields an item has."""
-        return [
-            metric for metric in self._classes.values() if all(getattr(item, name) for name in metric.required_fields)
-        ]
+        known = self._classes.values()
+        return [metric for metric in known if all(getattr(item, name) for name in metric.required_fields)]
 
     def describe(self) -> list[dict[str, object]]:
         """Every metric at a glance."""
@@ -63,18 +47,7 @@ class MetricRegistry:
         ]
 
 
-registry = MetricRegistry(
-    (
-        HitRateAtK,
-        MeanReciprocalRank,
-        NDCGAtK,
-        PrecisionAtK,
-        RecallAtK,
-        ContextualPrecision,
-        ContextualRecall,
-        ContextualRanking,
-    )
-)
+registry = MetricRegistry(METRICS)
 
 
 class HasScore(Protocol):

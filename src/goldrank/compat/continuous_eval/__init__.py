@@ -12,24 +12,27 @@ if it is more. Not imitated: division by zero without ground truth (0 here), res
 their queries, means of an earlier run, and long texts that count as different from themselves.
 """
 
-from goldrank.compat.continuous_eval.data import Dataset, example_data
-from goldrank.compat.continuous_eval.evaluator import GreaterOrEqualThan, MeanGreaterOrEqualThan, RetrievalEvaluator
-from goldrank.compat.continuous_eval.matching import (
-    ExactChunkMatch,
-    ExactSentenceMatch,
-    MatchingStrategy,
-    MatchingStrategyType,
-    RougeChunkMatch,
-    RougeSentenceMatch,
+from goldrank.compat.continuous_eval.evaluator import (
+    Dataset,
+    GreaterOrEqualThan,
+    MeanGreaterOrEqualThan,
+    RetrievalEvaluator,
+    example_data,
 )
 from goldrank.compat.continuous_eval.metrics import (
     Described,
+    ExactChunkMatch,
+    ExactSentenceMatch,
     Judge,
     LLMBasedContextCoverage,
     LLMBasedContextPrecision,
+    MatchingStrategy,
+    MatchingStrategyType,
     Metric,
     PrecisionRecallF1,
     RankedRetrievalMetrics,
+    RougeChunkMatch,
+    RougeSentenceMatch,
     TokenCount,
 )
 

@@ -1,7 +1,8 @@
-"""continuous-eval's metrics over texts, and those that ask a judge."""
+"""continuous-eval's metrics over texts, those that ask a judge, and when a retrieved text counts for a ground truth."""
 
 from __future__ import annotations
 
+import enum
 import math
 import numbers
 from collections.abc import Callable, Mapping, Sequence, Sized
@@ -9,18 +10,14 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import checked_texts, mean, placed_verdicts, values
-from goldrank.compat.continuous_eval.matching import (
-    ExactChunkMatch,
-    MatchingStrategy,
-    MatchingStrategyType,
-    RougeChunkMatch,
-)
+from goldrank.compat._common import TextLists, checked_texts, mean, placed_verdicts, values
 from goldrank.conventions import CONTINUOUS_EVAL
 from goldrank.data.placements import Placements
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
-from goldrank.match import place
+from goldrank.match import TextRule, place
+from goldrank.match.exact import same
+from goldrank.match.rouge import reaches, rouge_l_recall
 from goldrank.match.units import sentences
 from goldrank.measures.cutoff import harmonic
 
@@ -30,6 +27,89 @@ Judge: TypeAlias = Callable[[str, str], bool | float]
 Schema: TypeAlias = dict[str, dict[str, Any]]
 """Each output with its type and limits. `Any`: a word and a pair of numbers."""
 
+Columns: TypeAlias = dict[str, np.ndarray]
+
+
+class MatchingStrategyType(enum.Enum):
+    """What is compared: whole chunks, or their sentences."""
+
+    CHUNK_MATCH = "chunk"
+    SENTENCE_MATCH = "sentence"
+
+
+class MatchingStrategy:
+    """Write one's own by giving `type` and `is_relevant`."""
+
+    type: MatchingStrategyType = MatchingStrategyType.CHUNK_MATCH
+
+    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        """Whether a retrieved chunk or sentence counts for a ground truth one."""
+        raise NotImplementedError
+
+    def in_release(self, release: str | None) -> TextRule:
+        """`is_relevant` as a release has it: None, '0.2' or 'later'."""
+        return self.is_relevant
+
+
+class ExactChunkMatch(MatchingStrategy):
+    """Chunks that are equal.
+
+    >>> ExactChunkMatch().is_relevant("Paris", "paris")
+    False
+    """
+
+    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        return same(retrieved_component, ground_truth_component)
+
+    def in_release(self, release: str | None) -> TextRule:
+        return same
+
+
+class ExactSentenceMatch(ExactChunkMatch):
+    """Sentences that are equal."""
+
+    type = MatchingStrategyType.SENTENCE_MATCH
+
+
+class RougeChunkMatch(MatchingStrategy):
+    """Chunks that hold at least `threshold` of the ground truth's words in order (ROUGE-L recall).
+
+    `inclusive=False` wants more than the threshold; without it, each release has its own rule.
+
+    >>> RougeChunkMatch().is_relevant("a b c d e f g", "a b c d e f g h i j")
+    True
+    """
+
+    default_threshold: ClassVar[float] = 0.7
+
+    def __init__(self, threshold: float | None = None, *, inclusive: bool | None = None) -> None:
+        self.threshold: float = self.default_threshold if threshold is None else threshold
+        self.inclusive: bool | None = inclusive
+        is_number = isinstance(self.threshold, numbers.Real) and not isinstance(self.threshold, bool)
+        if not is_number or not 0 <= self.threshold <= 1:
+            raise OptionError(f"threshold is {threshold!r}; it must be a number from 0 to 1")
+
+    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        return reaches(retrieved_component, ground_truth_component, self.threshold, self.inclusive is not False)
+
+    def in_release(self, release: str | None) -> TextRule:
+        if release != "0.2":
+            return self.is_relevant
+        more_than = self.type is MatchingStrategyType.CHUNK_MATCH if self.inclusive is None else not self.inclusive
+
+        def older(retrieved: str, truth: str) -> bool:
+            recall = rouge_l_recall(retrieved, truth)
+            return recall > self.threshold if more_than else recall >= self.threshold
+
+        return older
+
+
+class RougeSentenceMatch(RougeChunkMatch):
+    """Sentences by ROUGE-L recall."""
+
+    type = MatchingStrategyType.SENTENCE_MATCH
+    default_threshold: ClassVar[float] = 0.8
+
 
 class Described:
     """What a metric takes and returns, and how its values are put together."""
@@ -38,23 +118,19 @@ class Described:
     args: ClassVar[tuple[str, ...]] = ("retrieved_context", "ground_truth_context")
     help: ClassVar[str] = ""
 
-    def aggregate(self, results: Sequence[Mapping[str, object]]) -> dict[str, float]:
-        """The mean of every numeric output.
+    @staticmethod
+    def aggregate(results: Sequence[Mapping[str, object]]) -> dict[str, float]:
+        """The mean of every numeric output, over the results that have it.
 
         >>> PrecisionRecallF1().aggregate([{"context_f1": 0.5, "note": "x"}, {"context_f1": 1.0}])
         {'context_f1': 0.75}
         """
-        return means(results)
-
-
-def means(results: Sequence[Mapping[str, object]]) -> dict[str, float]:
-    """The mean of everything that is a number, over the results that have it."""
-    columns: dict[str, list[float]] = {}
-    for result in results:
-        for key, value in result.items():
-            if isinstance(value, numbers.Real):
-                columns.setdefault(key, []).append(float(value))
-    return {key: mean(np.array(column)) for key, column in columns.items()}
+        columns: dict[str, list[float]] = {}
+        for result in results:
+            for key, value in result.items():
+                if isinstance(value, numbers.Real):
+                    columns.setdefault(key, []).append(float(value))
+        return {key: mean(np.array(column)) for key, column in columns.items()}
 
 
 class Metric(Described):
@@ -73,15 +149,11 @@ class Metric(Described):
 
     compute = __call__
 
-    def batch(
-        self, retrieved_context: Sequence[Texts], ground_truth_context: Sequence[Texts]
-    ) -> list[dict[str, float]]:
+    def batch(self, retrieved_context: TextLists, ground_truth_context: TextLists) -> list[dict[str, float]]:
         """The values of many queries, in their order."""
         return self.many(retrieved_context, ground_truth_context, "later")
 
-    def many(
-        self, retrieved: Sequence[Texts], truths: Sequence[Texts], form: str, k: int | None = None
-    ) -> list[dict[str, float]]:
+    def many(self, retrieved: TextLists, truths: TextLists, form: str, k: int | None = None) -> list[dict[str, float]]:
         """The values of many queries, by the call `form` of '0.2' or of 'later' releases."""
         if len(retrieved) != len(truths):
             raise InputError(f"there are {len(retrieved):,} retrieved lists and {len(truths):,} of ground truth")
@@ -92,9 +164,7 @@ class Metric(Described):
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def _columns(
-        self, retrieved: Sequence[Texts], truths: Sequence[Texts], release: str | None, k: int | None
-    ) -> dict[str, np.ndarray]:
+    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
         raise NotImplementedError
 
 
@@ -112,17 +182,14 @@ class _MatchingMetric(Metric):
             return self.matching_strategy
         return RougeChunkMatch() if release == "later" else ExactChunkMatch()
 
-    def _placed(
-        self, retrieved: Sequence[Texts], truths: Sequence[Texts], release: str | None, each: bool
-    ) -> Placements:
+    def _placed(self, retrieved: TextLists, truths: TextLists, release: str | None, each: bool) -> Placements:
         strategy = self._strategy(release)
         if strategy.type is MatchingStrategyType.SENTENCE_MATCH:
-            retrieved, truths = _by_sentence(retrieved), _by_sentence(truths)
+            retrieved, truths = (
+                [[sentence for text in texts for sentence in sentences(text)] for texts in column]
+                for column in (retrieved, truths)
+            )
         return place(retrieved, truths, strategy.in_release(release), repeated_references="each" if each else "once")
-
-
-def _by_sentence(column: Sequence[Texts]) -> list[list[str]]:
-    return [[sentence for text in texts for sentence in sentences(text)] for texts in column]
 
 
 class RankedRetrievalMetrics(_MatchingMetric):
@@ -142,9 +209,7 @@ class RankedRetrievalMetrics(_MatchingMetric):
         if self._strategy(None).type is not MatchingStrategyType.CHUNK_MATCH:
             raise OptionError("Ranked metrics are calculated at chunk level.", hint="Use a chunk matching strategy.")
 
-    def _columns(
-        self, retrieved: Sequence[Texts], truths: Sequence[Texts], release: str | None, k: int | None
-    ) -> dict[str, np.ndarray]:
+    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
         pairs = self._placed(retrieved, truths, release, each=release is not None)
         if k is not None:
             pairs = pairs.cut(k)
@@ -169,9 +234,7 @@ class PrecisionRecallF1(_MatchingMetric):
     schema = _limits("context_precision", "context_recall", "context_f1")
     help = "Precision, recall and F1 of the retrieved chunks or sentences."
 
-    def _columns(
-        self, retrieved: Sequence[Texts], truths: Sequence[Texts], release: str | None, k: int | None
-    ) -> dict[str, np.ndarray]:
+    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
         pairs = self._placed([texts[:k] for texts in retrieved], truths, release, each=release == "0.2")
         counted = pairs.every_row if release == "0.2" else pairs.per_rank
         precision = values("SetP", None, counted, CONTINUOUS_EVAL)
@@ -202,9 +265,7 @@ class TokenCount(Metric):
             )
         self.encoder = encoder_name
 
-    def _columns(
-        self, retrieved: Sequence[Texts], truths: Sequence[Texts], release: str | None, k: int | None
-    ) -> dict[str, np.ndarray]:
+    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
         def tokens(text: str) -> float:
             return len(self.encoder(text)) if callable(self.encoder) else len(text) / 4
 
