@@ -14,8 +14,8 @@ import numpy as np
 import oracle
 import pyarrow as pa
 import pytest
-from test_differential import MEASURES, PARSED, make_case, same
-from test_properties import PLAIN, random_data, random_measure
+from random_cases import MEASURES, PARSED, make_case, same
+from random_measures import PLAIN, random_data, random_measure
 
 sys.path.insert(0, str(Path(__file__).parent))
 
