@@ -131,8 +131,9 @@ def measure(
     A measure of aspects (subtopics, judges), preferences, texts or spans says so with `over` and gets that table.
 
     `cutoff` is 'optional' if the function has `k`, else 'none'. `options` are the rules for options; `rel`, numbers
-    and flags need none. An alias may imply options: ("RBO", {"normalize": False}). A name or alias that is taken is
-    an error unless `replace=True`. What else may be said is described in `Declaration`.
+    and flags need none, and rules for options that the function does not have are passed over, so that a family can
+    share a table of them. An alias may imply options: ("RBO", {"normalize": False}). A name or alias that is taken
+    is an error unless `replace=True`. What else may be said is described in `Declaration`.
     """
 
     def declare(function: Function) -> Function:
@@ -148,9 +149,12 @@ def _declaration(
     """The declaration of a function, or the error that says what is wrong with it."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise MeasureError(f"{name!r} cannot be the name of a measure", hint="Letters, digits and _, a letter first.")
-    parameters = inspect.signature(function).parameters.values()
-    options, defaults = {**COMMON, **rules}, dict(COMMON_DEFAULTS)
-    for p in parameters:
+    parameters = inspect.signature(function).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    taken = {key: rule for key, rule in rules.items() if takes_any or key in list(parameters)[1:]}
+    options = {**COMMON, **taken}
+    defaults = dict(COMMON_DEFAULTS)
+    for p in parameters.values():
         if p.kind is not p.KEYWORD_ONLY or p.name in ("k", *COMMON):
             continue
         rule = options.get(p.name) or option_for(p.name, p.default)
@@ -164,14 +168,13 @@ def _declaration(
             defaults[p.name] = rule.check(p.default)
         except ValueError as error:
             raise MeasureError(f"measure {name}: option {p.name!r} needs a default that is {error}") from None
-    has_k = any(p.name == "k" for p in parameters)
     declared = Declaration(
         name,
         function,
         options=options,
         defaults=defaults,
         doc=inspect.getdoc(function) or "",
-        cutoff=cutoff or ("optional" if has_k else "none"),
+        cutoff=cutoff or ("optional" if "k" in parameters else "none"),
         **about,
     )
     allowed = {"over": Over, "cutoff": Cutoff, "average": Average, "ties": TieRule, "texts": TextRule}
@@ -182,7 +185,7 @@ def _declaration(
             raise MeasureError(f"measure {name}: {key} is {value!r}; it must be one of: {', '.join(get_args(words))}")
     if declared.per_query and declared.over != "placements":
         raise MeasureError(f"measure {name}: a function of one query's grades reads placements, not {declared.over}")
-    if declared.cutoff != "none" and not has_k:
+    if declared.cutoff != "none" and "k" not in parameters:
         raise MeasureError(f"measure {name} has a cut-off, but its function takes no `k`")
     if not declared.low < declared.high:
         raise MeasureError(f"measure {name}: low is {declared.low:g}, which is not below high, {declared.high:g}")
