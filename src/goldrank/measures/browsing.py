@@ -64,9 +64,9 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
     return values
 
 
-def _patience(rank: np.ndarray, T: float) -> np.ndarray:
-    """The chance to go on of a user who wants `T` documents and becomes more patient the further down."""
-    chance: np.ndarray = ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0
+def _patience(position: np.ndarray) -> np.ndarray:
+    """The chance to go on of a user who becomes more patient the further down."""
+    chance: np.ndarray = ((position - 1.0) / position) ** 2.0
     return chance
 
 
@@ -107,7 +107,9 @@ def insq(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float = 
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "INSQ(depth=2)")["INSQ(depth=2)"], 4)
     0.6923
     """
-    return expected_gain(p, lambda gain, rank: np.broadcast_to(_patience(rank, T), gain.shape), depth, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: np.broadcast_to(_patience(rank + 2.0 * T), gain.shape), depth, min_rel, max_rel
+    )
 
 
 @_measure(
@@ -125,13 +127,9 @@ def inst(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float = 
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "INST(depth=2)")["INST(depth=2)"], 4)
     0.8
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        position = rank + T + (T - np.cumsum(gain, axis=1))
-        chance: np.ndarray = ((position - 1.0) / position) ** 2.0
-        return chance
-
-    return expected_gain(p, goes_on, depth, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: _patience(rank + T + (T - np.cumsum(gain, axis=1))), depth, min_rel, max_rel
+    )
 
 
 @_nerr(
@@ -201,7 +199,7 @@ def nerr11(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float 
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR11")["NERR11"], 4)
     0.3077
     """
-    return expected_gain(p, lambda gain, rank: _patience(rank, T) * (1.0 - gain), depth, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: _patience(rank + 2.0 * T) * (1.0 - gain), depth, min_rel, max_rel)
 
 
 @_measure(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number
+
+Count: TypeAlias = Callable[[Placements, int | None, float], np.ndarray]
+"""From placements, k and rel to the number of relevant documents of each query: `hits` or `expected_hits`."""
 
 
 def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
@@ -46,23 +51,17 @@ class TieGroup(NamedTuple):
 def tie_groups(p: Placements, rel: float) -> list[TieGroup]:
     """Every group of ties with a relevant document, a document without ties being a group of one."""
     rows = np.flatnonzero(p.grade >= rel)
-    query, first, last = p.query[rows], p.tie_first[rows], p.tie_last[rows]
-    fresh = np.ones(len(rows), bool)
-    fresh[1:] = (query[1:] != query[:-1]) | (first[1:] != first[:-1])
-    start = np.flatnonzero(fresh)
-    relevant = np.diff(np.append(start, len(rows)))
-    before = p.cumulate(p.grade >= rel)[rows][start] - 1
-    columns = (query[start], first[start], (last - first + 1)[start], relevant, before)
+    _, start, relevant = np.unique(p.tie_group[rows], return_index=True, return_counts=True)
+    rows = rows[start]
+    before = p.cumulate(p.grade >= rel)[rows] - 1
+    columns = (p.query[rows], p.tie_first[rows], (p.tie_last - p.tie_first + 1)[rows], relevant, before)
     return [TieGroup(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def _of_places(found: np.ndarray, p: Placements, k: int, divisor: str) -> np.ndarray:
+def _precision(count: Count, p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
     """Documents found as a share of k, or of those returned where that is less."""
+    found = count(p, k, rel)
     return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
-
-
-def _expected_precision(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
-    return _of_places(expected_hits(p, k, rel), p, k, divisor)
 
 
 @measure(
@@ -75,7 +74,7 @@ def _expected_precision(p: Placements, *, k: int, rel: float, divisor: str) -> n
     aliases=("precision",),
     options={"divisor": Choice(("k", "retrieved"))},
     monotone=True,
-    ties=_expected_precision,
+    ties=partial(_precision, expected_hits),
 )
 def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
     """The share of relevant documents among the first k.
@@ -85,16 +84,12 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "P@2")["P@2"]
     0.5
     """
-    return _of_places(hits(p, k, rel), p, k, divisor)
+    return _precision(hits, p, k=k, rel=rel, divisor=divisor)
 
 
-def _of_relevant(found: np.ndarray, p: Placements, rel: float, divisor: str) -> np.ndarray:
+def _recall(count: Count, p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
     """Documents found as a share of all relevant ones, or of those returned at any rank."""
-    return ratio(found, p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
-
-
-def _expected_recall(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
-    return _of_relevant(expected_hits(p, k, rel), p, rel, divisor)
+    return ratio(count(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
 
 
 @measure(
@@ -106,7 +101,7 @@ def _expected_recall(p: Placements, *, k: int | None, rel: float, divisor: str) 
     aliases=("recall",),
     options={"divisor": Choice(("relevant", "returned"))},
     monotone=True,
-    ties=_expected_recall,
+    ties=partial(_recall, expected_hits),
     texts="references",
     limited_by_k=True,
 )
@@ -118,7 +113,7 @@ def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "rele
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "R@2")["R@2"]
     0.5
     """
-    return _of_relevant(hits(p, k, rel), p, rel, divisor)
+    return _recall(hits, p, k=k, rel=rel, divisor=divisor)
 
 
 def harmonic(precision: np.ndarray, recall: np.ndarray, weight: float) -> np.ndarray:
@@ -201,8 +196,7 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     1.0
     """
     relevant = p.relevant(rel)
-    every: np.ndarray = (hits(p, k, rel) == relevant) & (relevant > 0)
-    return every.astype(np.float64)
+    return np.where((hits(p, k, rel) == relevant) & (relevant > 0), 1.0, 0.0)
 
 
 @measure(

@@ -10,10 +10,10 @@ from goldrank.data.spans import Spans
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import harmonic, ratio
 from goldrank.measures.declare import measure
-from goldrank.measures.options import Choice, Number
+from goldrank.measures.options import Choice, Number, Option
 
 _SMITH = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval"
-_OPTIONS = {
+_OPTIONS: dict[str, Option] = {
     "beta": Number(low=0, high=1_000),
     "repeated": Choice(("once", "each")),  # how often a position counts that several retrieved texts hold
     "coverage": Number(low=0, high=1),  # the least share of an evidence that must be covered; some of it always

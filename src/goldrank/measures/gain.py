@@ -14,9 +14,22 @@ from goldrank.data.placements import Placements, accumulate
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Kernel, measure
-from goldrank.measures.options import Choice, Flag, Number
-from goldrank.measures.weights import DISCOUNT, GAIN, Gain, discounted, gains, running_powers
+from goldrank.measures.options import Choice, Number, Option
+from goldrank.measures.weights import GAIN, Gain, discounted, gains, running_powers
 
+_OPTIONS: dict[str, Option] = {
+    "gain": GAIN,
+    "discount": Choice(("log2", "log2_from_2", "ln")),
+    "ideal": Choice(("judged", "retrieved")),
+    "negative": Choice(("none", "keep")),
+    "beta": Number(low=0, high=1000),
+}
+_measure = partial(measure, options=_OPTIONS)
+_trec_eval = partial(
+    _measure,
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite="trec_eval 10 (National Institute of Standards and Technology)",
+)
 _JK = "Jarvelin and Kekalainen 2002, Cumulated gain-based evaluation of IR techniques"
 
 
@@ -33,14 +46,13 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     return p.sum(np.where(p.tie_first == p.tie_last, discounted(worth, p.rank, discount) * alone, worth * mean))
 
 
-@measure(
+@_measure(
     "DCG",
     high=np.inf,
     formula="DCG@k = sum over ranks r <= k of gain(r) / log2(r + 1)",
     use="Follow one system over time on the same queries; see what an nDCG is made of.",
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
-    options={"gain": GAIN, "discount": DISCOUNT, "negative": Choice(("none", "keep"))},
     monotone=True,
     ties=_expected_dcg,
     texts="references",
@@ -84,7 +96,7 @@ def ideal_dcg(
     return np.bincount(query, weights=value if k is None else np.where(rank <= k, value, 0.0), minlength=len(p))
 
 
-@measure(
+@_measure(
     "IdealDCG",
     high=np.inf,
     formula="IdealDCG@k = DCG@k of the ideal order of all judged documents",
@@ -92,18 +104,12 @@ def ideal_dcg(
     avoid="Comparing runs: it is the same for all of them.",
     cite=_JK,
     aliases=("ideal_dcg",),
-    options={"gain": GAIN, "discount": DISCOUNT},
     needs_relevant=False,
     monotone=True,
     ties="unordered",
 )
 def best_dcg(
-    p: Placements,
-    *,
-    k: int | None,
-    rel: float = 1,
-    gain: Gain = "linear",
-    discount: str = "log2",
+    p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear", discount: str = "log2"
 ) -> np.ndarray:
     """The DCG of the best order there can be.
 
@@ -123,20 +129,13 @@ def _normalised(
     return ratio(gained(p, k=k, **options), np.maximum(best, 0.0))
 
 
-@measure(
+@_measure(
     "nDCG",
     formula="nDCG@k = DCG@k / (DCG@k of the ideal order of all judged documents)",
     use="The first choice for graded judgements: order matters, and better documents matter more.",
     avoid="Judgements are binary and only the first hit counts (use RR), or most documents are unjudged.",
     cite=_JK,
     aliases=("ndcg_cut", ("ndcg_burges", {"gain": "exp2"})),
-    options={
-        "gain": GAIN,
-        "discount": DISCOUNT,
-        "ideal": Choice(("judged", "retrieved")),
-        "cut_ideal": Flag(),
-        "negative": Choice(("none", "keep")),
-    },
     monotone=True,
     ties=partial(_normalised, _expected_dcg),
     texts="references",
@@ -176,12 +175,7 @@ def ndcg(
     monotone=True,
 )
 def rank_biased(
-    placements: Placements,
-    *,
-    k: int | None,
-    rel: float | None = None,
-    p: float = 0.9,
-    gain: Gain = "linear",
+    placements: Placements, *, k: int | None, rel: float | None = None, p: float = 0.9, gain: Gain = "linear"
 ) -> np.ndarray:
     """Expected gain per document seen by a user who goes on with probability p.
 
@@ -215,8 +209,7 @@ def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     beyond = (least < 0) | (most > 1)
     low = np.where(beyond, least, 0.0)[p.query]
     span = np.where(beyond, most - least, 1.0)[p.query]
-    scaled: np.ndarray = np.where(p.grade >= 0, (worth - low) / span, 0.0)
-    return scaled
+    return np.where(p.grade >= 0, (worth - low) / span, 0.0)
 
 
 @measure(
@@ -269,8 +262,7 @@ class Ideal:
     def at(self, values: np.ndarray, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
         """A running value at some ranks: that of the last entry at or before it, 0 where there is none."""
         row = self.start[query] + np.minimum(rank, self.size[query]) - 1
-        found: np.ndarray = np.where(row >= self.start[query], np.append(values, 0.0)[row], 0.0)
-        return found
+        return np.where(row >= self.start[query], np.append(values, 0.0)[row], 0.0)
 
 
 def ideal_list(p: Placements, gain: Gain) -> Ideal:
@@ -286,17 +278,11 @@ def ideal_list(p: Placements, gain: Gain) -> Ideal:
     return Ideal(query, start, worth, rank, accumulate(discounted(worth, rank, "log2"), start))
 
 
-_TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
-
-
-@measure(
+@_trec_eval(
     "nDCGrel",
     formula="nDCGrel = mean over the documents with a gain of nDCG at their rank (at the end if not returned)",
     use="nDCG without a cut-off of its own: each query is measured where its relevant documents are.",
-    avoid="Comparison with the literature: it is seldom reported.",
-    cite=_TREC_EVAL,
     aliases=("ndcg_rel",),
-    options={"gain": GAIN},
     texts="references",
 )
 def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
@@ -316,13 +302,10 @@ def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     return np.where(total > 0, ratio(total, ideal.size), 0.0)
 
 
-@measure(
+@_trec_eval(
     "Rndcg",
     formula="Rndcg = mean of nDCG at the ranks where the ideal gain changes, and at the end of longer results",
     use="nDCG where the ideal ranking has its steps, which differ from query to query.",
-    avoid="Comparison with the literature: it is seldom reported.",
-    cite=_TREC_EVAL,
-    options={"gain": GAIN},
     texts="references",
 )
 def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
@@ -350,13 +333,10 @@ def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> n
     return np.where(p.relevant(rel) > 0, ratio(total, count + more), 0.0)
 
 
-@measure(
+@_trec_eval(
     "G",
     formula="G = (sum over documents of gain / log2(2 + ideal gain so far - gain so far)) / (sum of all gains)",
     use="A document's worth falls with what an ideal ranking would have gained more by then.",
-    avoid="Comparison with the literature: it is seldom reported.",
-    cite=_TREC_EVAL,
-    options={"gain": GAIN},
     texts="one_to_one",
 )
 def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
@@ -379,13 +359,12 @@ def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     return ratio(p.sum(value), whole)
 
 
-@measure(
+@_measure(
     "NCG",
     formula="NCG@k = (sum of the gains in the first k) / (sum of the k highest gains judged)",
     use="A first stage feeds a re-ranker: what it lets through matters, in which order does not.",
     avoid="Order within the first k matters.",
     cite="Craswell, Mitra, Yilmaz, Campos and Voorhees 2020, Overview of the TREC 2019 deep learning track",
-    options={"gain": GAIN},
     monotone=True,
     texts="references",
 )
@@ -405,7 +384,7 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") 
     return ratio(p.sum(worth if k is None else np.where(p.rank <= k, worth, 0.0)), whole)
 
 
-@measure(
+@_measure(
     "Q",
     formula="Q@k = (sum over relevant documents at ranks r <= k of (hits + beta * gain so far) / "
     "(r + beta * ideal gain so far)) / min(k, relevant)",
@@ -413,18 +392,10 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") 
     avoid="Comparison with the literature outside NTCIR; nDCG is better known.",
     cite="Sakai 2007, On the reliability of information retrieval metrics based on graded relevance",
     aliases=("Q_measure",),
-    options={"beta": Number(low=0, high=1000), "gain": GAIN},
     monotone=True,
     texts="one_to_one",
 )
-def q_measure(
-    p: Placements,
-    *,
-    k: int | None,
-    rel: float = 1,
-    beta: float = 1,
-    gain: Gain = "linear",
-) -> np.ndarray:
+def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, gain: Gain = "linear") -> np.ndarray:
     """The mean over relevant documents of a ratio that is precision blended with cumulated gain.
 
     `gain` is as in DCG; `beta=0` gives AP.
@@ -443,13 +414,12 @@ def q_measure(
     return ratio(p.sum(np.where(found, value, 0.0)), relevant if k is None else np.minimum(relevant, k))
 
 
-@measure(
+@_measure(
     "GAP",
     formula="GAP = (sum over ranks r of 1/r * sum over s <= r of min(gain(r), gain(s))) / (sum of all gains judged)",
     use="AP with grades, for users who draw the line between relevant and not at different grades.",
     avoid="Comparison with the literature; nDCG is better known.",
     cite="Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance judgments",
-    options={"gain": GAIN},
     monotone=True,
     texts="one_to_one",
 )

@@ -131,8 +131,7 @@ def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "GMAP")["GMAP"]
     0.5
     """
-    value: np.ndarray = np.maximum(average_precision(p, k=None, rel=rel), GEOMETRIC_FLOOR)
-    return value
+    return average_precision(p, k=None, rel=rel).clip(GEOMETRIC_FLOOR)
 
 
 @measure(

@@ -9,7 +9,7 @@ import numpy as np
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import harmonic, hits, ratio
 from goldrank.measures.declare import measure
-from goldrank.measures.options import Choice, Flag, Number
+from goldrank.measures.options import Choice, Number
 
 _unordered = partial(measure, ties="unordered")
 _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
@@ -23,7 +23,6 @@ _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performanc
     avoid="Runs return a fixed number of documents; use P@k.",
     cite=_CRANFIELD,
     aliases=("set_P", ("set_relative_P", {"relative": True})),
-    options={"relative": Flag()},
 )
 def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> np.ndarray:
     """The share of relevant documents among all that were returned.

@@ -7,7 +7,7 @@ import numpy as np
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import measure
-from goldrank.measures.options import Flag, Number
+from goldrank.measures.options import Number
 from goldrank.measures.weights import running_powers
 
 
@@ -19,7 +19,7 @@ from goldrank.measures.weights import running_powers
     avoid="Comparison with the literature on graded judgements; use nDCG.",
     cite="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
     aliases=(("RBO", {"normalize": False}),),
-    options={"p": Number(low=0.0001, high=0.9999), "normalize": Flag()},
+    options={"p": Number(low=0.0001, high=0.9999)},
     monotone=True,
     texts="one_to_one",
 )
@@ -57,8 +57,7 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
     best = np.bincount(
         owner, weights=share[depth[owner]] - share[placements.judged_rank[judged] - 1], minlength=len(placements)
     )
-    likeness: np.ndarray = np.minimum(ratio(score, best), 1.0)
-    return likeness
+    return ratio(score, best).clip(max=1.0)
 
 
 def _better(p: Placements, query: np.ndarray, grade: np.ndarray) -> np.ndarray:
