@@ -10,9 +10,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from goldrank.data.placements import Placements
-from goldrank.measures.declare import measure
+from goldrank.measures.declare import measure, monotone
 from goldrank.measures.options import Choice, Number
 
+_at_k = partial(monotone, cutoff="needed")
 Count: TypeAlias = Callable[[Placements, int | None, float], np.ndarray]
 """From placements, k and rel to the number of relevant documents of each query: `hits` or `expected_hits`."""
 
@@ -64,16 +65,14 @@ def _precision(count: Count, p: Placements, *, k: int, rel: float, divisor: str)
     return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
 
 
-@measure(
+@_at_k(
     "P",
-    cutoff="needed",
     formula="P@k = (relevant documents in the first k) / k",
     use="Users look at a page of k results and every wrong one costs them.",
     avoid="Queries have fewer than k relevant documents: even a perfect ranking stays below 1.",
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("precision",),
     options={"divisor": Choice(("k", "retrieved"))},
-    monotone=True,
     ties=partial(_precision, expected_hits),
 )
 def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
@@ -92,7 +91,7 @@ def _recall(count: Count, p: Placements, *, k: int | None, rel: float, divisor: 
     return ratio(count(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
 
 
-@measure(
+@monotone(
     "R",
     formula="R@k = (relevant documents in the first k) / (all relevant documents)",
     use="A later stage (a re-ranker, a reader, a language model) needs the documents to be there at all.",
@@ -100,7 +99,6 @@ def _recall(count: Count, p: Placements, *, k: int | None, rel: float, divisor: 
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("recall",),
     options={"divisor": Choice(("relevant", "returned"))},
-    monotone=True,
     ties=partial(_recall, expected_hits),
     texts="references",
     limited_by_k=True,
@@ -126,16 +124,14 @@ def _f_of_texts(p: Placements, *, k: int, rel: float, beta: float) -> np.ndarray
     return harmonic(precision(p.per_rank, k=k, rel=rel), recall(p.per_aspect, k=k, rel=rel), beta**2)
 
 
-@measure(
+@_at_k(
     "F",
-    cutoff="needed",
     formula="F@k = (1 + beta^2) * P@k * R@k / (beta^2 * P@k + R@k)",
     use="One number for both precision and recall of the first k; beta > 1 leans to recall.",
     avoid="The order within the first k matters.",
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("F1", "f1_score"),
     options={"beta": Number(low=0, high=1_000)},
-    monotone=True,
     texts=_f_of_texts,
 )
 def f_measure(p: Placements, *, k: int, rel: float = 1, beta: float = 1) -> np.ndarray:
@@ -158,15 +154,13 @@ def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
     return chance
 
 
-@measure(
+@_at_k(
     "Success",
-    cutoff="needed",
     formula="Success@k = 1 if any of the first k documents is relevant, else 0",
     use="One good document is enough: question answering, known-item search, suggestions.",
     avoid="Users need several documents.",
     cite="Voorhees and Harman 2005, TREC: Experiment and evaluation in information retrieval",
     aliases=("HitRate", "Hit", "hit_rate"),
-    monotone=True,
     ties=_expected_success,
 )
 def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
@@ -178,14 +172,13 @@ def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     return (hits(p, k, rel) > 0).astype(np.float64)
 
 
-@measure(
+@monotone(
     "RecallAll",
     formula="RecallAll@k = 1 if all relevant documents are among the first k, else 0",
     use="The answer must be put together from all of the evidence (multi-hop questions).",
     avoid="Queries have many relevant documents: it is then almost always 0.",
     cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory (recall_all)",
     aliases=("recall_all", "AllRel"),
-    monotone=True,
     texts="references",
     limited_by_k=True,
 )
@@ -199,15 +192,13 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     return np.where((hits(p, k, rel) == relevant) & (relevant > 0), 1.0, 0.0)
 
 
-@measure(
+@_at_k(
     "R_cap",
-    cutoff="needed",
     formula="R_cap@k = (relevant documents in the first k) / min(k, all relevant documents)",
     use="Some queries have more than k relevant documents and some fewer: a perfect ranking always scores 1.",
     avoid="How many relevant documents are missed beyond k matters.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (R_cap)",
     aliases=("relative_P", "RelP", "capped_recall"),
-    monotone=True,
     texts="references",
 )
 def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 import numpy as np
@@ -141,6 +142,10 @@ def measure(
         return function
 
     return declare
+
+
+monotone = partial(measure, monotone=True)
+"""Declares a measure that moving a relevant document up never lowers."""
 
 
 def _declaration(

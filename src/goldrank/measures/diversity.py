@@ -19,6 +19,7 @@ _SHARE = Number(low=0, high=1)
 _ASPECTS = Choice(("relevant", "all"))
 """Which aspects are averaged over: those with a relevant document, or all."""
 _measure = partial(measure, over="aspects", options={"aspects": _ASPECTS, "alpha": _SHARE, "beta": _SHARE})
+_at_k = partial(_measure, cutoff="needed")
 _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results"
 
 
@@ -28,9 +29,8 @@ def _mean(a: Aspects, values: np.ndarray, rel: float, aspects: str) -> np.ndarra
     return ratio(a.sum(np.where(which, values, 0.0)), a.count(which))
 
 
-@_measure(
+@_at_k(
     "P_IA",
-    cutoff="needed",
     formula="P_IA@k = mean over aspects of P@k",
     use="A page of results should serve every reading of the query, or every judge.",
     avoid="Repeating what was already shown should not be rewarded; use alpha_nDCG.",
@@ -87,9 +87,8 @@ def r_precision_by_aspect(a: Aspects, *, k: float, rel: float = 1, aspects: str 
     return _mean(a, r_precision_multiple(a.parts, k=k, rel=rel), rel, aspects)
 
 
-@_measure(
+@_at_k(
     "StRecall",
-    cutoff="needed",
     formula="StRecall@k = (aspects with a relevant document in the first k) / (aspects with a relevant document)",
     use="Every aspect must be covered once; also: how many references an answer can be built from.",
     avoid="Order within the first k matters.",
@@ -175,9 +174,8 @@ def _by_power(beta: float) -> Discount:
     return lambda rank: running_powers(beta, int(rank.max(initial=1)))[rank - 1]
 
 
-@_measure(
+@_at_k(
     "alpha_DCG",
-    cutoff="needed",
     formula="alpha_DCG@k = sum over ranks r <= k of gain(r) / log2(r + 1), where each aspect a document covers adds "
     "(1 - alpha)^(times it was covered before); divided by that of k documents that cover every aspect",
     use="Follow one system over time: new aspects are worth more than what was shown already.",
@@ -194,9 +192,8 @@ def alpha_dcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.n
     return _of_perfect(a, k, rel, alpha, _by_log)
 
 
-@_measure(
+@_at_k(
     "alpha_nDCG",
-    cutoff="needed",
     high=np.inf,
     formula="alpha_nDCG@k = alpha_DCG@k / (alpha_DCG@k of the ranking that takes the best next document each time)",
     use="The first choice for subtopics: covers many aspects early and does not repeat itself.",
@@ -216,9 +213,8 @@ def alpha_ndcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.
     return _of_ideal(a, k, rel, alpha, _by_log)
 
 
-@_measure(
+@_at_k(
     "ERR_IA",
-    cutoff="needed",
     formula="ERR_IA@k = sum over ranks r <= k of gain(r) / r, with the gains of alpha_DCG; divided by that of k "
     "documents that cover every aspect",
     use="Users come for one of the aspects and stop once satisfied.",
@@ -235,9 +231,8 @@ def err_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndar
     return _of_perfect(a, k, rel, alpha, _by_rank)
 
 
-@_measure(
+@_at_k(
     "nERR_IA",
-    cutoff="needed",
     high=np.inf,
     formula="nERR_IA@k = ERR_IA@k / (ERR_IA@k of the ranking that takes the best next document each time)",
     use="Users come for one of the aspects and stop once satisfied.",

@@ -13,7 +13,7 @@ import numpy as np
 from goldrank.data.placements import Placements, accumulate
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import Kernel, measure
+from goldrank.measures.declare import Kernel, measure, monotone
 from goldrank.measures.options import Choice, Number, Option
 from goldrank.measures.weights import GAIN, Gain, discounted, gains, running_powers
 
@@ -24,9 +24,10 @@ _OPTIONS: dict[str, Option] = {
     "negative": Choice(("none", "keep")),
     "beta": Number(low=0, high=1000),
 }
-_measure = partial(measure, options=_OPTIONS)
+_measure = partial(monotone, options=_OPTIONS)
 _trec_eval = partial(
-    _measure,
+    measure,
+    options=_OPTIONS,
     avoid="Comparison with the literature: it is seldom reported.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
 )
@@ -53,7 +54,6 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     use="Follow one system over time on the same queries; see what an nDCG is made of.",
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
-    monotone=True,
     ties=_expected_dcg,
     texts="references",
 )
@@ -105,7 +105,6 @@ def ideal_dcg(
     cite=_JK,
     aliases=("ideal_dcg",),
     needs_relevant=False,
-    monotone=True,
     ties="unordered",
 )
 def best_dcg(
@@ -136,7 +135,6 @@ def _normalised(
     avoid="Judgements are binary and only the first hit counts (use RR), or most documents are unjudged.",
     cite=_JK,
     aliases=("ndcg_cut", ("ndcg_burges", {"gain": "exp2"})),
-    monotone=True,
     ties=partial(_normalised, _expected_dcg),
     texts="references",
 )
@@ -165,14 +163,13 @@ def ndcg(
     )
 
 
-@measure(
+@monotone(
     "RBP",
     formula="RBP@k = (1 - p) * sum over ranks r <= k of gain(r) * p^(r - 1)",
     use="A user goes on to the next document with probability p; the rest shows what judging more could change.",
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
-    monotone=True,
 )
 def rank_biased(
     placements: Placements, *, k: int | None, rel: float | None = None, p: float = 0.9, gain: Gain = "linear"
@@ -212,7 +209,7 @@ def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     return np.where(p.grade >= 0, (worth - low) / span, 0.0)
 
 
-@measure(
+@monotone(
     "ERR",
     formula="ERR@k = sum over ranks r <= k of R(r)/r * product over s < r of (1 - R(s)), "
     "where R = (2^grade - 1) / 2^max_grade",
@@ -220,7 +217,6 @@ def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     avoid="Users want many documents; grades are binary.",
     cite="Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance",
     options={"max_grade": Number(low=1, high=1000, whole=True)},
-    monotone=True,
 )
 def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4) -> np.ndarray:
     """The expected reciprocal rank at which a user is satisfied.
@@ -365,7 +361,6 @@ def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     use="A first stage feeds a re-ranker: what it lets through matters, in which order does not.",
     avoid="Order within the first k matters.",
     cite="Craswell, Mitra, Yilmaz, Campos and Voorhees 2020, Overview of the TREC 2019 deep learning track",
-    monotone=True,
     texts="references",
 )
 def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
@@ -392,7 +387,6 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") 
     avoid="Comparison with the literature outside NTCIR; nDCG is better known.",
     cite="Sakai 2007, On the reliability of information retrieval metrics based on graded relevance",
     aliases=("Q_measure",),
-    monotone=True,
     texts="one_to_one",
 )
 def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, gain: Gain = "linear") -> np.ndarray:
@@ -420,7 +414,6 @@ def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, 
     use="AP with grades, for users who draw the line between relevant and not at different grades.",
     avoid="Comparison with the literature; nDCG is better known.",
     cite="Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance judgments",
-    monotone=True,
     texts="one_to_one",
 )
 def graded_ap(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:

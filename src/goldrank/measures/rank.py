@@ -9,7 +9,7 @@ import numpy as np
 from goldrank.data.placements import Placements, log2
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio, tie_groups
-from goldrank.measures.declare import measure
+from goldrank.measures.declare import measure, monotone
 from goldrank.measures.options import Choice, Numbers
 
 GEOMETRIC_FLOOR = 0.00001
@@ -33,14 +33,13 @@ def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np
     return values
 
 
-@measure(
+@monotone(
     "RR",
     formula="RR@k = 1 / (rank of the first relevant document), 0 if it is beyond k",
     use="Users want one good answer and stop at it.",
     avoid="Several documents matter, or differences below the first hit do.",
     cite="Voorhees 1999, The TREC-8 question answering track report",
     aliases=("MRR", "recip_rank", "reciprocal_rank"),
-    monotone=True,
     ties=_expected_reciprocal_rank,
 )
 def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
@@ -84,7 +83,7 @@ def _average_precision_of_texts(p: Placements, *, k: int | None, rel: float, div
     return _mean_precision(total, found.count(found.novel), p, k, rel, divisor)
 
 
-@measure(
+@monotone(
     "AP",
     formula="AP@k = (sum of P@r over the ranks r <= k of relevant documents) / (all relevant documents)",
     use="Every relevant document counts, those further up more; binary judgements; comparison with the literature.",
@@ -92,7 +91,6 @@ def _average_precision_of_texts(p: Placements, *, k: int | None, rel: float, div
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("MAP", "map_cut", "average_precision"),
     options={"divisor": Choice(("relevant", "hits", "min"))},
-    monotone=True,
     ties=_expected_average_precision,
     texts=_average_precision_of_texts,
 )
@@ -113,7 +111,7 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     return _mean_precision(total, p.count(found), p, k, rel, divisor)
 
 
-@measure(
+@monotone(
     "GMAP",
     average="geometric",
     low=GEOMETRIC_FLOOR,
@@ -122,7 +120,6 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     avoid="Few queries: one near-zero query rules the value.",
     cite="Robertson 2006, On GMAP: and other transformations",
     aliases=("gm_map",),
-    monotone=True,
     texts="one_to_one",
 )
 def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
@@ -134,14 +131,13 @@ def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     return average_precision(p, k=None, rel=rel).clip(GEOMETRIC_FLOOR)
 
 
-@measure(
+@monotone(
     "Rprec",
     formula="Rprec = P@R, where R is the number of relevant documents",
     use="A cut-off that fits each query; precision equals recall there.",
     avoid="R is not known, or is 1 for most queries.",
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("R-precision", "r_precision"),
-    monotone=True,
     texts="references",
 )
 def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
@@ -154,7 +150,7 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.count((p.grade >= rel) & (p.rank <= relevant[p.query])), relevant)
 
 
-@measure(
+@monotone(
     "IPrec",
     cutoff="recall",
     formula="IPrec@r = highest precision at any rank from which recall is at least r",
@@ -163,7 +159,6 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     cite="Buckley and Voorhees 2005, Retrieval system evaluation (in TREC: Experiment and evaluation)",
     aliases=("iprec_at_recall",),
     options={"rounding": Choice(("nearest", "up"))},
-    monotone=True,
     texts="one_to_one",
 )
 def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding: str = "nearest") -> np.ndarray:
@@ -196,7 +191,7 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     return best
 
 
-@measure(
+@monotone(
     "RprecMult",
     cutoff="multiple",
     formula="RprecMult@m = P at the rank m * R rounded up, where R is the number of relevant documents",
@@ -204,7 +199,6 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     avoid="One number is enough; use Rprec.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("Rprec_mult",),
-    monotone=True,
     texts="references",
 )
 def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarray:
@@ -222,7 +216,7 @@ def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarr
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@measure(
+@monotone(
     "IPrecAvg",
     formula="IPrecAvg = mean of IPrec@r over the recall levels r = 0, 0.1, ..., 1",
     use="Comparison with the literature before AP.",
@@ -230,7 +224,6 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     cite="Salton and McGill 1983, Introduction to modern information retrieval",
     aliases=("11pt_avg", "eleven_point"),
     options={"points": Numbers(0, 1), "rounding": Choice(("nearest", "up"))},
-    monotone=True,
     texts="one_to_one",
 )
 def interpolated_average(
@@ -249,7 +242,7 @@ def interpolated_average(
     return total / len(points)
 
 
-@measure(
+@monotone(
     "YAAP",
     low=-np.inf,
     high=np.inf,
@@ -257,7 +250,6 @@ def interpolated_average(
     use="Average over queries without the ends of AP's scale being squeezed.",
     avoid="A number from 0 to 1 is expected.",
     cite="Robertson 2012, On smoothing average precision",
-    monotone=True,
     texts="one_to_one",
 )
 def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
@@ -272,13 +264,12 @@ def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return np.array([math.log(value) for value in odds.tolist()])
 
 
-@measure(
+@monotone(
     "BinG",
     formula="BinG = 1/R * sum over relevant documents of 1 / log2(2 + documents above it that are not relevant)",
     use="A document's worth falls with the wrong documents above it, not with its rank.",
     avoid="Comparison with the literature: it is seldom reported.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
-    monotone=True,
     texts="one_to_one",
 )
 def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:

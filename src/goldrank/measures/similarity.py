@@ -6,12 +6,12 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import measure
+from goldrank.measures.declare import monotone
 from goldrank.measures.options import Number
 from goldrank.measures.weights import running_powers
 
 
-@measure(
+@monotone(
     "Compat",
     formula="Compat = RBO(ranking, ideal) / RBO(ideal, ideal), RBO = sum over depths d of p^(d - 1) * overlap(d) / d, "
     "divided by the sum of p^(d - 1)",
@@ -20,7 +20,6 @@ from goldrank.measures.weights import running_powers
     cite="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
     aliases=(("RBO", {"normalize": False}),),
     options={"p": Number(low=0.0001, high=0.9999)},
-    monotone=True,
     texts="one_to_one",
 )
 def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = True) -> np.ndarray:
@@ -43,11 +42,11 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
     query, grade, rank = placements.query[rows], placements.grade[rows], placements.rank[rows]
     order = np.lexsort((rank, -grade, query))
     query, grade, rank = query[order], grade[order], rank[order]
-    fresh = np.ones(len(rows), bool)
-    fresh[1:] = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
-    first = np.flatnonzero(fresh)
-    within = np.arange(len(rows)) - np.repeat(first, np.diff(np.append(first, len(rows))))
-    ideal_rank = _better(placements, query, grade) + within + 1
+    levels = np.unique(placements.judged)
+    group = query * len(levels) - np.searchsorted(levels, grade)
+    judged_group = placements.judged_query * len(levels) - np.searchsorted(levels, placements.judged)
+    better = np.searchsorted(judged_group, group) - placements.judged_start[query]
+    ideal_rank = better + np.arange(1, len(group) + 1) - np.searchsorted(group, group)
     met = np.maximum(rank, ideal_rank)
     score = np.bincount(query, weights=share[depth[query]] - share[met - 1], minlength=len(placements))
     if not normalize:
@@ -58,15 +57,3 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
         owner, weights=share[depth[owner]] - share[placements.judged_rank[judged] - 1], minlength=len(placements)
     )
     return ratio(score, best).clip(max=1.0)
-
-
-def _better(p: Placements, query: np.ndarray, grade: np.ndarray) -> np.ndarray:
-    """How many judged documents of each query have a higher grade than the one given."""
-    levels = np.unique(p.judged)
-    code = np.searchsorted(levels, grade)
-    count = np.bincount(
-        p.judged_query * len(levels) + np.searchsorted(levels, p.judged), minlength=len(p) * len(levels)
-    ).reshape(len(p), len(levels))
-    above = count[:, ::-1].cumsum(axis=1)[:, ::-1] - count
-    better: np.ndarray = above[query, code]
-    return better

@@ -48,8 +48,7 @@ class Measure:
         text = f"{self.name}({inner})" if inner else self.name
         return text if self.k is None else f"{text}@{self.k}"
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def option(self, name: str) -> Any:  # the measure's declaration, not this signature, says of which type
         """The value of an option, given or default."""
@@ -158,10 +157,8 @@ def parse(measure: MeasureLike) -> Measure:
     >>> parse('nDCG(gain="exp2")@20')
     nDCG(gain="exp2")@20
     """
-    if isinstance(measure, Measure):
-        return measure
     if not isinstance(measure, str):
-        return _of_function(measure)
+        return measure if isinstance(measure, Measure) else _of_function(measure)
     spelled = measure.strip()
     if alias := lookup(spelled):
         return make(alias.name, None, alias.options)
