@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture
 def registry() -> Iterator[None]:
     """Measures that a test declares, or replaces, are as they were afterwards."""
-    from goldrank.measures.declare import restored_registry
+    from restoring import restored_registry
 
     with restored_registry():
         yield

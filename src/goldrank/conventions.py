@@ -154,5 +154,4 @@ def get(convention: str | Convention) -> Convention:
     """A convention by name."""
     if isinstance(convention, Convention):
         return convention
-    one_of(convention, CONVENTIONS, "convention")
-    return CONVENTIONS[convention]
+    return CONVENTIONS[one_of(convention, CONVENTIONS, "convention")]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from goldrank.data.placements import Placements
-from goldrank.measures.declare import measure, monotone
+from goldrank.measures.declare import Kernel, measure, monotone
 from goldrank.measures.options import Choice, Number
 
 _at_k = partial(monotone, cutoff="needed")
-Count: TypeAlias = Callable[[Placements, int | None, float], np.ndarray]
-"""From placements, k and rel to the number of relevant documents of each query: `hits` or `expected_hits`."""
 
 
 def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
@@ -59,8 +56,8 @@ def tie_groups(p: Placements, rel: float) -> list[TieGroup]:
     return [TieGroup(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def _precision(count: Count, p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
-    """Documents found as a share of k, or of those returned where that is less."""
+def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
+    """What `hits` or `expected_hits` count as a share of k, or of the documents returned where that is less."""
     found = count(p, k, rel)
     return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
 
@@ -86,8 +83,8 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
     return _precision(hits, p, k=k, rel=rel, divisor=divisor)
 
 
-def _recall(count: Count, p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
-    """Documents found as a share of all relevant ones, or of those returned at any rank."""
+def _recall(count: Kernel, p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
+    """What `hits` or `expected_hits` count as a share of all relevant documents, or of those returned at any rank."""
     return ratio(count(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
 from functools import partial
@@ -108,7 +107,7 @@ class Alias(NamedTuple):
 
 
 REGISTRY: dict[str, Declaration] = {}
-_ALIASES: dict[str, Alias] = {}
+ALIASES: dict[str, Alias] = {}
 """All names, case folded."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -217,9 +216,9 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
     replaced = [own[word] for word in names if word in own]
     for other in replaced:
         del REGISTRY[other]
-    for word in [word for word, owner in _ALIASES.items() if owner.name in replaced]:
-        del _ALIASES[word]
-    _ALIASES.update(names)
+    for word in [word for word, owner in ALIASES.items() if owner.name in replaced]:
+        del ALIASES[word]
+    ALIASES.update(names)
     # A name that an alias took over is no longer an alias of its old owner.
     for other, known in list(REGISTRY.items()):
         kept = tuple(alias for alias in known.aliases if alias.casefold() not in names)
@@ -232,7 +231,7 @@ def lookup(name: str) -> Alias | None:
     """The registered name behind any name, and the options that it implies."""
     if name in REGISTRY:
         return Alias(name, {})
-    return _ALIASES.get(name.casefold())
+    return ALIASES.get(name.casefold())
 
 
 _OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
@@ -246,21 +245,3 @@ def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float] |
         return None
     real = "." in found[2] or REGISTRY[alias.name].cutoff in ("recall", "multiple")
     return alias.name, alias.options, float(found[2]) if real else int(found[2])
-
-
-def all_names() -> Iterable[str]:
-    """Every name and alias, case folded."""
-    return _ALIASES.keys()
-
-
-@contextmanager
-def restored_registry() -> Iterator[None]:
-    """Whatever is declared or replaced inside is as it was afterwards: for tests and examples."""
-    declared, aliases = dict(REGISTRY), dict(_ALIASES)
-    try:
-        yield
-    finally:
-        REGISTRY.clear()
-        REGISTRY.update(declared)
-        _ALIASES.clear()
-        _ALIASES.update(aliases)

@@ -24,10 +24,11 @@ _OPTIONS: dict[str, Option] = {
     "negative": Choice(("none", "keep")),
     "beta": Number(low=0, high=1000),
 }
-_measure = partial(monotone, options=_OPTIONS)
+_measure = partial(monotone, options=_OPTIONS, texts="references")
 _trec_eval = partial(
     measure,
     options=_OPTIONS,
+    texts="references",
     avoid="Comparison with the literature: it is seldom reported.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
 )
@@ -55,7 +56,6 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
     ties=_expected_dcg,
-    texts="references",
 )
 def dcg(
     p: Placements,
@@ -106,6 +106,7 @@ def ideal_dcg(
     aliases=("ideal_dcg",),
     needs_relevant=False,
     ties="unordered",
+    texts="texts",
 )
 def best_dcg(
     p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear", discount: str = "log2"
@@ -136,7 +137,6 @@ def _normalised(
     cite=_JK,
     aliases=("ndcg_cut", ("ndcg_burges", {"gain": "exp2"})),
     ties=partial(_normalised, _expected_dcg),
-    texts="references",
 )
 def ndcg(
     p: Placements,
@@ -279,7 +279,6 @@ def ideal_list(p: Placements, gain: Gain) -> Ideal:
     formula="nDCGrel = mean over the documents with a gain of nDCG at their rank (at the end if not returned)",
     use="nDCG without a cut-off of its own: each query is measured where its relevant documents are.",
     aliases=("ndcg_rel",),
-    texts="references",
 )
 def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     """nDCG averaged at the ranks of relevant documents, as AP averages precision.
@@ -302,7 +301,6 @@ def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     "Rndcg",
     formula="Rndcg = mean of nDCG at the ranks where the ideal gain changes, and at the end of longer results",
     use="nDCG where the ideal ranking has its steps, which differ from query to query.",
-    texts="references",
 )
 def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """nDCG averaged at the numbers of documents with each gain or a higher one.
@@ -361,7 +359,6 @@ def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     use="A first stage feeds a re-ranker: what it lets through matters, in which order does not.",
     avoid="Order within the first k matters.",
     cite="Craswell, Mitra, Yilmaz, Campos and Voorhees 2020, Overview of the TREC 2019 deep learning track",
-    texts="references",
 )
 def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """Cumulated gain without a discount, as a share of the best possible.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from goldrank.measures.declare import measure, monotone
 from goldrank.measures.options import Choice, Numbers
 
 GEOMETRIC_FLOOR = 0.00001
+_one_to_one = partial(monotone, texts="one_to_one")
 
 
 def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
@@ -111,7 +113,7 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     return _mean_precision(total, p.count(found), p, k, rel, divisor)
 
 
-@monotone(
+@_one_to_one(
     "GMAP",
     average="geometric",
     low=GEOMETRIC_FLOOR,
@@ -120,7 +122,6 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     avoid="Few queries: one near-zero query rules the value.",
     cite="Robertson 2006, On GMAP: and other transformations",
     aliases=("gm_map",),
-    texts="one_to_one",
 )
 def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     """AP with a floor of 0.00001, averaged geometrically.
@@ -150,7 +151,7 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.count((p.grade >= rel) & (p.rank <= relevant[p.query])), relevant)
 
 
-@monotone(
+@_one_to_one(
     "IPrec",
     cutoff="recall",
     formula="IPrec@r = highest precision at any rank from which recall is at least r",
@@ -159,7 +160,6 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     cite="Buckley and Voorhees 2005, Retrieval system evaluation (in TREC: Experiment and evaluation)",
     aliases=("iprec_at_recall",),
     options={"rounding": Choice(("nearest", "up"))},
-    texts="one_to_one",
 )
 def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding: str = "nearest") -> np.ndarray:
     """Interpolated precision at a recall level.
@@ -216,7 +216,7 @@ def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarr
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@monotone(
+@_one_to_one(
     "IPrecAvg",
     formula="IPrecAvg = mean of IPrec@r over the recall levels r = 0, 0.1, ..., 1",
     use="Comparison with the literature before AP.",
@@ -224,7 +224,6 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     cite="Salton and McGill 1983, Introduction to modern information retrieval",
     aliases=("11pt_avg", "eleven_point"),
     options={"points": Numbers(0, 1), "rounding": Choice(("nearest", "up"))},
-    texts="one_to_one",
 )
 def interpolated_average(
     p: Placements, *, rel: float = 1, points: tuple[float, ...] = ELEVEN, rounding: str = "nearest"
@@ -242,7 +241,7 @@ def interpolated_average(
     return total / len(points)
 
 
-@monotone(
+@_one_to_one(
     "YAAP",
     low=-np.inf,
     high=np.inf,
@@ -250,7 +249,6 @@ def interpolated_average(
     use="Average over queries without the ends of AP's scale being squeezed.",
     avoid="A number from 0 to 1 is expected.",
     cite="Robertson 2012, On smoothing average precision",
-    texts="one_to_one",
 )
 def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     """AP as smoothed log odds; "yet another average precision".
@@ -264,13 +262,12 @@ def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return np.array([math.log(value) for value in odds.tolist()])
 
 
-@monotone(
+@_one_to_one(
     "BinG",
     formula="BinG = 1/R * sum over relevant documents of 1 / log2(2 + documents above it that are not relevant)",
     use="A document's worth falls with the wrong documents above it, not with its rank.",
     avoid="Comparison with the literature: it is seldom reported.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
-    texts="one_to_one",
 )
 def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Like AP, with each relevant document discounted by the nonrelevant ones above it.

@@ -39,9 +39,9 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
     share = np.concatenate(([0.0], np.cumsum(weight / np.arange(1, len(weight) + 1))))
 
     rows = np.flatnonzero(placements.grade > 0)
+    rows = rows[np.lexsort((placements.rank[rows], -placements.grade[rows], placements.query[rows]))]
     query, grade, rank = placements.query[rows], placements.grade[rows], placements.rank[rows]
-    order = np.lexsort((rank, -grade, query))
-    query, grade, rank = query[order], grade[order], rank[order]
+    # Documents of a query and grade have the same number, which ascends as grades descend.
     levels = np.unique(placements.judged)
     group = query * len(levels) - np.searchsorted(levels, grade)
     judged_group = placements.judged_query * len(levels) - np.searchsorted(levels, placements.judged)

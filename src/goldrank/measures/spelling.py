@@ -20,7 +20,7 @@ from goldrank.data.preferences import Preferred
 from goldrank.data.spans import Spans
 from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
-from goldrank.measures.declare import REGISTRY, Cutoff, Declaration, Kernel, all_names, lookup, other_spelling
+from goldrank.measures.declare import ALIASES, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def _literal(node: ast.expr, text: str) -> object:
 
 def _unknown(text: str, name: str | None = None) -> MeasureError:
     word = name or re.split(r"[@(_.]", text)[0] or text
-    near = difflib.get_close_matches(word.casefold(), all_names(), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
     alias = lookup(near[0]) if near else None
     hint = "See `goldrank measures` for all of them."
     if alias:
