@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -240,8 +239,7 @@ def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4
     return p.sum(value if k is None else np.where(p.rank <= k, value, 0.0))
 
 
-@dataclass(frozen=True)
-class Ideal:
+class Ideal(NamedTuple):
     """Per query the positive gains of its judged documents, greatest first."""
 
     query: np.ndarray
@@ -254,6 +252,11 @@ class Ideal:
     @property
     def size(self) -> np.ndarray:
         return np.diff(self.start)
+
+    @property
+    def whole(self) -> np.ndarray:
+        """The DCG of all of a query's."""
+        return self.at(self.dcg, np.arange(len(self.size)), self.size)
 
     def at(self, values: np.ndarray, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
         """A running value at some ranks: that of the last entry at or before it, 0 where there is none."""
@@ -291,9 +294,8 @@ def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     value = discounted(worth, p.rank, "log2")
     found = worth > 0
     here = ratio(p.running(value), ideal.at(ideal.dcg, p.query, p.rank))
-    whole = ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)
     missing = (ideal.size - p.count(found)).astype(np.float64)
-    total = p.sum(np.where(found, here, 0.0)) + ratio(missing * p.sum(value), whole)
+    total = p.sum(np.where(found, here, 0.0)) + ratio(missing * p.sum(value), ideal.whole)
     return np.where(total > 0, ratio(total, ideal.size), 0.0)
 
 
@@ -310,20 +312,18 @@ def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> n
     """
     ideal = ideal_list(p, gain)
     worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
-    running = p.running(discounted(worth, p.rank, "log2"))
+    value = discounted(worth, p.rank, "log2")
     last = np.ones(len(ideal.worth), bool)
     last[:-1] = (ideal.worth[1:] != ideal.worth[:-1]) | (ideal.query[1:] != ideal.query[:-1])
     query, rank = ideal.query[last], ideal.rank[last]
     # The placements up to that rank are those of the queries before, and some of this query's.
     width = int(max(p.rank.max(initial=0), rank.max(initial=0))) + 1
     row = np.searchsorted(p.query * width + p.rank, query * width + rank, "right") - 1
-    reached = np.where(row >= p.start[query], np.append(running, 0.0)[row], 0.0)
+    reached = np.where(row >= p.start[query], np.append(p.running(value), 0.0)[row], 0.0)
     total = np.bincount(query, weights=reached / ideal.dcg[last], minlength=len(p))
     count = np.bincount(query, minlength=len(p))
-    end = p.start[1:] - 1
-    final = np.where(end >= p.start[:-1], np.append(running, 0.0)[end], 0.0)
     more = (p.retrieved > ideal.size + 1) & (ideal.size > 0)
-    total = np.where(more, total + ratio(final, ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)), total)
+    total = np.where(more, total + ratio(p.sum(value), ideal.whole), total)
     return np.where(p.relevant(rel) > 0, ratio(total, count + more), 0.0)
 
 

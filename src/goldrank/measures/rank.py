@@ -280,6 +280,12 @@ def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.sum(np.where(found, value, 0.0)), p.relevant(rel))
 
 
+def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The share of pairs of a found document and another one in which the found one is higher."""
+    pairs = p.count(found) * others
+    return ratio(pairs - p.sum(np.where(found, others_above, 0)), pairs)
+
+
 @measure(
     "AUROC",
     formula="AUROC@k = share of (relevant, judged nonrelevant) pairs of the first k with the relevant one higher",
@@ -296,12 +302,8 @@ def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     0.5
     """
     within = np.ones(len(p.query), bool) if k is None else p.rank <= k
-    found = (p.grade >= rel) & within
     wrong = (p.grade >= 0) & (p.grade < rel) & within
-    relevant, nonrelevant = p.count(found), p.count(wrong)
-    above = p.sum(np.where(found, p.cumulate(wrong), 0).astype(np.float64))
-    pairs = relevant * nonrelevant
-    return ratio(pairs - above, pairs)
+    return _in_order(p, (p.grade >= rel) & within, p.cumulate(wrong), p.count(wrong))
 
 
 @measure(
@@ -322,8 +324,4 @@ def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """
     depth = p.retrieved if k is None else np.minimum(p.retrieved, k)
     found = (p.grade >= rel) & (p.rank <= depth[p.query])
-    relevant = p.count(found)
-    others = depth - relevant
-    above = p.sum(np.where(found, p.rank - p.cumulate(found), 0).astype(np.float64))
-    pairs = relevant * others
-    return ratio(pairs - above, pairs)
+    return _in_order(p, found, p.rank - p.cumulate(found), depth - p.count(found))

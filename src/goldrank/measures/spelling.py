@@ -56,7 +56,7 @@ class Measure:
 
     def having(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
-        return _made(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
+        return make(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
@@ -98,12 +98,9 @@ class Measure:
         return values
 
 
-def make(name: str, k: object = None, options: Mapping[str, object] | None = None) -> Measure:
-    """A measure from its registered name; checks the cut-off and every option."""
-    return _made(REGISTRY[name], k, options or {})
-
-
-def _made(declaration: Declaration, k: object, options: Mapping[str, object]) -> Measure:
+def make(name: str | Declaration, k: object = None, options: Mapping[str, object] | None = None) -> Measure:
+    """A measure from its registered name, or a declaration; checks the cut-off and every option."""
+    declaration = REGISTRY[name] if isinstance(name, str) else name
     name = declaration.name
     if declaration.cutoff == "none" and k is not None:
         raise MeasureError(f"{name} takes no cut-off, but was given @{k}")
@@ -112,7 +109,7 @@ def _made(declaration: Declaration, k: object, options: Mapping[str, object]) ->
         raise MeasureError(f"{name} needs a cut-off", hint=f"For example {example}.")
     checked = None if k is None else _check_cutoff(name, k, declaration.cutoff)
     given: dict[str, OptionValue] = {}
-    for key, value in options.items():
+    for key, value in (options or {}).items():
         rule = declaration.options.get(key)
         if rule is None:
             listed = ", ".join(declaration.options)
@@ -221,7 +218,7 @@ def _of_function(function: Callable[..., Any]) -> Measure:
         name += "_function"  # columns of the library's own measures keep their names
     doc = inspect.getdoc(function) or ""
     declared = Declaration(name, function, doc=doc, low=-math.inf, high=math.inf, per_query=True)
-    return _made(declared, None, {})
+    return make(declared)
 
 
 def _parse_expression(text: str) -> Measure:
