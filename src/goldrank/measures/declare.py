@@ -213,17 +213,17 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
                 if is_own_name
                 else "Give replace=True to replace it.",
             )
-    replaced = [own[word] for word in names if word in own]
-    for other in replaced:
-        del REGISTRY[other]
-    for word in [word for word, owner in ALIASES.items() if owner.name in replaced]:
-        del ALIASES[word]
-    ALIASES.update(names)
-    # A name that an alias took over is no longer an alias of its old owner.
-    for other, known in list(REGISTRY.items()):
-        kept = tuple(alias for alias in known.aliases if alias.casefold() not in names)
-        if kept != known.aliases:
+    if replace:
+        replaced = [own[word] for word in names if word in own]
+        for other in replaced:
+            del REGISTRY[other]
+        for word in [word for word, owner in ALIASES.items() if owner.name in replaced]:
+            del ALIASES[word]
+        # A name that an alias took over is no longer an alias of its old owner.
+        for other, known in REGISTRY.items():
+            kept = tuple(alias for alias in known.aliases if alias.casefold() not in names)
             REGISTRY[other] = dataclass_replace(known, aliases=kept)
+    ALIASES.update(names)
     REGISTRY[declared.name] = dataclass_replace(declared, aliases=tuple(word for word, _ in given[1:]))
 
 
