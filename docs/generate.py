@@ -7,7 +7,8 @@ from pathlib import Path
 
 from goldrank.conventions import CONVENTIONS, POLICIES
 from goldrank.measures import REGISTRY, Declaration
-from goldrank.measures.describe import facts, option_lines
+from goldrank.measures.describe import facts
+from goldrank.measures.options import COMMON
 
 TARGET = Path(__file__).parent / "measures.md"
 
@@ -59,7 +60,8 @@ def _page(declared: Declaration) -> list[str]:
     shown = facts(declared, "`")
     lines = [f"### {declared.name}", "", prose, "", f"    {shown.pop('Formula', '')}", ""]
     lines += [f"* **{key}**: {value}" for key, value in shown.items()]
-    options = [f"    * {line}" for line in option_lines(declared, "`")]
+    own = {key: default for key, default in declared.defaults.items() if key not in COMMON}
+    options = [f"    * `{key}={default!r}`: {declared.options[key]}" for key, default in own.items()]
     lines += ["* **Options**:", *options] if options else []
     if example < len(body):
         lines += ["", "```python", *body[example:], "```"]

@@ -29,7 +29,7 @@ def make() -> Any:
 @pytest.fixture
 def registry() -> Iterator[None]:
     """Measures that a test declares, or replaces, are as they were afterwards."""
-    from goldrank.measures.declare import restored_registry
+    from restoring import restored_registry
 
     with restored_registry():
         yield

@@ -7,7 +7,8 @@ an argument of the same name, and that wins over the convention.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from goldrank.errors import OptionError, did_you_mean, one_of
 
@@ -93,7 +94,7 @@ class Convention:
 
     def describe(self) -> dict[str, str]:
         """Every policy's value by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name in POLICIES}
+        return {policy: getattr(self, policy) for policy in POLICIES}
 
 
 TREC_EVAL_10 = Convention("trec_eval-10")
@@ -114,11 +115,7 @@ SKLEARN = Convention(
 )
 """scikit-learn: only the documents in the array exist, and nDCG is a mean over the orders of equal scores."""
 
-TORCHMETRICS = Convention(
-    "torchmetrics",
-    ties="input",
-    options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}, "R": {"divisor": "returned"}},
-)
+TORCHMETRICS = replace(SKLEARN, name="torchmetrics", ties="input")
 """torchmetrics: only the documents in the tensor exist, and AP divides by the relevant ones found."""
 
 BEIR = replace(TREC_EVAL_9, name="beir")
@@ -130,46 +127,21 @@ BEIR = replace(TREC_EVAL_9, name="beir")
 ABOVE_ZERO = 5e-324
 """The lowest `rel` that leaves out 0: the smallest positive number."""
 
-_GRADED = {"rel": ABOVE_ZERO}
-AXION = Convention(
-    "axion",
-    ties="input",
-    duplicates="first",
-    judgements="last",
-    options={
-        "P": _GRADED,
-        "R": _GRADED,
-        "RR": _GRADED,
-        "Success": _GRADED,
-        "DCG": {"negative": "keep"},
-        "nDCG": {"negative": "keep"},
-    },
-)
-LESSON = Convention(
-    "lesson", ties="input", duplicates="first", options={"DCG": {"negative": "keep"}, "nDCG": {"negative": "keep"}}
-)
-REMEM = Convention(
-    "remem",
-    ties="input",
-    duplicates="first",
-    options={"nDCG": {"discount": "log2_from_2", "gain": "binary", "ideal": "retrieved"}},
-)
-CONTINUOUS_EVAL = Convention(
+_compatible = partial(Convention, ties="input", duplicates="first")
+_LOSSES = {"DCG": {"negative": "keep"}, "nDCG": {"negative": "keep"}}
+_GRADED = {name: {"rel": ABOVE_ZERO} for name in ("P", "R", "RR", "Success")}
+AXION = _compatible("axion", judgements="last", options={**_GRADED, **_LOSSES})
+LESSON = _compatible("lesson", options=_LOSSES)
+REMEM = _compatible("remem", options={"nDCG": {"discount": "log2_from_2", "gain": "binary", "ideal": "retrieved"}})
+CONTINUOUS_EVAL = _compatible(
     "continuous_eval",
-    ties="input",
-    duplicates="first",
     options={
         "AP": {"divisor": "hits"},
         "nDCG": {"gain": "binary", "cut_ideal": False, "discount": "ln"},
         "P": {"divisor": "retrieved"},
     },
 )
-IR_EVAL_NUMBA = Convention(
-    "ir_eval_numba",
-    ties="input",
-    duplicates="first",
-    options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary"}},
-)
+IR_EVAL_NUMBA = _compatible("ir_eval_numba", options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary"}})
 
 _TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
 _COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, IR_EVAL_NUMBA)
@@ -182,5 +154,4 @@ def get(convention: str | Convention) -> Convention:
     """A convention by name."""
     if isinstance(convention, Convention):
         return convention
-    one_of(convention, CONVENTIONS, "convention")
-    return CONVENTIONS[convention]
+    return CONVENTIONS[one_of(convention, CONVENTIONS, "convention")]

@@ -11,13 +11,13 @@ from types import ModuleType
 import places
 import polars as pl
 import pytest
+from restoring import restored_registry
 
 from goldrank import parse
 from goldrank.cli.eval import command
 from goldrank.cli.trec_eval import TABLE
 from goldrank.errors import MeasureError
 from goldrank.measures import REGISTRY
-from goldrank.measures.declare import restored_registry
 
 DOCS = places.ROOT / "docs"
 

@@ -8,11 +8,12 @@ from functools import partial
 
 import numpy as np
 import pytest
+from restoring import restored_registry
 
 from goldrank import evaluate, evaluate_texts, measure, parse
 from goldrank.errors import InputError, MeasureError
 from goldrank.measures import REGISTRY, known, parse_all
-from goldrank.measures.declare import Declaration, restored_registry
+from goldrank.measures.declare import Declaration
 
 QRELS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 1}}
 RUN = {"q1": ["a", "x", "b"], "q2": ["x", "a"]}

@@ -47,8 +47,7 @@ def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
         values = measure(pairs.per_aspect if rule == "references" else pairs.per_rank)
     else:
         values = measure.with_kernel(rule, pairs)
-    bounded: np.ndarray = np.minimum(values, measure.declaration.high)
-    return bounded
+    return values.clip(max=measure.declaration.high)
 
 
 def summarise(measure: Measure | str, values: np.ndarray) -> float:

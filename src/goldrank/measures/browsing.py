@@ -8,6 +8,7 @@ Thomas 2017 call this the C/W/L framework. RBP is one of them too, and stands wi
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -19,10 +20,20 @@ from goldrank.measures.weights import discounted
 
 CELLS = 2_000_000
 """How many ranks are held in memory at a time."""
-GRADE = Number(low=-1e7, high=1e7)
-DEPTH = Number(low=1, high=1_000_000, whole=True)
-WANT = Number(low=0.001, high=1_000_000)
-_NERR = "Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L: Exploring the relationship between ERR and others"
+_GRADE = Number(low=-1e7, high=1e7)
+_OPTIONS = {
+    "T": Number(low=0.001, high=1_000_000),
+    "p": Number(low=0, high=1),
+    "min_rel": _GRADE,
+    "max_rel": _GRADE,
+    "depth": Number(low=1, high=1_000_000, whole=True),
+}
+_measure = partial(measure, options=_OPTIONS)
+_nerr = partial(
+    _measure,
+    avoid="Comparison with ERR in the literature.",
+    cite="Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L: Exploring the relationship between ERR and others",
+)
 Continuation = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """From the gains at ranks and the ranks (1, 2, ...) to the chances to go on."""
 
@@ -53,22 +64,21 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
     return values
 
 
-def _patience(rank: np.ndarray, T: float) -> np.ndarray:  # noqa: N803
-    """The chance to go on of a user who wants `T` documents and becomes more patient the further down."""
-    chance: np.ndarray = ((rank + 2.0 * T - 1.0) / (rank + 2.0 * T)) ** 2.0
+def _patience(position: np.ndarray) -> np.ndarray:
+    """The chance to go on of a user who becomes more patient the further down."""
+    chance: np.ndarray = ((position - 1.0) / position) ** 2.0
     return chance
 
 
-@measure(
+@_measure(
     "BPM",
     cutoff="needed",
     formula="BPM@k = mean gain of the documents up to the one at which the gain reaches T, or up to rank k",
     use="Users stop when they have enough, or when they have no patience left.",
     avoid="How much is enough is not known.",
     cite="Zhang, Liu, Li, Zhang, Xu and Ma 2017, Evaluating web search with a bejeweled player model",
-    options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE},
 )
-def bejeweled(p: Placements, *, k: int, T: float = 1.0, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:  # noqa: N803
+def bejeweled(p: Placements, *, k: int, T: float = 1.0, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:
     """The gain per document of a user who wants a total of `T` and gives up after k documents.
 
     Gains go from 0 at `min_rel` to 1 at `max_rel`; unjudged documents gain 0.
@@ -81,23 +91,15 @@ def bejeweled(p: Placements, *, k: int, T: float = 1.0, min_rel: float = 0, max_
     )
 
 
-@measure(
+@_measure(
     "INSQ",
     formula="INSQ: the chance to go on from rank i is ((i + 2T - 1) / (i + 2T))^2",
     use="Users who want T relevant documents, and become more patient the further they have come.",
     avoid="The gain found on the way should matter; use INST.",
     cite="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process",
-    options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
     monotone=True,
 )
-def insq(
-    p: Placements,
-    *,
-    T: float = 1.0,  # noqa: N803
-    min_rel: float = 0,
-    max_rel: float = 1,
-    depth: int = 1000,
-) -> np.ndarray:
+def insq(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float = 1, depth: int = 1000) -> np.ndarray:
     """The gain per document of a user whose patience depends on rank and on the `T` documents wanted.
 
     Gains go from 0 at `min_rel` to 1 at `max_rel`; the user reads no further than `depth`.
@@ -105,25 +107,19 @@ def insq(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "INSQ(depth=2)")["INSQ(depth=2)"], 4)
     0.6923
     """
-    return expected_gain(p, lambda gain, rank: np.broadcast_to(_patience(rank, T), gain.shape), depth, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: np.broadcast_to(_patience(rank + 2.0 * T), gain.shape), depth, min_rel, max_rel
+    )
 
 
-@measure(
+@_measure(
     "INST",
     formula="INST: the chance to go on from rank i is ((i + T + t - 1) / (i + T + t))^2, where t = T - gain so far",
     use="Users who want a gain of T, and adapt to what they have found.",
     avoid="How much is wanted is not known.",
     cite="Moffat, Bailey, Scholer and Thomas 2015, INST: An adaptive metric for information retrieval evaluation",
-    options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
 )
-def inst(
-    p: Placements,
-    *,
-    T: float = 1.0,  # noqa: N803
-    min_rel: float = 0,
-    max_rel: float = 1,
-    depth: int = 1000,
-) -> np.ndarray:
+def inst(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float = 1, depth: int = 1000) -> np.ndarray:
     """The gain per document of a user whose patience depends on how much of `T` is still missing.
 
     Gains go from 0 at `min_rel` to 1 at `max_rel`; the user reads no further than `depth`.
@@ -131,23 +127,16 @@ def inst(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "INST(depth=2)")["INST(depth=2)"], 4)
     0.8
     """
-
-    def goes_on(gain: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        position = rank + T + (T - np.cumsum(gain, axis=1))
-        chance: np.ndarray = ((position - 1.0) / position) ** 2.0
-        return chance
-
-    return expected_gain(p, goes_on, depth, min_rel, max_rel)
+    return expected_gain(
+        p, lambda gain, rank: _patience(rank + T + (T - np.cumsum(gain, axis=1))), depth, min_rel, max_rel
+    )
 
 
-@measure(
+@_nerr(
     "NERR8",
     cutoff="needed",
     formula="NERR8@k: the chance to go on from rank i < k is 1 - gain(i)",
     use="Like ERR, users stop once satisfied; as a C/W/L measure, up to rank k.",
-    avoid="Comparison with ERR in the literature.",
-    cite=_NERR,
-    options={"min_rel": GRADE, "max_rel": GRADE},
 )
 def nerr8(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:
     """The gain per document of a user who stops once satisfied or at rank k.
@@ -160,14 +149,11 @@ def nerr8(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
     return expected_gain(p, lambda gain, rank: np.where(rank < k, 1.0 - gain, 0.0), k, min_rel, max_rel)
 
 
-@measure(
+@_nerr(
     "NERR9",
     cutoff="needed",
     formula="NERR9@k: the chance to go on from rank i < k is i / (i + 1) * (1 - gain(i))",
     use="Like ERR, users stop once satisfied and lose patience as 1/rank does; up to rank k.",
-    avoid="Comparison with ERR in the literature.",
-    cite=_NERR,
-    options={"min_rel": GRADE, "max_rel": GRADE},
 )
 def nerr9(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:
     """The gain per document of a user who stops once satisfied, with attention falling as 1/rank.
@@ -182,13 +168,10 @@ def nerr9(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> n
     )
 
 
-@measure(
+@_nerr(
     "NERR10",
     formula="NERR10: the chance to go on from rank i is p * (1 - gain(i))",
     use="Like ERR, users stop once satisfied; otherwise they go on with probability p, as in RBP.",
-    avoid="Comparison with ERR in the literature.",
-    cite=_NERR,
-    options={"p": Number(low=0, high=1), "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
 )
 def nerr10(
     placements: Placements, *, p: float = 0.9, min_rel: float = 0, max_rel: float = 1, depth: int = 1000
@@ -203,22 +186,12 @@ def nerr10(
     return expected_gain(placements, lambda gain, rank: p * (1.0 - gain), depth, min_rel, max_rel)
 
 
-@measure(
+@_nerr(
     "NERR11",
     formula="NERR11: the chance to go on from rank i is ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i))",
     use="Like ERR, users stop once satisfied; otherwise they are as patient as in INSQ.",
-    avoid="Comparison with ERR in the literature.",
-    cite=_NERR,
-    options={"T": WANT, "min_rel": GRADE, "max_rel": GRADE, "depth": DEPTH},
 )
-def nerr11(
-    p: Placements,
-    *,
-    T: float = 1.0,  # noqa: N803
-    min_rel: float = 0,
-    max_rel: float = 1,
-    depth: int = 1000,
-) -> np.ndarray:
+def nerr11(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float = 1, depth: int = 1000) -> np.ndarray:
     """The gain per document of a user who stops once satisfied and else is patient as one who wants `T`.
 
     Gains go from 0 at `min_rel` to 1 at `max_rel`; the user reads no further than `depth`.
@@ -226,17 +199,16 @@ def nerr11(
     >>> round(evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR11")["NERR11"], 4)
     0.3077
     """
-    return expected_gain(p, lambda gain, rank: _patience(rank, T) * (1.0 - gain), depth, min_rel, max_rel)
+    return expected_gain(p, lambda gain, rank: _patience(rank + 2.0 * T) * (1.0 - gain), depth, min_rel, max_rel)
 
 
-@measure(
+@_measure(
     "SDCG",
     cutoff="needed",
     formula="SDCG@k = sum over ranks r <= k of gain(r) / log2(r + 1), divided by the sum of 1 / log2(r + 1)",
     use="nDCG where more relevant documents surely exist than were judged: the ideal has k perfect ones.",
     avoid="Queries have few relevant documents: even a perfect ranking stays far below 1.",
     cite="Moffat, Bailey, Scholer and Thomas 2017, Incorporating user expectations and behavior into measurement",
-    options={"min_rel": GRADE, "max_rel": GRADE},
     monotone=True,
 )
 def scaled_dcg(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1) -> np.ndarray:

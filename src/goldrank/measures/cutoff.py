@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from goldrank.data.placements import Placements
-from goldrank.measures.declare import measure
+from goldrank.measures.declare import Kernel, measure, monotone
 from goldrank.measures.options import Choice, Number
+
+_at_k = partial(monotone, cutoff="needed")
 
 
 def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
@@ -46,36 +49,28 @@ class TieGroup(NamedTuple):
 def tie_groups(p: Placements, rel: float) -> list[TieGroup]:
     """Every group of ties with a relevant document, a document without ties being a group of one."""
     rows = np.flatnonzero(p.grade >= rel)
-    query, first, last = p.query[rows], p.tie_first[rows], p.tie_last[rows]
-    fresh = np.ones(len(rows), bool)
-    fresh[1:] = (query[1:] != query[:-1]) | (first[1:] != first[:-1])
-    start = np.flatnonzero(fresh)
-    relevant = np.diff(np.append(start, len(rows)))
-    before = p.cumulate(p.grade >= rel)[rows][start] - 1
-    columns = (query[start], first[start], (last - first + 1)[start], relevant, before)
+    _, start, relevant = np.unique(p.tie_group[rows], return_index=True, return_counts=True)
+    rows = rows[start]
+    before = p.cumulate(p.grade >= rel)[rows] - 1
+    columns = (p.query[rows], p.tie_first[rows], (p.tie_last - p.tie_first + 1)[rows], relevant, before)
     return [TieGroup(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def _of_places(found: np.ndarray, p: Placements, k: int, divisor: str) -> np.ndarray:
-    """Documents found as a share of k, or of those returned where that is less."""
+def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
+    """What `hits` or `expected_hits` count as a share of k, or of the documents returned where that is less."""
+    found = count(p, k, rel)
     return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
 
 
-def _expected_precision(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
-    return _of_places(expected_hits(p, k, rel), p, k, divisor)
-
-
-@measure(
+@_at_k(
     "P",
-    cutoff="needed",
     formula="P@k = (relevant documents in the first k) / k",
     use="Users look at a page of k results and every wrong one costs them.",
     avoid="Queries have fewer than k relevant documents: even a perfect ranking stays below 1.",
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("precision",),
     options={"divisor": Choice(("k", "retrieved"))},
-    monotone=True,
-    ties=_expected_precision,
+    ties=partial(_precision, expected_hits),
 )
 def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
     """The share of relevant documents among the first k.
@@ -85,19 +80,15 @@ def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> n
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "P@2")["P@2"]
     0.5
     """
-    return _of_places(hits(p, k, rel), p, k, divisor)
+    return _precision(hits, p, k=k, rel=rel, divisor=divisor)
 
 
-def _of_relevant(found: np.ndarray, p: Placements, rel: float, divisor: str) -> np.ndarray:
-    """Documents found as a share of all relevant ones, or of those returned at any rank."""
-    return ratio(found, p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
+def _recall(count: Kernel, p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
+    """What `hits` or `expected_hits` count as a share of all relevant documents, or of those returned at any rank."""
+    return ratio(count(p, k, rel), p.relevant(rel) if divisor == "relevant" else hits(p, None, rel))
 
 
-def _expected_recall(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
-    return _of_relevant(expected_hits(p, k, rel), p, rel, divisor)
-
-
-@measure(
+@monotone(
     "R",
     formula="R@k = (relevant documents in the first k) / (all relevant documents)",
     use="A later stage (a re-ranker, a reader, a language model) needs the documents to be there at all.",
@@ -105,8 +96,7 @@ def _expected_recall(p: Placements, *, k: int | None, rel: float, divisor: str) 
     cite="Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems",
     aliases=("recall",),
     options={"divisor": Choice(("relevant", "returned"))},
-    monotone=True,
-    ties=_expected_recall,
+    ties=partial(_recall, expected_hits),
     texts="references",
     limited_by_k=True,
 )
@@ -118,7 +108,7 @@ def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "rele
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "R@2")["R@2"]
     0.5
     """
-    return _of_relevant(hits(p, k, rel), p, rel, divisor)
+    return _recall(hits, p, k=k, rel=rel, divisor=divisor)
 
 
 def harmonic(precision: np.ndarray, recall: np.ndarray, weight: float) -> np.ndarray:
@@ -131,16 +121,14 @@ def _f_of_texts(p: Placements, *, k: int, rel: float, beta: float) -> np.ndarray
     return harmonic(precision(p.per_rank, k=k, rel=rel), recall(p.per_aspect, k=k, rel=rel), beta**2)
 
 
-@measure(
+@_at_k(
     "F",
-    cutoff="needed",
     formula="F@k = (1 + beta^2) * P@k * R@k / (beta^2 * P@k + R@k)",
     use="One number for both precision and recall of the first k; beta > 1 leans to recall.",
     avoid="The order within the first k matters.",
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("F1", "f1_score"),
     options={"beta": Number(low=0, high=1_000)},
-    monotone=True,
     texts=_f_of_texts,
 )
 def f_measure(p: Placements, *, k: int, rel: float = 1, beta: float = 1) -> np.ndarray:
@@ -163,15 +151,13 @@ def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
     return chance
 
 
-@measure(
+@_at_k(
     "Success",
-    cutoff="needed",
     formula="Success@k = 1 if any of the first k documents is relevant, else 0",
     use="One good document is enough: question answering, known-item search, suggestions.",
     avoid="Users need several documents.",
     cite="Voorhees and Harman 2005, TREC: Experiment and evaluation in information retrieval",
     aliases=("HitRate", "Hit", "hit_rate"),
-    monotone=True,
     ties=_expected_success,
 )
 def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
@@ -183,14 +169,13 @@ def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     return (hits(p, k, rel) > 0).astype(np.float64)
 
 
-@measure(
+@monotone(
     "RecallAll",
     formula="RecallAll@k = 1 if all relevant documents are among the first k, else 0",
     use="The answer must be put together from all of the evidence (multi-hop questions).",
     avoid="Queries have many relevant documents: it is then almost always 0.",
     cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory (recall_all)",
     aliases=("recall_all", "AllRel"),
-    monotone=True,
     texts="references",
     limited_by_k=True,
 )
@@ -201,19 +186,16 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     1.0
     """
     relevant = p.relevant(rel)
-    every: np.ndarray = (hits(p, k, rel) == relevant) & (relevant > 0)
-    return every.astype(np.float64)
+    return np.where((hits(p, k, rel) == relevant) & (relevant > 0), 1.0, 0.0)
 
 
-@measure(
+@_at_k(
     "R_cap",
-    cutoff="needed",
     formula="R_cap@k = (relevant documents in the first k) / min(k, all relevant documents)",
     use="Some queries have more than k relevant documents and some fewer: a perfect ranking always scores 1.",
     avoid="How many relevant documents are missed beyond k matters.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (R_cap)",
     aliases=("relative_P", "RelP", "capped_recall"),
-    monotone=True,
     texts="references",
 )
 def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:

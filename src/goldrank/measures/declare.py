@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 import numpy as np
@@ -107,7 +107,7 @@ class Alias(NamedTuple):
 
 
 REGISTRY: dict[str, Declaration] = {}
-_ALIASES: dict[str, Alias] = {}
+ALIASES: dict[str, Alias] = {}
 """All names, case folded."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -131,8 +131,9 @@ def measure(
     A measure of aspects (subtopics, judges), preferences, texts or spans says so with `over` and gets that table.
 
     `cutoff` is 'optional' if the function has `k`, else 'none'. `options` are the rules for options; `rel`, numbers
-    and flags need none. An alias may imply options: ("RBO", {"normalize": False}). A name or alias that is taken is
-    an error unless `replace=True`. What else may be said is described in `Declaration`.
+    and flags need none, and rules for options that the function does not have are passed over, so that a family can
+    share a table of them. An alias may imply options: ("RBO", {"normalize": False}). A name or alias that is taken
+    is an error unless `replace=True`. What else may be said is described in `Declaration`.
     """
 
     def declare(function: Function) -> Function:
@@ -142,15 +143,22 @@ def measure(
     return declare
 
 
+monotone = partial(measure, monotone=True)
+"""Declares a measure that moving a relevant document up never lowers."""
+
+
 def _declaration(
     name: str, function: Callable[..., Any], cutoff: Cutoff | None, rules: Mapping[str, Option], about: About
 ) -> Declaration:
     """The declaration of a function, or the error that says what is wrong with it."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise MeasureError(f"{name!r} cannot be the name of a measure", hint="Letters, digits and _, a letter first.")
-    parameters = inspect.signature(function).parameters.values()
-    options, defaults = {**COMMON, **rules}, dict(COMMON_DEFAULTS)
-    for p in parameters:
+    parameters = inspect.signature(function).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    taken = {key: rule for key, rule in rules.items() if takes_any or key in list(parameters)[1:]}
+    options = {**COMMON, **taken}
+    defaults = dict(COMMON_DEFAULTS)
+    for p in parameters.values():
         if p.kind is not p.KEYWORD_ONLY or p.name in ("k", *COMMON):
             continue
         rule = options.get(p.name) or option_for(p.name, p.default)
@@ -164,14 +172,13 @@ def _declaration(
             defaults[p.name] = rule.check(p.default)
         except ValueError as error:
             raise MeasureError(f"measure {name}: option {p.name!r} needs a default that is {error}") from None
-    has_k = any(p.name == "k" for p in parameters)
     declared = Declaration(
         name,
         function,
         options=options,
         defaults=defaults,
         doc=inspect.getdoc(function) or "",
-        cutoff=cutoff or ("optional" if has_k else "none"),
+        cutoff=cutoff or ("optional" if "k" in parameters else "none"),
         **about,
     )
     allowed = {"over": Over, "cutoff": Cutoff, "average": Average, "ties": TieRule, "texts": TextRule}
@@ -182,7 +189,7 @@ def _declaration(
             raise MeasureError(f"measure {name}: {key} is {value!r}; it must be one of: {', '.join(get_args(words))}")
     if declared.per_query and declared.over != "placements":
         raise MeasureError(f"measure {name}: a function of one query's grades reads placements, not {declared.over}")
-    if declared.cutoff != "none" and not has_k:
+    if declared.cutoff != "none" and "k" not in parameters:
         raise MeasureError(f"measure {name} has a cut-off, but its function takes no `k`")
     if not declared.low < declared.high:
         raise MeasureError(f"measure {name}: low is {declared.low:g}, which is not below high, {declared.high:g}")
@@ -206,17 +213,17 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
                 if is_own_name
                 else "Give replace=True to replace it.",
             )
-    replaced = [own[word] for word in names if word in own]
-    for other in replaced:
-        del REGISTRY[other]
-    for word in [word for word, owner in _ALIASES.items() if owner.name in replaced]:
-        del _ALIASES[word]
-    _ALIASES.update(names)
-    # A name that an alias took over is no longer an alias of its old owner.
-    for other, known in list(REGISTRY.items()):
-        kept = tuple(alias for alias in known.aliases if alias.casefold() not in names)
-        if kept != known.aliases:
+    if replace:
+        replaced = [own[word] for word in names if word in own]
+        for other in replaced:
+            del REGISTRY[other]
+        for word in [word for word, owner in ALIASES.items() if owner.name in replaced]:
+            del ALIASES[word]
+        # A name that an alias took over is no longer an alias of its old owner.
+        for other, known in REGISTRY.items():
+            kept = tuple(alias for alias in known.aliases if alias.casefold() not in names)
             REGISTRY[other] = dataclass_replace(known, aliases=kept)
+    ALIASES.update(names)
     REGISTRY[declared.name] = dataclass_replace(declared, aliases=tuple(word for word, _ in given[1:]))
 
 
@@ -224,7 +231,7 @@ def lookup(name: str) -> Alias | None:
     """The registered name behind any name, and the options that it implies."""
     if name in REGISTRY:
         return Alias(name, {})
-    return _ALIASES.get(name.casefold())
+    return ALIASES.get(name.casefold())
 
 
 _OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
@@ -238,21 +245,3 @@ def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float] |
         return None
     real = "." in found[2] or REGISTRY[alias.name].cutoff in ("recall", "multiple")
     return alias.name, alias.options, float(found[2]) if real else int(found[2])
-
-
-def all_names() -> Iterable[str]:
-    """Every name and alias, case folded."""
-    return _ALIASES.keys()
-
-
-@contextmanager
-def restored_registry() -> Iterator[None]:
-    """Whatever is declared or replaced inside is as it was afterwards: for tests and examples."""
-    declared, aliases = dict(REGISTRY), dict(_ALIASES)
-    try:
-        yield
-    finally:
-        REGISTRY.clear()
-        REGISTRY.update(declared)
-        _ALIASES.clear()
-        _ALIASES.update(aliases)

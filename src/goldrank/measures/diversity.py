@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from goldrank.data.aspects import Aspects
-from goldrank.measures.cutoff import precision, ratio
+from goldrank.measures.cutoff import precision, ratio, success
 from goldrank.measures.declare import measure
 from goldrank.measures.options import MAX_CUTOFF, Choice, Number
 from goldrank.measures.rank import average_precision, r_precision_multiple
 from goldrank.measures.weights import discounted, running_powers
 
 Discount = Callable[[np.ndarray], np.ndarray]
-ASPECTS = Choice(("relevant", "all"))
+_SHARE = Number(low=0, high=1)
+_ASPECTS = Choice(("relevant", "all"))
 """Which aspects are averaged over: those with a relevant document, or all."""
+_measure = partial(measure, over="aspects", options={"aspects": _ASPECTS, "alpha": _SHARE, "beta": _SHARE})
+_at_k = partial(_measure, cutoff="needed")
 _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results"
 
 
@@ -25,16 +29,13 @@ def _mean(a: Aspects, values: np.ndarray, rel: float, aspects: str) -> np.ndarra
     return ratio(a.sum(np.where(which, values, 0.0)), a.count(which))
 
 
-@measure(
+@_at_k(
     "P_IA",
-    over="aspects",
-    cutoff="needed",
     formula="P_IA@k = mean over aspects of P@k",
     use="A page of results should serve every reading of the query, or every judge.",
     avoid="Repeating what was already shown should not be rewarded; use alpha_nDCG.",
     cite=_AGRAWAL,
     aliases=(("P_avgjg", {"aspects": "all"}),),
-    options={"aspects": ASPECTS},
 )
 def precision_by_aspect(a: Aspects, *, k: int, rel: float = 1, aspects: str = "relevant") -> np.ndarray:
     """Precision at k, averaged over the aspects of a query.
@@ -48,15 +49,13 @@ def precision_by_aspect(a: Aspects, *, k: int, rel: float = 1, aspects: str = "r
     return _mean(a, precision(a.parts, k=k, rel=rel), rel, aspects)
 
 
-@measure(
+@_measure(
     "AP_IA",
-    over="aspects",
     formula="AP_IA = mean over aspects of AP",
     use="The whole ranking should serve every reading of the query, or every judge.",
     avoid="Repeating what was already shown should not be rewarded; use alpha_nDCG.",
     cite=_AGRAWAL,
     aliases=("MAP_IA", ("map_avgjg", {"aspects": "all"})),
-    options={"aspects": ASPECTS},
 )
 def average_precision_by_aspect(a: Aspects, *, rel: float = 1, aspects: str = "relevant") -> np.ndarray:
     """Average precision, averaged over the aspects of a query.
@@ -68,16 +67,14 @@ def average_precision_by_aspect(a: Aspects, *, rel: float = 1, aspects: str = "r
     return _mean(a, average_precision(a.parts, k=None, rel=rel), rel, aspects)
 
 
-@measure(
+@_measure(
     "RprecMult_IA",
-    over="aspects",
     cutoff="multiple",
     formula="RprecMult_IA@m = mean over aspects of RprecMult@m",
     use="Comparison with trec_eval on judgements by several judges.",
     avoid="Otherwise: AP_IA.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=(("Rprec_mult_avgjg", {"aspects": "all"}),),
-    options={"aspects": ASPECTS},
 )
 def r_precision_by_aspect(a: Aspects, *, k: float, rel: float = 1, aspects: str = "relevant") -> np.ndarray:
     """Precision at a multiple of the number of relevant documents, averaged over the aspects of a query.
@@ -90,16 +87,13 @@ def r_precision_by_aspect(a: Aspects, *, k: float, rel: float = 1, aspects: str 
     return _mean(a, r_precision_multiple(a.parts, k=k, rel=rel), rel, aspects)
 
 
-@measure(
+@_at_k(
     "StRecall",
-    over="aspects",
-    cutoff="needed",
     formula="StRecall@k = (aspects with a relevant document in the first k) / (aspects with a relevant document)",
     use="Every aspect must be covered once; also: how many references an answer can be built from.",
     avoid="Order within the first k matters.",
     cite="Zhai, Cohen and Lafferty 2003, Beyond independent relevance: Evaluation metrics for subtopic retrieval",
     aliases=("SubtopicRecall", "strec"),
-    options={"aspects": ASPECTS},
 )
 def subtopic_recall(a: Aspects, *, k: int, rel: float = 1, aspects: str = "relevant") -> np.ndarray:
     """The share of a query's aspects that the first k documents cover.
@@ -108,12 +102,9 @@ def subtopic_recall(a: Aspects, *, k: int, rel: float = 1, aspects: str = "relev
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "StRecall@1")["StRecall@1"]
     0.5
     """
-    parts = a.parts
-    covered = parts.count((parts.grade >= rel) & (parts.rank <= k)) > 0
-    return _mean(a, covered.astype(np.float64), rel, aspects)
+    return _mean(a, success(a.parts, k=k, rel=rel), rel, aspects)
 
 
-ALPHA = Number(low=0, high=1)
 _CLARKE = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation"
 
 
@@ -157,39 +148,39 @@ def _ideal(a: Aspects, rel: float, alpha: float, depth: int) -> tuple[np.ndarray
     return np.array(queries, np.int64), np.array(ranks, np.int64), np.array(gains, np.float64)
 
 
-def _discounted(
-    a: Aspects, rows: tuple[np.ndarray, np.ndarray, np.ndarray], k: int | None, discount: Discount
-) -> np.ndarray:
+def _discounted(a: Aspects, rows: tuple[np.ndarray, np.ndarray, np.ndarray], k: int, discount: Discount) -> np.ndarray:
     """Per query, the sum of gains of the first k ranks, discounted."""
-    query, rank, gain = rows
-    keep = np.ones(len(rank), bool) if k is None else rank <= k
-    return np.bincount(query[keep], weights=gain[keep] * discount(rank[keep]), minlength=len(a))
+    query, rank, gain = (column[rows[1] <= k] for column in rows)
+    return np.bincount(query, weights=gain * discount(rank), minlength=len(a))
 
 
-def _by_log(rank: np.ndarray) -> np.ndarray:
-    return discounted(1.0, rank)
+def _of_perfect(a: Aspects, k: int, rel: float, alpha: float, discount: Discount) -> np.ndarray:
+    """The discounted gain as a share of that of k documents that are relevant to every aspect."""
+    perfect = float((running_powers(1.0 - alpha, k) * discount(np.arange(1, k + 1))).sum())
+    return ratio(_discounted(a, _novelty(a, rel, alpha), k, discount), a.relevant(rel) * perfect)
 
 
-def _by_rank(rank: np.ndarray) -> np.ndarray:
-    share: np.ndarray = 1.0 / rank
-    return share
+def _of_ideal(a: Aspects, k: int, rel: float, alpha: float, discount: Discount) -> np.ndarray:
+    """The discounted gain as a share of that of the (greedy) ideal ranking."""
+    ideal = _discounted(a, _ideal(a, rel, alpha, k), k, discount)
+    return ratio(_discounted(a, _novelty(a, rel, alpha), k, discount), ideal)
 
 
-def _perfect(alpha: float, k: int, discount: Discount) -> float:
-    """The gain of k documents that are relevant to every aspect, for one aspect."""
-    return float((running_powers(1.0 - alpha, k) * discount(np.arange(1, k + 1))).sum())
+_by_log: Discount = partial(discounted, 1.0)
+_by_rank: Discount = partial(np.divide, 1.0)
 
 
-@measure(
+def _by_power(beta: float) -> Discount:
+    return lambda rank: running_powers(beta, int(rank.max(initial=1)))[rank - 1]
+
+
+@_at_k(
     "alpha_DCG",
-    over="aspects",
-    cutoff="needed",
     formula="alpha_DCG@k = sum over ranks r <= k of gain(r) / log2(r + 1), where each aspect a document covers adds "
     "(1 - alpha)^(times it was covered before); divided by that of k documents that cover every aspect",
     use="Follow one system over time: new aspects are worth more than what was shown already.",
     avoid="Comparing queries with each other; use alpha_nDCG.",
     cite=_CLARKE,
-    options={"alpha": ALPHA},
 )
 def alpha_dcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """DCG over aspects, in which repeating what was shown already is worth less by a share of `alpha`.
@@ -198,20 +189,16 @@ def alpha_dcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.n
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "alpha_DCG@1")["alpha_DCG@1"]
     0.5
     """
-    total = _discounted(a, _novelty(a, rel, alpha), k, _by_log)
-    return ratio(total, a.relevant(rel) * _perfect(alpha, k, _by_log))
+    return _of_perfect(a, k, rel, alpha, _by_log)
 
 
-@measure(
+@_at_k(
     "alpha_nDCG",
-    over="aspects",
-    cutoff="needed",
     high=np.inf,
     formula="alpha_nDCG@k = alpha_DCG@k / (alpha_DCG@k of the ranking that takes the best next document each time)",
     use="The first choice for subtopics: covers many aspects early and does not repeat itself.",
     avoid="Aspects are not judged.",
     cite=_CLARKE,
-    options={"alpha": ALPHA},
 )
 def alpha_ndcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """DCG over aspects with less worth for repetition, as a share of the (greedy) ideal.
@@ -223,20 +210,16 @@ def alpha_ndcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "alpha_nDCG@2")["alpha_nDCG@2"]
     1.0
     """
-    total = _discounted(a, _novelty(a, rel, alpha), k, _by_log)
-    return ratio(total, _discounted(a, _ideal(a, rel, alpha, k), k, _by_log))
+    return _of_ideal(a, k, rel, alpha, _by_log)
 
 
-@measure(
+@_at_k(
     "ERR_IA",
-    over="aspects",
-    cutoff="needed",
     formula="ERR_IA@k = sum over ranks r <= k of gain(r) / r, with the gains of alpha_DCG; divided by that of k "
     "documents that cover every aspect",
     use="Users come for one of the aspects and stop once satisfied.",
     avoid="Comparing queries with each other; use nERR_IA.",
     cite="Chapelle, Ji, Liao, Velipasaoglu, Lai and Wu 2011, Intent-based diversification of web search results",
-    options={"alpha": ALPHA},
 )
 def err_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """Expected reciprocal rank averaged over aspects, where a relevant document satisfies with chance `alpha`.
@@ -245,20 +228,16 @@ def err_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndar
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "ERR_IA@1")["ERR_IA@1"]
     0.5
     """
-    total = _discounted(a, _novelty(a, rel, alpha), k, _by_rank)
-    return ratio(total, a.relevant(rel) * _perfect(alpha, k, _by_rank))
+    return _of_perfect(a, k, rel, alpha, _by_rank)
 
 
-@measure(
+@_at_k(
     "nERR_IA",
-    over="aspects",
-    cutoff="needed",
     high=np.inf,
     formula="nERR_IA@k = ERR_IA@k / (ERR_IA@k of the ranking that takes the best next document each time)",
     use="Users come for one of the aspects and stop once satisfied.",
     avoid="Aspects are not judged.",
     cite="Chapelle, Ji, Liao, Velipasaoglu, Lai and Wu 2011, Intent-based diversification of web search results",
-    options={"alpha": ALPHA},
 )
 def nerr_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """Expected reciprocal rank averaged over aspects, as a share of the (greedy) ideal.
@@ -269,19 +248,16 @@ def nerr_ia(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.nda
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "nERR_IA@2")["nERR_IA@2"]
     1.0
     """
-    total = _discounted(a, _novelty(a, rel, alpha), k, _by_rank)
-    return ratio(total, _discounted(a, _ideal(a, rel, alpha, k), k, _by_rank))
+    return _of_ideal(a, k, rel, alpha, _by_rank)
 
 
-@measure(
+@_measure(
     "NRBP",
-    over="aspects",
     formula="NRBP = (1 - (1 - alpha) * beta) / (aspects) * sum over ranks r of gain(r) * beta^(r - 1), with the gains "
     "of alpha_DCG",
     use="RBP over aspects: users come for one of them and go on with probability beta.",
     avoid="Comparing with values made with another alpha or beta.",
     cite="Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries",
-    options={"alpha": ALPHA, "beta": ALPHA},
 )
 def nrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -> np.ndarray:
     """Rank-biased precision over aspects, in which repeating what was shown already is worth less.
@@ -292,19 +268,17 @@ def nrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "NRBP")["NRBP"]
     0.5625
     """
-    total = _discounted(a, _novelty(a, rel, alpha), None, _by_power(beta))
+    total = _discounted(a, _novelty(a, rel, alpha), MAX_CUTOFF, _by_power(beta))
     return ratio(total * (1.0 - (1.0 - alpha) * beta), a.relevant(rel))
 
 
-@measure(
+@_measure(
     "nNRBP",
-    over="aspects",
     high=np.inf,
     formula="nNRBP = NRBP / (NRBP of the ranking that takes the best next document each time)",
     use="RBP over aspects, with queries made comparable.",
     avoid="Comparing with values made with another alpha or beta.",
     cite="Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries",
-    options={"alpha": ALPHA, "beta": ALPHA},
 )
 def nnrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) -> np.ndarray:
     """Rank-biased precision over aspects, as a share of the (greedy) ideal.
@@ -315,13 +289,4 @@ def nnrbp(a: Aspects, *, rel: float = 1, alpha: float = 0.5, beta: float = 0.5) 
     >>> evaluate(AspectQrels({"q": {"x": {"a": 1}, "y": {"b": 1}}}), {"q": ["a", "b"]}, "nNRBP")["nNRBP"]
     1.0
     """
-    total = _discounted(a, _novelty(a, rel, alpha), None, _by_power(beta))
-    return ratio(total, _discounted(a, _ideal(a, rel, alpha, MAX_CUTOFF), None, _by_power(beta)))
-
-
-def _by_power(beta: float) -> Discount:
-    def discount(rank: np.ndarray) -> np.ndarray:
-        share: np.ndarray = running_powers(beta, int(rank.max(initial=1)))[rank - 1]
-        return share
-
-    return discount
+    return _of_ideal(a, MAX_CUTOFF, rel, alpha, _by_power(beta))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from goldrank.data.spans import Spans
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import harmonic, ratio
 from goldrank.measures.declare import measure
-from goldrank.measures.options import Choice, Number
+from goldrank.measures.options import Choice, Number, Option
 
-_CITE = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval"
-REPEATED = Choice(("once", "each"))
-"""How often a position counts that several retrieved texts hold."""
-COVERAGE = Number(low=0, high=1)
-"""The least share of an evidence that must be covered; some of it always."""
+_SMITH = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval"
+_OPTIONS: dict[str, Option] = {
+    "beta": Number(low=0, high=1_000),
+    "repeated": Choice(("once", "each")),  # how often a position counts that several retrieved texts hold
+    "coverage": Number(low=0, high=1),  # the least share of an evidence that must be covered; some of it always
+}
+_measure = partial(measure, over="spans", options=_OPTIONS, cite=_SMITH)
 
 
 def _needed(s: Spans) -> np.ndarray:
@@ -29,13 +33,11 @@ def _covered(s: Spans, k: int | None) -> np.ndarray:
     return length
 
 
-@measure(
+@_measure(
     "SpanRecall",
-    over="spans",
     formula="SpanRecall@k = (length of the evidence that the first k texts cover) / (length of the evidence)",
     use="Compare ways of cutting texts, or retrievers, by how much of the evidence gets through.",
     avoid="An answer needs each piece of evidence whole; use EvidenceRecall.",
-    cite=_CITE,
     aliases=("span_recall",),
 )
 def span_recall(s: Spans, *, k: int | None) -> np.ndarray:
@@ -53,15 +55,12 @@ def span_recall(s: Spans, *, k: int | None) -> np.ndarray:
     return ratio(_covered(s, k), _needed(s))
 
 
-@measure(
+@_measure(
     "SpanPrecision",
-    over="spans",
     formula="SpanPrecision@k = (length of evidence in the first k texts) / (length of the first k texts)",
     use="Everything retrieved is read, and paid for by length: large texts with little in them should not win.",
     avoid="Only whether the evidence is there matters; use SpanRecall or EvidenceRecall.",
-    cite=_CITE,
     aliases=("span_precision",),
-    options={"repeated": REPEATED},
 )
 def span_precision(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
     """The share of the first k retrieved texts, by length, that is evidence.
@@ -78,16 +77,13 @@ def span_precision(s: Spans, *, k: int | None, repeated: str = "once") -> np.nda
     return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated))
 
 
-@measure(
+@_measure(
     "SpanIoU",
-    over="spans",
     formula="SpanIoU@k = (length of evidence in the first k texts) / (length of the first k texts + length of the "
     "evidence that they do not cover)",
     use="One number for what was missed and what was too much.",
     avoid="The two are not equally bad; use SpanF, or SpanRecall and SpanPrecision beside each other.",
-    cite=_CITE,
     aliases=("span_iou", "SpanJaccard"),
-    options={"repeated": REPEATED},
 )
 def span_iou(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
     """What the first k retrieved texts and the evidence have in common, as a share of both together.
@@ -103,15 +99,13 @@ def span_iou(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
     return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated) + missed)
 
 
-@measure(
+@_measure(
     "SpanF",
-    over="spans",
     formula="SpanF@k = (1 + beta^2) * SpanPrecision@k * SpanRecall@k / (beta^2 * SpanPrecision@k + SpanRecall@k)",
     use="One number for what was missed and what was too much, with a weight: beta times as much for recall.",
     avoid="Recall alone decides whether an answer can be right.",
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("span_f", "span_f1"),
-    options={"beta": Number(low=0, high=1_000), "repeated": REPEATED},
 )
 def span_f(s: Spans, *, k: int | None, beta: float = 1, repeated: str = "once") -> np.ndarray:
     """The weighted harmonic mean of SpanPrecision@k and SpanRecall@k.
@@ -126,15 +120,12 @@ def span_f(s: Spans, *, k: int | None, beta: float = 1, repeated: str = "once") 
     return harmonic(span_precision(s, k=k, repeated=repeated), span_recall(s, k=k), beta**2)
 
 
-@measure(
+@_measure(
     "SpanPrecisionOmega",
-    over="spans",
     formula="SpanPrecisionOmega = SpanPrecision of all texts of the corpus that hold any evidence",
     use="How well the corpus is cut, whatever the retriever: the precision that perfect recall would have.",
     avoid="Comparing retrievers over one way of cutting: it is the same for all of them.",
-    cite=_CITE,
     aliases=("PrecisionOmega", "precision_omega"),
-    options={"repeated": REPEATED},
 )
 def span_precision_omega(s: Spans, *, repeated: str = "once") -> np.ndarray:
     """The share of evidence in all texts of the corpus that hold any, as if exactly those were retrieved.
@@ -156,21 +147,19 @@ def span_precision_omega(s: Spans, *, repeated: str = "once") -> np.ndarray:
     return ratio(s.touching.evidence, s.touching.union if repeated == "once" else s.touching.total)
 
 
-def _is_covered(s: Spans, k: int | None, coverage: float) -> np.ndarray:
+def _evidences_covered(s: Spans, k: int | None, coverage: float) -> np.ndarray:
+    """Per query, of how many evidences the first k texts hold enough."""
     share = s.share(k)
-    enough: np.ndarray = (share >= coverage) & (share > 0)
-    return enough
+    return s.by_query((share >= coverage) & (share > 0))
 
 
-@measure(
+@_measure(
     "EvidenceRecall",
-    over="spans",
     formula="EvidenceRecall@k = (evidences of which the first k texts cover an alternative) / (evidences)",
     use="An answer needs each piece of evidence whole, and long pieces are not worth more than short ones.",
     avoid="Parts of a piece are worth something; use SpanRecall, or a lower coverage.",
     cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory",
     aliases=("evidence_recall",),
-    options={"coverage": COVERAGE},
 )
 def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarray:
     """The share of the evidences that the first k retrieved texts cover together.
@@ -184,18 +173,16 @@ def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.nda
     >>> evaluate_texts([item], "EvidenceRecall@5")["EvidenceRecall@5"]
     0.5
     """
-    return ratio(s.by_query(_is_covered(s, k, coverage).astype(np.float64)), s.relevant())
+    return ratio(_evidences_covered(s, k, coverage), s.relevant())
 
 
-@measure(
+@_measure(
     "EvidenceAll",
-    over="spans",
     formula="EvidenceAll@k = 1 if the first k texts cover every evidence, else 0",
     use="The answer must be put together from all of the evidence (multi-hop questions).",
     avoid="Questions have many evidences: it is then almost always 0.",
     cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory (recall_all)",
     aliases=("evidence_all",),
-    options={"coverage": COVERAGE},
 )
 def evidence_all(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarray:
     """Whether the first k retrieved texts cover all evidences together; 0 if there is none.
@@ -207,5 +194,5 @@ def evidence_all(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarra
     >>> evaluate_texts([item], "EvidenceAll@5")["EvidenceAll@5"]
     1.0
     """
-    every: np.ndarray = (s.by_query(_is_covered(s, k, coverage)) == s.relevant()) & (s.relevant() > 0)
-    return every.astype(np.float64)
+    every = _evidences_covered(s, k, coverage) == s.relevant()
+    return np.where(every & (s.relevant() > 0), 1.0, 0.0)

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from goldrank.data.placements import Placements, accumulate
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import Kernel, measure
-from goldrank.measures.options import Choice, Flag, Number
-from goldrank.measures.weights import DISCOUNT, GAIN, Gain, discounted, gains, running_powers
+from goldrank.measures.declare import Kernel, measure, monotone
+from goldrank.measures.options import Choice, Number, Option
+from goldrank.measures.weights import GAIN, Gain, discounted, gains, running_powers
 
+_OPTIONS: dict[str, Option] = {
+    "gain": GAIN,
+    "discount": Choice(("log2", "log2_from_2", "ln")),
+    "ideal": Choice(("judged", "retrieved")),
+    "negative": Choice(("none", "keep")),
+    "beta": Number(low=0, high=1000),
+}
+_measure = partial(monotone, options=_OPTIONS, texts="references")
+_trec_eval = partial(
+    measure,
+    options=_OPTIONS,
+    texts="references",
+    avoid="Comparison with the literature: it is seldom reported.",
+    cite="trec_eval 10 (National Institute of Standards and Technology)",
+)
 _JK = "Jarvelin and Kekalainen 2002, Cumulated gain-based evaluation of IR techniques"
 
 
@@ -33,17 +47,14 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     return p.sum(np.where(p.tie_first == p.tie_last, discounted(worth, p.rank, discount) * alone, worth * mean))
 
 
-@measure(
+@_measure(
     "DCG",
     high=np.inf,
     formula="DCG@k = sum over ranks r <= k of gain(r) / log2(r + 1)",
     use="Follow one system over time on the same queries; see what an nDCG is made of.",
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
-    options={"gain": GAIN, "discount": DISCOUNT, "negative": Choice(("none", "keep"))},
-    monotone=True,
     ties=_expected_dcg,
-    texts="references",
 )
 def dcg(
     p: Placements,
@@ -84,7 +95,7 @@ def ideal_dcg(
     return np.bincount(query, weights=value if k is None else np.where(rank <= k, value, 0.0), minlength=len(p))
 
 
-@measure(
+@_measure(
     "IdealDCG",
     high=np.inf,
     formula="IdealDCG@k = DCG@k of the ideal order of all judged documents",
@@ -92,18 +103,12 @@ def ideal_dcg(
     avoid="Comparing runs: it is the same for all of them.",
     cite=_JK,
     aliases=("ideal_dcg",),
-    options={"gain": GAIN, "discount": DISCOUNT},
     needs_relevant=False,
-    monotone=True,
     ties="unordered",
+    texts="texts",
 )
 def best_dcg(
-    p: Placements,
-    *,
-    k: int | None,
-    rel: float = 1,
-    gain: Gain = "linear",
-    discount: str = "log2",
+    p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear", discount: str = "log2"
 ) -> np.ndarray:
     """The DCG of the best order there can be.
 
@@ -123,23 +128,14 @@ def _normalised(
     return ratio(gained(p, k=k, **options), np.maximum(best, 0.0))
 
 
-@measure(
+@_measure(
     "nDCG",
     formula="nDCG@k = DCG@k / (DCG@k of the ideal order of all judged documents)",
     use="The first choice for graded judgements: order matters, and better documents matter more.",
     avoid="Judgements are binary and only the first hit counts (use RR), or most documents are unjudged.",
     cite=_JK,
     aliases=("ndcg_cut", ("ndcg_burges", {"gain": "exp2"})),
-    options={
-        "gain": GAIN,
-        "discount": DISCOUNT,
-        "ideal": Choice(("judged", "retrieved")),
-        "cut_ideal": Flag(),
-        "negative": Choice(("none", "keep")),
-    },
-    monotone=True,
     ties=partial(_normalised, _expected_dcg),
-    texts="references",
 )
 def ndcg(
     p: Placements,
@@ -166,22 +162,16 @@ def ndcg(
     )
 
 
-@measure(
+@monotone(
     "RBP",
     formula="RBP@k = (1 - p) * sum over ranks r <= k of gain(r) * p^(r - 1)",
     use="A user goes on to the next document with probability p; the rest shows what judging more could change.",
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
-    monotone=True,
 )
 def rank_biased(
-    placements: Placements,
-    *,
-    k: int | None,
-    rel: float | None = None,
-    p: float = 0.9,
-    gain: Gain = "linear",
+    placements: Placements, *, k: int | None, rel: float | None = None, p: float = 0.9, gain: Gain = "linear"
 ) -> np.ndarray:
     """Expected gain per document seen by a user who goes on with probability p.
 
@@ -215,11 +205,10 @@ def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     beyond = (least < 0) | (most > 1)
     low = np.where(beyond, least, 0.0)[p.query]
     span = np.where(beyond, most - least, 1.0)[p.query]
-    scaled: np.ndarray = np.where(p.grade >= 0, (worth - low) / span, 0.0)
-    return scaled
+    return np.where(p.grade >= 0, (worth - low) / span, 0.0)
 
 
-@measure(
+@monotone(
     "ERR",
     formula="ERR@k = sum over ranks r <= k of R(r)/r * product over s < r of (1 - R(s)), "
     "where R = (2^grade - 1) / 2^max_grade",
@@ -227,7 +216,6 @@ def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     avoid="Users want many documents; grades are binary.",
     cite="Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance",
     options={"max_grade": Number(low=1, high=1000, whole=True)},
-    monotone=True,
 )
 def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4) -> np.ndarray:
     """The expected reciprocal rank at which a user is satisfied.
@@ -251,8 +239,7 @@ def expected_reciprocal_rank(p: Placements, *, k: int | None, max_grade: int = 4
     return p.sum(value if k is None else np.where(p.rank <= k, value, 0.0))
 
 
-@dataclass(frozen=True)
-class Ideal:
+class Ideal(NamedTuple):
     """Per query the positive gains of its judged documents, greatest first."""
 
     query: np.ndarray
@@ -266,11 +253,15 @@ class Ideal:
     def size(self) -> np.ndarray:
         return np.diff(self.start)
 
+    @property
+    def whole(self) -> np.ndarray:
+        """The DCG of all of a query's."""
+        return self.at(self.dcg, np.arange(len(self.size)), self.size)
+
     def at(self, values: np.ndarray, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
         """A running value at some ranks: that of the last entry at or before it, 0 where there is none."""
         row = self.start[query] + np.minimum(rank, self.size[query]) - 1
-        found: np.ndarray = np.where(row >= self.start[query], np.append(values, 0.0)[row], 0.0)
-        return found
+        return np.where(row >= self.start[query], np.append(values, 0.0)[row], 0.0)
 
 
 def ideal_list(p: Placements, gain: Gain) -> Ideal:
@@ -286,18 +277,11 @@ def ideal_list(p: Placements, gain: Gain) -> Ideal:
     return Ideal(query, start, worth, rank, accumulate(discounted(worth, rank, "log2"), start))
 
 
-_TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
-
-
-@measure(
+@_trec_eval(
     "nDCGrel",
     formula="nDCGrel = mean over the documents with a gain of nDCG at their rank (at the end if not returned)",
     use="nDCG without a cut-off of its own: each query is measured where its relevant documents are.",
-    avoid="Comparison with the literature: it is seldom reported.",
-    cite=_TREC_EVAL,
     aliases=("ndcg_rel",),
-    options={"gain": GAIN},
-    texts="references",
 )
 def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     """nDCG averaged at the ranks of relevant documents, as AP averages precision.
@@ -310,20 +294,15 @@ def ndcg_at_relevant(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     value = discounted(worth, p.rank, "log2")
     found = worth > 0
     here = ratio(p.running(value), ideal.at(ideal.dcg, p.query, p.rank))
-    whole = ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)
     missing = (ideal.size - p.count(found)).astype(np.float64)
-    total = p.sum(np.where(found, here, 0.0)) + ratio(missing * p.sum(value), whole)
+    total = p.sum(np.where(found, here, 0.0)) + ratio(missing * p.sum(value), ideal.whole)
     return np.where(total > 0, ratio(total, ideal.size), 0.0)
 
 
-@measure(
+@_trec_eval(
     "Rndcg",
     formula="Rndcg = mean of nDCG at the ranks where the ideal gain changes, and at the end of longer results",
     use="nDCG where the ideal ranking has its steps, which differ from query to query.",
-    avoid="Comparison with the literature: it is seldom reported.",
-    cite=_TREC_EVAL,
-    options={"gain": GAIN},
-    texts="references",
 )
 def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """nDCG averaged at the numbers of documents with each gain or a higher one.
@@ -333,30 +312,25 @@ def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> n
     """
     ideal = ideal_list(p, gain)
     worth = np.where(p.grade >= 0, gains(p.grade, gain, 1), 0.0)
-    running = p.running(discounted(worth, p.rank, "log2"))
+    value = discounted(worth, p.rank, "log2")
     last = np.ones(len(ideal.worth), bool)
     last[:-1] = (ideal.worth[1:] != ideal.worth[:-1]) | (ideal.query[1:] != ideal.query[:-1])
     query, rank = ideal.query[last], ideal.rank[last]
     # The placements up to that rank are those of the queries before, and some of this query's.
     width = int(max(p.rank.max(initial=0), rank.max(initial=0))) + 1
     row = np.searchsorted(p.query * width + p.rank, query * width + rank, "right") - 1
-    reached = np.where(row >= p.start[query], np.append(running, 0.0)[row], 0.0)
+    reached = np.where(row >= p.start[query], np.append(p.running(value), 0.0)[row], 0.0)
     total = np.bincount(query, weights=reached / ideal.dcg[last], minlength=len(p))
     count = np.bincount(query, minlength=len(p))
-    end = p.start[1:] - 1
-    final = np.where(end >= p.start[:-1], np.append(running, 0.0)[end], 0.0)
     more = (p.retrieved > ideal.size + 1) & (ideal.size > 0)
-    total = np.where(more, total + ratio(final, ideal.at(ideal.dcg, np.arange(len(p)), ideal.size)), total)
+    total = np.where(more, total + ratio(p.sum(value), ideal.whole), total)
     return np.where(p.relevant(rel) > 0, ratio(total, count + more), 0.0)
 
 
-@measure(
+@_trec_eval(
     "G",
     formula="G = (sum over documents of gain / log2(2 + ideal gain so far - gain so far)) / (sum of all gains)",
     use="A document's worth falls with what an ideal ranking would have gained more by then.",
-    avoid="Comparison with the literature: it is seldom reported.",
-    cite=_TREC_EVAL,
-    options={"gain": GAIN},
     texts="one_to_one",
 )
 def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
@@ -379,15 +353,12 @@ def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     return ratio(p.sum(value), whole)
 
 
-@measure(
+@_measure(
     "NCG",
     formula="NCG@k = (sum of the gains in the first k) / (sum of the k highest gains judged)",
     use="A first stage feeds a re-ranker: what it lets through matters, in which order does not.",
     avoid="Order within the first k matters.",
     cite="Craswell, Mitra, Yilmaz, Campos and Voorhees 2020, Overview of the TREC 2019 deep learning track",
-    options={"gain": GAIN},
-    monotone=True,
-    texts="references",
 )
 def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """Cumulated gain without a discount, as a share of the best possible.
@@ -405,7 +376,7 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") 
     return ratio(p.sum(worth if k is None else np.where(p.rank <= k, worth, 0.0)), whole)
 
 
-@measure(
+@_measure(
     "Q",
     formula="Q@k = (sum over relevant documents at ranks r <= k of (hits + beta * gain so far) / "
     "(r + beta * ideal gain so far)) / min(k, relevant)",
@@ -413,18 +384,9 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") 
     avoid="Comparison with the literature outside NTCIR; nDCG is better known.",
     cite="Sakai 2007, On the reliability of information retrieval metrics based on graded relevance",
     aliases=("Q_measure",),
-    options={"beta": Number(low=0, high=1000), "gain": GAIN},
-    monotone=True,
     texts="one_to_one",
 )
-def q_measure(
-    p: Placements,
-    *,
-    k: int | None,
-    rel: float = 1,
-    beta: float = 1,
-    gain: Gain = "linear",
-) -> np.ndarray:
+def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, gain: Gain = "linear") -> np.ndarray:
     """The mean over relevant documents of a ratio that is precision blended with cumulated gain.
 
     `gain` is as in DCG; `beta=0` gives AP.
@@ -443,14 +405,12 @@ def q_measure(
     return ratio(p.sum(np.where(found, value, 0.0)), relevant if k is None else np.minimum(relevant, k))
 
 
-@measure(
+@_measure(
     "GAP",
     formula="GAP = (sum over ranks r of 1/r * sum over s <= r of min(gain(r), gain(s))) / (sum of all gains judged)",
     use="AP with grades, for users who draw the line between relevant and not at different grades.",
     avoid="Comparison with the literature; nDCG is better known.",
     cite="Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance judgments",
-    options={"gain": GAIN},
-    monotone=True,
     texts="one_to_one",
 )
 def graded_ap(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:

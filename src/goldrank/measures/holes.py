@@ -40,7 +40,7 @@ def find_holes(p: Placements, depth: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fill(
-    p: Placements, query: np.ndarray, rank: np.ndarray, grade: np.ndarray, beyond: np.ndarray | None = None
+    p: Placements, query: np.ndarray, rank: np.ndarray, grade: np.ndarray, beyond: np.ndarray | int = 0
 ) -> Placements:
     """As if some holes had been judged with a query's grade, and so many more documents further down."""
     keep = p.grade >= 0
@@ -48,9 +48,7 @@ def fill(
     ranks = np.concatenate((p.rank[keep], rank))
     grades = np.concatenate((p.grade[keep], grade[query]))
     order = np.lexsort((ranks, queries))
-    more = np.bincount(query, minlength=len(p))
-    if beyond is not None:
-        more = more + beyond
+    more = np.bincount(query, minlength=len(p)) + beyond
     return replace(
         p,
         query=queries[order],

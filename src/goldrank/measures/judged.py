@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -15,18 +15,18 @@ from goldrank.measures.rank import GEOMETRIC_FLOOR
 from goldrank.measures.weights import running_powers
 
 _EPSILON = 0.00001
-_DOUBT: dict[str, Any] = {"needs_relevant": False, "higher_is_better": False}
-"""How much is not known."""
+_measure = partial(measure, texts="meaningless")
+_doubt = partial(_measure, needs_relevant=False, higher_is_better=False)
+"""Declares how much is not known."""
 
 
-@measure(
+@_measure(
     "Judged",
     needs_relevant=False,
     formula="Judged@k = (judged documents in the first k) / min(k, documents returned)",
     use="See how far the other numbers can be trusted: unjudged documents count as not relevant.",
     avoid="Comparing quality.",
     cite="MacAvaney et al. 2022, Streamlining evaluation with ir-measures",
-    texts="meaningless",
 )
 def judged(p: Placements, *, k: int | None) -> np.ndarray:
     """The share of the first k documents that somebody judged.
@@ -41,13 +41,12 @@ def judged(p: Placements, *, k: int | None) -> np.ndarray:
     return ratio(p.count(known if k is None else known & (p.rank <= k)), whole)
 
 
-@measure(
+@_measure(
     "Bpref",
     formula="Bpref = 1/R * sum over relevant documents of 1 - min(judged nonrelevant above it, R) / min(N, R)",
     use="Judgements are incomplete: only judged documents are looked at.",
     avoid="Judgements are complete; AP says more then.",
     cite="Buckley and Voorhees 2004, Retrieval evaluation with incomplete information",
-    texts="meaningless",
 )
 def bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     """How often relevant documents are preferred to judged nonrelevant ones.
@@ -63,13 +62,12 @@ def bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.sum(np.where(p.grade >= rel, value, 0.0)), relevant)
 
 
-@measure(
+@_measure(
     "infAP",
     formula="infAP = AP with precision above each relevant document estimated from a sample of judgements",
     use="Only a random sample of the pool was judged; pooled unjudged documents have a negative grade.",
     avoid="The pool was judged completely; AP is exact then.",
     cite="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments",
-    texts="meaningless",
 )
 def inferred_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Average precision inferred from a sample of judgements.
@@ -89,7 +87,7 @@ def inferred_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.sum(np.where(found, value, 0.0)), p.relevant(rel))
 
 
-@measure(
+@_measure(
     "GMBpref",
     average="geometric",
     low=GEOMETRIC_FLOOR,
@@ -98,7 +96,6 @@ def inferred_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     avoid="Few queries: one near-zero query rules the value.",
     cite="Robertson 2006, On GMAP: and other transformations",
     aliases=("gm_bpref",),
-    texts="meaningless",
 )
 def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Bpref with a floor of 0.00001, averaged geometrically.
@@ -106,11 +103,10 @@ def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, "GMBpref")["GMBpref"]
     1.0
     """
-    value: np.ndarray = np.maximum(bpref(p, rel=rel), GEOMETRIC_FLOOR)
-    return value
+    return bpref(p, rel=rel).clip(GEOMETRIC_FLOOR)
 
 
-@measure(
+@_doubt(
     "Unjudged",
     cutoff="needed",
     formula="Unjudged@k = (unjudged documents in the first k) / k",
@@ -118,8 +114,6 @@ def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     avoid="Comparing quality; results shorter than k, for which Judged@k says more.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("unj",),
-    texts="meaningless",
-    **_DOUBT,
 )
 def unjudged(p: Placements, *, k: int) -> np.ndarray:
     """The share of the first k ranks that hold a document nobody judged (or only pooled).
@@ -132,7 +126,7 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
     return share
 
 
-@measure(
+@_doubt(
     "RBPresidual",
     formula="RBPresidual = p^n + (1 - p) * (sum of p^(r - 1) over unjudged ranks r), n documents returned; "
     "0 if all are judged",
@@ -141,8 +135,6 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     aliases=("rbp_resid",),
     options={"p": Number(low=0, high=1)},
-    texts="meaningless",
-    **_DOUBT,
 )
 def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
     """The uncertainty of RBP that comes from unjudged documents.
@@ -183,12 +175,13 @@ def grade_strings(p: Placements, length: int) -> list[str]:
 @measure(
     "Hole",
     over="heads",
+    needs_relevant=False,
+    higher_is_better=False,
     cutoff="needed",
     formula="Hole@k = (documents in the first k that were judged for no query at all) / k",
     use="Comparison with BEIR; documents that never came near a judge.",
     avoid="A document judged for another query says nothing about this one: use Unjudged@k.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (Hole@k)",
-    **_DOUBT,
 )
 def hole(heads: TopDocuments, *, k: int) -> np.ndarray:
     """The share of the first k documents that nobody judged for any query.

@@ -23,7 +23,6 @@ class Choice:
     mapping: bool = False
 
     def check(self, value: object) -> OptionValue:
-        """The value as it is kept, or a ValueError that says what it must be."""
         if self.mapping and isinstance(value, Mapping | tuple):
             try:
                 pairs = value.items() if isinstance(value, Mapping) else value
@@ -48,7 +47,6 @@ class Number:
     optional: bool = False
 
     def check(self, value: object) -> OptionValue:
-        """The value as it is kept, or a ValueError that says what it must be."""
         if value is None and self.optional:
             return None
         try:
@@ -73,7 +71,6 @@ class Flag:
     """True or False."""
 
     def check(self, value: object) -> OptionValue:
-        """The value as it is kept, or a ValueError that says what it must be."""
         if not isinstance(value, bool):
             raise ValueError(str(self))
         return value
@@ -90,7 +87,6 @@ class Numbers:
     high: float = math.inf
 
     def check(self, value: object) -> OptionValue:
-        """The value as it is kept, or a ValueError that says what it must be."""
         if not isinstance(value, list | tuple) or not value:
             raise ValueError("a list of numbers")
         each = Number(self.low, self.high)
@@ -101,9 +97,7 @@ class Numbers:
 
 
 Option: TypeAlias = Choice | Number | Numbers | Flag
-
-REL = Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
-"""The lowest grade that counts as relevant."""
+"""A rule: `check` gives the value as it is kept, or raises a ValueError that says what it must be."""
 
 COMMON: Mapping[str, Option] = {
     "judged_only": Flag(),
@@ -115,8 +109,8 @@ COMMON_DEFAULTS: Mapping[str, OptionValue] = {"judged_only": False, "tokens": No
 
 def option_for(name: str, default: object) -> Option | None:
     """The rule for an option that nobody gave one, from its name and default; None if they do not tell."""
-    if name == "rel":
-        return REL
+    if name == "rel":  # the lowest grade that counts as relevant
+        return Number(low=-MAX_CUTOFF, high=MAX_CUTOFF)
     if isinstance(default, bool):
         return Flag()
     return Number() if isinstance(default, int | float) else None

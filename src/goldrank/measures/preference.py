@@ -2,53 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from goldrank.data.preferences import Opinion, Preferred
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice
-from goldrank.measures.sets import COUNT
+from goldrank.measures.sets import count
 
-_CITE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there: Preference judgments for relevance"
 _PAIRS = Choice(("all", "returned", "touched"))
+_count = partial(count, over="preferences")
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a ranking does to one judge's preferences; squares of flags, preferred document in the row."""
 
-    over: np.ndarray
-    """The preferences."""
-    met: np.ndarray
-    """Those met: the preferred document was returned, and above the other one if that was returned too."""
-    both: np.ndarray
-    """Pairs of which both documents were returned."""
-    either: np.ndarray
-    """Pairs of which at least one was."""
+    opinion: Opinion
     place: np.ndarray
     here: np.ndarray
+    """Which documents were returned."""
+    counted: np.ndarray
+    """Pairs that count: all, those of which both documents were returned, or at least one ("touched")."""
+    possible: np.ndarray
+    """The preferences that count."""
+    met: np.ndarray
+    """Those met: the preferred document was returned, and above the other one if that was returned too."""
 
-    def possible(self, pairs: str) -> np.ndarray:
-        """The preferences that count."""
-        if pairs == "all":
-            return self.over
-        counted: np.ndarray = self.over & (self.both if pairs == "returned" else self.either)
-        return counted
-
-    def met_among(self, pairs: str) -> np.ndarray:
-        """Those of them that were met."""
-        met: np.ndarray = self.met & self.both if pairs == "returned" else self.met
-        return met
+    def counts(self, among: np.ndarray | slice = slice(None)) -> tuple[int, int]:
+        """How many preferences are met and how many possible, between some of the documents."""
+        return int(self.met[among][:, among].sum()), int(self.possible[among][:, among].sum())
 
 
-def outcome_of(opinion: Opinion, place: np.ndarray, returned: int) -> Outcome:
-    """Compare one judge's preferences with a ranking."""
-    at = place[opinion.doc]
-    here = at < returned
-    met = opinion.over & (at[:, None] < at[None, :]) & here[:, None]
-    return Outcome(opinion.over, met, here[:, None] & here[None, :], here[:, None] | here[None, :], at, here)
+def _outcomes(p: Preferred, pairs: str) -> Iterator[tuple[list[Outcome], int, int]]:
+    """Per query, each judge's preferences compared with the ranking, how many documents there are and were returned."""
+    for query, opinions in enumerate(p.opinions):
+        place, returned = p.order(query)
+        yield [_outcome(opinion, place[opinion.doc], returned, pairs) for opinion in opinions], len(place), returned
+
+
+def _outcome(opinion: Opinion, place: np.ndarray, returned: int, pairs: str) -> Outcome:
+    here = place < returned
+    row, column = here[:, None], here[None, :]
+    counted = {"all": np.ones_like(opinion.over), "returned": row & column, "touched": row | column}[pairs]
+    possible = opinion.over & counted
+    return Outcome(opinion, place, here, counted, possible, possible & (place[:, None] < place[None, :]) & row)
 
 
 @measure(
@@ -58,7 +58,7 @@ def outcome_of(opinion: Opinion, place: np.ndarray, returned: int) -> Outcome:
     formula="Prefs = (preferences met by the ranking) / (preferences)",
     use="Judges compared documents with each other instead of grading them.",
     avoid="Judgements are grades; nDCG uses them better.",
-    cite=_CITE,
+    cite="Carterette, Bennett, Chickering and Dumais 2008, Here or there: Preference judgments for relevance",
     aliases=(
         "prefs_simp",
         ("prefs_simp_ret", {"pairs": "returned"}),
@@ -88,37 +88,27 @@ def preferences_met(p: Preferred, *, pairs: str = "all", average: str = "prefere
     0.6666666666666666
     """
     values = np.zeros(len(p))
-    for query, opinions in enumerate(p.opinions):
-        place, returned = p.order(query)
-        outcomes = [outcome_of(opinion, place, returned) for opinion in opinions]
+    for query, (outcomes, size, returned) in enumerate(_outcomes(p, pairs)):
         if average == "preference":
-            met = sum(int(outcome.met_among(pairs).sum()) for outcome in outcomes)
-            values[query] = _share(met, sum(int(outcome.possible(pairs).sum()) for outcome in outcomes))
+            met, possible = np.sum([outcome.counts() for outcome in outcomes], axis=0)
+            values[query] = met / possible if possible else 0.0
         elif average == "pair":
-            values[query] = _by_pair(outcomes, len(place), returned, pairs)
+            values[query] = _by_pair(outcomes, size, returned, pairs)
         else:
             total = 0.0
-            for opinion, outcome in zip(opinions, outcomes, strict=True):
-                if average == "judge":
-                    met, possible = int(outcome.met_among(pairs).sum()), int(outcome.possible(pairs).sum())
-                    total += _share(met, possible)
-                else:
-                    met, possible = _balanced(opinion, outcome, place, returned, pairs)
-                    total += met / possible if possible else np.nan
-            # A judge without any preference leaves nothing to average, which trec_eval scores 0.
-            values[query] = total / len(opinions) if total > 0 else 0.0
+            for outcome in outcomes:
+                met, possible = outcome.counts() if average == "judge" else _balanced(outcome, pairs)
+                # A judge without any preference leaves nothing to average, which trec_eval scores 0.
+                total += met / possible if possible else 0.0 if average == "judge" else np.nan
+            values[query] = total / len(outcomes) if total > 0 else 0.0
     return values
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
 
 
 def _by_pair(outcomes: list[Outcome], size: int, returned: int, pairs: str) -> float:
     """The mean over pairs of documents of the share of judges with whom the ranking agrees."""
     count = np.zeros((size, size), np.int64)
     for outcome in outcomes:
-        count[np.ix_(outcome.place, outcome.place)] += outcome.over
+        count[np.ix_(outcome.place, outcome.place)] += outcome.opinion.over
     judges = count + count.T
     row, column = np.nonzero(np.triu(judges, 1))
     last = np.where(column < returned, 0, np.where(row < returned, 1, 2))
@@ -130,49 +120,38 @@ def _by_pair(outcomes: list[Outcome], size: int, returned: int, pairs: str) -> f
     return float(np.cumsum(share)[-1]) / len(share) if len(share) else 0.0
 
 
-def _balanced(opinion: Opinion, outcome: Outcome, place: np.ndarray, returned: int, pairs: str) -> tuple[int, int]:
+def _balanced(outcome: Outcome, pairs: str) -> tuple[int, int]:
     """Preferences met and possible, with as many nonrelevant documents as relevant ones, as trec_eval counts them."""
+    opinion, place, here = outcome.opinion, outcome.place, outcome.here
+    usable = here if pairs == "returned" else np.ones(len(here), bool)
     good, bad = opinion.level > 0, opinion.level == 0 if opinion.partial else opinion.level <= 0
-    all_good = int(good.sum())
-    if pairs == "returned":
-        relevant, nonrelevant = int((good & outcome.here).sum()), int((bad & outcome.here).sum())
-    else:
-        relevant, nonrelevant = all_good, int(bad.sum())
+    all_good, relevant, nonrelevant = int(good.sum()), int((good & usable).sum()), int((bad & usable).sum())
     if relevant >= nonrelevant:
         # Nonrelevant documents that are missing count as standing below everything.
         missing = relevant - nonrelevant
-        met = int(outcome.met_among(pairs).sum()) + int((good & outcome.here).sum()) * missing
-        return met, int(outcome.possible(pairs).sum()) + all_good * missing
+        met, possible = outcome.counts()
+        return met + int((good & here).sum()) * missing, possible + all_good * missing
     if opinion.partial:
-        order = np.sort(outcome.place[bad & (outcome.here if pairs == "returned" else True)])
         keep = np.ones(len(bad), bool)
-        if len(order) > all_good:
-            keep[bad & (outcome.place >= order[all_good])] = False
-        kept = keep[:, None] & keep[None, :]
-        return int((outcome.met_among(pairs) & kept).sum()), int((outcome.possible(pairs) & kept).sum())
+        if nonrelevant > all_good:
+            keep[bad & (place >= np.sort(place[bad & usable])[all_good])] = False
+        return outcome.counts(keep)
     # The lowest level stands for the nonrelevant documents; its first ones are compared with every document.
     last = opinion.level == opinion.level.min()
-    usable = outcome.here if pairs == "returned" else np.ones(len(last), bool)
-    first = np.flatnonzero(last)[np.argsort(outcome.place[last], kind="stable")][:relevant]
+    first = np.flatnonzero(last)[np.argsort(place[last], kind="stable")][:relevant]
     first = first[usable[first]]
-    inner = ~last & usable
-    kept = inner[:, None] & inner[None, :]
-    met = int((outcome.met & kept).sum())
-    possible = int((outcome.possible(pairs) & kept).sum())
+    met, possible = outcome.counts(~last & usable)
     rows = np.flatnonzero(usable)
-    above = (outcome.place[rows][:, None] < outcome.place[first][None, :]) & outcome.here[rows][:, None]
-    counted = outcome.either[np.ix_(rows, first)] if pairs == "touched" else np.ones((len(rows), len(first)), bool)
-    return met + int(above.sum()), possible + int(counted.sum())
+    above = (place[rows][:, None] < place[first][None, :]) & here[rows][:, None]
+    return met + int(above.sum()), possible + int(outcome.counted[np.ix_(rows, first)].sum())
 
 
-@measure(
+@_count(
     "NumPrefs",
-    over="preferences",
     formula="NumPrefs = number of preferences",
     use="See how much was judged.",
     avoid="Comparing quality.",
     aliases=("prefs_num_prefs_poss",),
-    **COUNT,
 )
 def num_preferences(p: Preferred) -> np.ndarray:
     """The number of preferences, summed over queries.
@@ -184,15 +163,13 @@ def num_preferences(p: Preferred) -> np.ndarray:
     return np.array([sum(int(opinion.over.sum()) for opinion in opinions) for opinions in p.opinions], np.float64)
 
 
-@measure(
+@_count(
     "NumPrefsMet",
-    over="preferences",
     formula="NumPrefsMet = number of preferences that the ranking meets",
     use="See what Prefs is made of.",
     avoid="Comparing runs on different queries.",
     aliases=("prefs_num_prefs_ful", ("prefs_num_prefs_ful_ret", {"pairs": "returned"})),
     options={"pairs": _PAIRS},
-    **COUNT,
 )
 def num_preferences_met(p: Preferred, *, pairs: str = "all") -> np.ndarray:
     """The number of preferences met, summed over queries.
@@ -203,8 +180,5 @@ def num_preferences_met(p: Preferred, *, pairs: str = "all") -> np.ndarray:
     >>> evaluate(Preferences({"q": {"judge": [{"a": 2, "b": 1}]}}), {"q": ["a"]}, "NumPrefsMet")["NumPrefsMet"]
     1.0
     """
-    values = np.zeros(len(p))
-    for query, opinions in enumerate(p.opinions):
-        place, returned = p.order(query)
-        values[query] = sum(int(outcome_of(opinion, place, returned).met_among(pairs).sum()) for opinion in opinions)
-    return values
+    met = [sum(outcome.counts()[0] for outcome in outcomes) for outcomes, _, _ in _outcomes(p, pairs)]
+    return np.array(met, np.float64)

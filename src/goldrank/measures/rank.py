@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from goldrank.data.placements import Placements, log2
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio, tie_groups
-from goldrank.measures.declare import measure
+from goldrank.measures.declare import measure, monotone
 from goldrank.measures.options import Choice, Numbers
 
 GEOMETRIC_FLOOR = 0.00001
+_one_to_one = partial(monotone, texts="one_to_one")
 
 
 def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
@@ -33,14 +35,13 @@ def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np
     return values
 
 
-@measure(
+@monotone(
     "RR",
     formula="RR@k = 1 / (rank of the first relevant document), 0 if it is beyond k",
     use="Users want one good answer and stop at it.",
     avoid="Several documents matter, or differences below the first hit do.",
     cite="Voorhees 1999, The TREC-8 question answering track report",
     aliases=("MRR", "recip_rank", "reciprocal_rank"),
-    monotone=True,
     ties=_expected_reciprocal_rank,
 )
 def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
@@ -84,7 +85,7 @@ def _average_precision_of_texts(p: Placements, *, k: int | None, rel: float, div
     return _mean_precision(total, found.count(found.novel), p, k, rel, divisor)
 
 
-@measure(
+@monotone(
     "AP",
     formula="AP@k = (sum of P@r over the ranks r <= k of relevant documents) / (all relevant documents)",
     use="Every relevant document counts, those further up more; binary judgements; comparison with the literature.",
@@ -92,7 +93,6 @@ def _average_precision_of_texts(p: Placements, *, k: int | None, rel: float, div
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("MAP", "map_cut", "average_precision"),
     options={"divisor": Choice(("relevant", "hits", "min"))},
-    monotone=True,
     ties=_expected_average_precision,
     texts=_average_precision_of_texts,
 )
@@ -113,7 +113,7 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     return _mean_precision(total, p.count(found), p, k, rel, divisor)
 
 
-@measure(
+@_one_to_one(
     "GMAP",
     average="geometric",
     low=GEOMETRIC_FLOOR,
@@ -122,8 +122,6 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     avoid="Few queries: one near-zero query rules the value.",
     cite="Robertson 2006, On GMAP: and other transformations",
     aliases=("gm_map",),
-    monotone=True,
-    texts="one_to_one",
 )
 def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     """AP with a floor of 0.00001, averaged geometrically.
@@ -131,18 +129,16 @@ def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "GMAP")["GMAP"]
     0.5
     """
-    value: np.ndarray = np.maximum(average_precision(p, k=None, rel=rel), GEOMETRIC_FLOOR)
-    return value
+    return average_precision(p, k=None, rel=rel).clip(GEOMETRIC_FLOOR)
 
 
-@measure(
+@monotone(
     "Rprec",
     formula="Rprec = P@R, where R is the number of relevant documents",
     use="A cut-off that fits each query; precision equals recall there.",
     avoid="R is not known, or is 1 for most queries.",
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("R-precision", "r_precision"),
-    monotone=True,
     texts="references",
 )
 def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
@@ -155,7 +151,7 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.count((p.grade >= rel) & (p.rank <= relevant[p.query])), relevant)
 
 
-@measure(
+@_one_to_one(
     "IPrec",
     cutoff="recall",
     formula="IPrec@r = highest precision at any rank from which recall is at least r",
@@ -164,8 +160,6 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     cite="Buckley and Voorhees 2005, Retrieval system evaluation (in TREC: Experiment and evaluation)",
     aliases=("iprec_at_recall",),
     options={"rounding": Choice(("nearest", "up"))},
-    monotone=True,
-    texts="one_to_one",
 )
 def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding: str = "nearest") -> np.ndarray:
     """Interpolated precision at a recall level.
@@ -197,7 +191,7 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     return best
 
 
-@measure(
+@monotone(
     "RprecMult",
     cutoff="multiple",
     formula="RprecMult@m = P at the rank m * R rounded up, where R is the number of relevant documents",
@@ -205,7 +199,6 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     avoid="One number is enough; use Rprec.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("Rprec_mult",),
-    monotone=True,
     texts="references",
 )
 def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarray:
@@ -223,7 +216,7 @@ def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarr
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@measure(
+@_one_to_one(
     "IPrecAvg",
     formula="IPrecAvg = mean of IPrec@r over the recall levels r = 0, 0.1, ..., 1",
     use="Comparison with the literature before AP.",
@@ -231,8 +224,6 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     cite="Salton and McGill 1983, Introduction to modern information retrieval",
     aliases=("11pt_avg", "eleven_point"),
     options={"points": Numbers(0, 1), "rounding": Choice(("nearest", "up"))},
-    monotone=True,
-    texts="one_to_one",
 )
 def interpolated_average(
     p: Placements, *, rel: float = 1, points: tuple[float, ...] = ELEVEN, rounding: str = "nearest"
@@ -250,7 +241,7 @@ def interpolated_average(
     return total / len(points)
 
 
-@measure(
+@_one_to_one(
     "YAAP",
     low=-np.inf,
     high=np.inf,
@@ -258,8 +249,6 @@ def interpolated_average(
     use="Average over queries without the ends of AP's scale being squeezed.",
     avoid="A number from 0 to 1 is expected.",
     cite="Robertson 2012, On smoothing average precision",
-    monotone=True,
-    texts="one_to_one",
 )
 def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     """AP as smoothed log odds; "yet another average precision".
@@ -273,14 +262,12 @@ def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return np.array([math.log(value) for value in odds.tolist()])
 
 
-@measure(
+@_one_to_one(
     "BinG",
     formula="BinG = 1/R * sum over relevant documents of 1 / log2(2 + documents above it that are not relevant)",
     use="A document's worth falls with the wrong documents above it, not with its rank.",
     avoid="Comparison with the literature: it is seldom reported.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
-    monotone=True,
-    texts="one_to_one",
 )
 def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Like AP, with each relevant document discounted by the nonrelevant ones above it.
@@ -291,6 +278,12 @@ def binary_g(p: Placements, *, rel: float = 1) -> np.ndarray:
     found = p.grade >= rel
     value = 1.0 / log2(np.where(found, 2 + p.rank - p.cumulate(found), 2))
     return ratio(p.sum(np.where(found, value, 0.0)), p.relevant(rel))
+
+
+def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The share of pairs of a found document and another one in which the found one is higher."""
+    pairs = p.count(found) * others
+    return ratio(pairs - p.sum(np.where(found, others_above, 0)), pairs)
 
 
 @measure(
@@ -309,12 +302,8 @@ def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     0.5
     """
     within = np.ones(len(p.query), bool) if k is None else p.rank <= k
-    found = (p.grade >= rel) & within
     wrong = (p.grade >= 0) & (p.grade < rel) & within
-    relevant, nonrelevant = p.count(found), p.count(wrong)
-    above = p.sum(np.where(found, p.cumulate(wrong), 0).astype(np.float64))
-    pairs = relevant * nonrelevant
-    return ratio(pairs - above, pairs)
+    return _in_order(p, (p.grade >= rel) & within, p.cumulate(wrong), p.count(wrong))
 
 
 @measure(
@@ -335,8 +324,4 @@ def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """
     depth = p.retrieved if k is None else np.minimum(p.retrieved, k)
     found = (p.grade >= rel) & (p.rank <= depth[p.query])
-    relevant = p.count(found)
-    others = depth - relevant
-    above = p.sum(np.where(found, p.rank - p.cumulate(found), 0).astype(np.float64))
-    pairs = relevant * others
-    return ratio(pairs - above, pairs)
+    return _in_order(p, found, p.rank - p.cumulate(found), depth - p.count(found))

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import harmonic, hits, ratio
 from goldrank.measures.declare import measure
-from goldrank.measures.options import Choice, Flag, Number
+from goldrank.measures.options import Choice, Number
 
+_unordered = partial(measure, ties="unordered")
 _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
 
 
-@measure(
+@_unordered(
     "SetP",
     formula="SetP = (relevant documents returned) / (documents returned)",
     use="The system returns a set whose size it chooses itself.",
     avoid="Runs return a fixed number of documents; use P@k.",
     cite=_CRANFIELD,
     aliases=("set_P", ("set_relative_P", {"relative": True})),
-    options={"relative": Flag()},
-    ties="unordered",
 )
 def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> np.ndarray:
     """The share of relevant documents among all that were returned.
@@ -37,7 +36,7 @@ def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> n
     return ratio(hits(p, None, rel), whole)
 
 
-@measure(
+@_unordered(
     "SetR",
     formula="SetR = (relevant documents returned) / (all relevant documents)",
     use="The system returns a set whose size it chooses itself, and misses are costly.",
@@ -45,7 +44,6 @@ def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> n
     cite=_CRANFIELD,
     aliases=("set_recall",),
     monotone=True,
-    ties="unordered",
     texts="references",
 )
 def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
@@ -63,7 +61,7 @@ def _set_f_of_texts(p: Placements, *, rel: float, beta: float, weight: float | N
     return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_aspect, rel=rel), by)
 
 
-@measure(
+@_unordered(
     "SetF",
     formula="SetF = (1 + beta^2) * SetP * SetR / (beta^2 * SetP + SetR)",
     use="One number for a returned set; beta > 1 leans to recall.",
@@ -71,7 +69,6 @@ def _set_f_of_texts(p: Placements, *, rel: float, beta: float, weight: float | N
     cite="van Rijsbergen 1979, Information Retrieval, chapter 7",
     aliases=("set_F",),
     options={"beta": Number(low=0, high=1_000), "weight": Number(low=0, high=1_000_000, optional=True)},
-    ties="unordered",
     texts=_set_f_of_texts,
 )
 def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | None = None) -> np.ndarray:
@@ -85,14 +82,13 @@ def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | Non
     return harmonic(set_precision(p, rel=rel), set_recall(p, rel=rel), beta**2 if weight is None else weight)
 
 
-@measure(
+@_unordered(
     "SetAP",
     formula="SetAP = SetP * SetR",
     use="Comparison with trec_eval's set_map.",
     avoid="Otherwise: SetF is better known.",
     cite=_TREC_EVAL,
     aliases=("set_map",),
-    ties="unordered",
     texts="one_to_one",
 )
 def set_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
@@ -105,11 +101,11 @@ def set_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(found * found, p.retrieved.astype(np.float64) * p.relevant(rel))
 
 
-COUNT: dict[str, Any] = {"average": "sum", "high": np.inf, "needs_relevant": False, "cite": _TREC_EVAL}
-"""Numbers of things, which are added up over queries."""
+count = partial(measure, average="sum", high=np.inf, needs_relevant=False, cite=_TREC_EVAL)
+"""Declares a number of things, which are added up over queries."""
 
 
-@measure(
+@count(
     "NumQ",
     formula="NumQ = number of queries",
     use="Say over how many queries a mean was taken.",
@@ -117,7 +113,6 @@ COUNT: dict[str, Any] = {"average": "sum", "high": np.inf, "needs_relevant": Fal
     aliases=("num_q",),
     monotone=True,
     ties="unordered",
-    **COUNT,
 )
 def num_q(p: Placements) -> np.ndarray:
     """The number of queries.
@@ -128,14 +123,13 @@ def num_q(p: Placements) -> np.ndarray:
     return np.ones(len(p))
 
 
-@measure(
+@count(
     "NumRet",
     formula="NumRet = number of documents returned",
     use="See whether runs are equally long.",
     avoid="Comparing quality.",
     aliases=("num_ret",),
     ties="unordered",
-    **COUNT,
 )
 def num_ret(p: Placements) -> np.ndarray:
     """The number of documents returned, summed over queries.
@@ -146,7 +140,7 @@ def num_ret(p: Placements) -> np.ndarray:
     return p.retrieved
 
 
-@measure(
+@count(
     "NumRel",
     formula="NumRel = number of documents judged relevant",
     use="See how much there was to find.",
@@ -154,7 +148,6 @@ def num_ret(p: Placements) -> np.ndarray:
     aliases=("num_rel",),
     monotone=True,
     ties="unordered",
-    **COUNT,
 )
 def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
     """The number of relevant documents, returned or not, summed over queries.
@@ -165,7 +158,7 @@ def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
     return p.relevant(rel)
 
 
-@measure(
+@count(
     "NumRelRet",
     formula="NumRelRet = number of relevant documents returned (in the first k)",
     use="See how much was found.",
@@ -173,7 +166,6 @@ def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
     aliases=("num_rel_ret",),
     monotone=True,
     texts="references",
-    **COUNT,
 )
 def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The number of relevant documents returned, summed over queries.
@@ -184,7 +176,7 @@ def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     return hits(p, k, rel)
 
 
-@measure(
+@count(
     "NumNonrelRet",
     higher_is_better=False,
     formula="NumNonrelRet = number of documents returned that were judged not relevant",
@@ -193,7 +185,6 @@ def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     aliases=("num_nonrel_judged_ret",),
     ties="unordered",
     texts="meaningless",
-    **COUNT,
 )
 def num_nonrel_ret(p: Placements, *, rel: float = 1) -> np.ndarray:
     """The number of judged nonrelevant documents returned, summed over queries.
@@ -207,7 +198,7 @@ def num_nonrel_ret(p: Placements, *, rel: float = 1) -> np.ndarray:
 _WEIGHT = Number(low=-1e9, high=1e9)
 
 
-@measure(
+@_unordered(
     "Utility",
     low=-np.inf,
     high=np.inf,
@@ -218,7 +209,6 @@ _WEIGHT = Number(low=-1e9, high=1e9)
     avoid="Comparing queries: the scale depends on how much there is to find.",
     cite="Lewis 1995, Evaluating and optimizing autonomous text classification systems",
     options={"a": _WEIGHT, "b": _WEIGHT, "c": _WEIGHT, "d": _WEIGHT, "docs": Number(low=0, high=1e15, whole=True)},
-    ties="unordered",
 )
 def utility(
     p: Placements, *, rel: float = 1, a: float = 1, b: float = -1, c: float = 0, d: float = 0, docs: int = 0

@@ -6,12 +6,12 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.measures.cutoff import ratio
-from goldrank.measures.declare import measure
-from goldrank.measures.options import Flag, Number
+from goldrank.measures.declare import monotone
+from goldrank.measures.options import Number
 from goldrank.measures.weights import running_powers
 
 
-@measure(
+@monotone(
     "Compat",
     formula="Compat = RBO(ranking, ideal) / RBO(ideal, ideal), RBO = sum over depths d of p^(d - 1) * overlap(d) / d, "
     "divided by the sum of p^(d - 1)",
@@ -19,8 +19,7 @@ from goldrank.measures.weights import running_powers
     avoid="Comparison with the literature on graded judgements; use nDCG.",
     cite="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
     aliases=(("RBO", {"normalize": False}),),
-    options={"p": Number(low=0.0001, high=0.9999), "normalize": Flag()},
-    monotone=True,
+    options={"p": Number(low=0.0001, high=0.9999)},
     texts="one_to_one",
 )
 def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = True) -> np.ndarray:
@@ -40,14 +39,14 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
     share = np.concatenate(([0.0], np.cumsum(weight / np.arange(1, len(weight) + 1))))
 
     rows = np.flatnonzero(placements.grade > 0)
+    rows = rows[np.lexsort((placements.rank[rows], -placements.grade[rows], placements.query[rows]))]
     query, grade, rank = placements.query[rows], placements.grade[rows], placements.rank[rows]
-    order = np.lexsort((rank, -grade, query))
-    query, grade, rank = query[order], grade[order], rank[order]
-    fresh = np.ones(len(rows), bool)
-    fresh[1:] = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
-    first = np.flatnonzero(fresh)
-    within = np.arange(len(rows)) - np.repeat(first, np.diff(np.append(first, len(rows))))
-    ideal_rank = _better(placements, query, grade) + within + 1
+    # Documents of a query and grade have the same number, which ascends as grades descend.
+    levels = np.unique(placements.judged)
+    group = query * len(levels) - np.searchsorted(levels, grade)
+    judged_group = placements.judged_query * len(levels) - np.searchsorted(levels, placements.judged)
+    better = np.searchsorted(judged_group, group) - placements.judged_start[query]
+    ideal_rank = better + np.arange(1, len(group) + 1) - np.searchsorted(group, group)
     met = np.maximum(rank, ideal_rank)
     score = np.bincount(query, weights=share[depth[query]] - share[met - 1], minlength=len(placements))
     if not normalize:
@@ -57,17 +56,4 @@ def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = 
     best = np.bincount(
         owner, weights=share[depth[owner]] - share[placements.judged_rank[judged] - 1], minlength=len(placements)
     )
-    likeness: np.ndarray = np.minimum(ratio(score, best), 1.0)
-    return likeness
-
-
-def _better(p: Placements, query: np.ndarray, grade: np.ndarray) -> np.ndarray:
-    """How many judged documents of each query have a higher grade than the one given."""
-    levels = np.unique(p.judged)
-    code = np.searchsorted(levels, grade)
-    count = np.bincount(
-        p.judged_query * len(levels) + np.searchsorted(levels, p.judged), minlength=len(p) * len(levels)
-    ).reshape(len(p), len(levels))
-    above = count[:, ::-1].cumsum(axis=1)[:, ::-1] - count
-    better: np.ndarray = above[query, code]
-    return better
+    return ratio(score, best).clip(max=1.0)

@@ -20,7 +20,7 @@ from goldrank.data.preferences import Preferred
 from goldrank.data.spans import Spans
 from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
-from goldrank.measures.declare import REGISTRY, Cutoff, Declaration, Kernel, all_names, lookup, other_spelling
+from goldrank.measures.declare import ALIASES, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ class Measure:
         text = f"{self.name}({inner})" if inner else self.name
         return text if self.k is None else f"{text}@{self.k}"
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def option(self, name: str) -> Any:  # the measure's declaration, not this signature, says of which type
         """The value of an option, given or default."""
@@ -57,7 +56,7 @@ class Measure:
 
     def having(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
-        return _made(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
+        return make(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
@@ -99,12 +98,9 @@ class Measure:
         return values
 
 
-def make(name: str, k: object = None, options: Mapping[str, object] | None = None) -> Measure:
-    """A measure from its registered name; checks the cut-off and every option."""
-    return _made(REGISTRY[name], k, options or {})
-
-
-def _made(declaration: Declaration, k: object, options: Mapping[str, object]) -> Measure:
+def make(name: str | Declaration, k: object = None, options: Mapping[str, object] | None = None) -> Measure:
+    """A measure from its registered name, or a declaration; checks the cut-off and every option."""
+    declaration = REGISTRY[name] if isinstance(name, str) else name
     name = declaration.name
     if declaration.cutoff == "none" and k is not None:
         raise MeasureError(f"{name} takes no cut-off, but was given @{k}")
@@ -113,7 +109,7 @@ def _made(declaration: Declaration, k: object, options: Mapping[str, object]) ->
         raise MeasureError(f"{name} needs a cut-off", hint=f"For example {example}.")
     checked = None if k is None else _check_cutoff(name, k, declaration.cutoff)
     given: dict[str, OptionValue] = {}
-    for key, value in options.items():
+    for key, value in (options or {}).items():
         rule = declaration.options.get(key)
         if rule is None:
             listed = ", ".join(declaration.options)
@@ -158,10 +154,8 @@ def parse(measure: MeasureLike) -> Measure:
     >>> parse('nDCG(gain="exp2")@20')
     nDCG(gain="exp2")@20
     """
-    if isinstance(measure, Measure):
-        return measure
     if not isinstance(measure, str):
-        return _of_function(measure)
+        return measure if isinstance(measure, Measure) else _of_function(measure)
     spelled = measure.strip()
     if alias := lookup(spelled):
         return make(alias.name, None, alias.options)
@@ -224,7 +218,7 @@ def _of_function(function: Callable[..., Any]) -> Measure:
         name += "_function"  # columns of the library's own measures keep their names
     doc = inspect.getdoc(function) or ""
     declared = Declaration(name, function, doc=doc, low=-math.inf, high=math.inf, per_query=True)
-    return _made(declared, None, {})
+    return make(declared)
 
 
 def _parse_expression(text: str) -> Measure:
@@ -265,7 +259,7 @@ def _literal(node: ast.expr, text: str) -> object:
 
 def _unknown(text: str, name: str | None = None) -> MeasureError:
     word = name or re.split(r"[@(_.]", text)[0] or text
-    near = difflib.get_close_matches(word.casefold(), all_names(), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
     alias = lookup(near[0]) if near else None
     hint = "See `goldrank measures` for all of them."
     if alias:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -10,10 +10,11 @@ from goldrank.data.passages import Passages
 from goldrank.measures.cutoff import ratio, recall, recall_all
 from goldrank.measures.declare import measure
 
+_measure = partial(measure, over="texts")
 
-@measure(
+
+@_measure(
     "Cover",
-    over="texts",
     formula="Cover@k = (references that the first k texts cover) / (references)",
     use="RAG: how much of what an answer needs is in the context. The first number to look at.",
     avoid="The order within the first k matters; use nDCG or AP.",
@@ -30,9 +31,8 @@ def cover(t: Passages, *, k: int | None, rel: float = 1) -> np.ndarray:
     return recall(t.pairs.per_aspect, k=k, rel=rel)
 
 
-@measure(
+@_measure(
     "CoverAll",
-    over="texts",
     cutoff="needed",
     formula="CoverAll@k = 1 if the first k texts cover every reference, else 0",
     use="RAG where an answer needs all of its evidence: questions of several hops.",
@@ -51,17 +51,15 @@ def cover_all(t: Passages, *, k: int, rel: float = 1) -> np.ndarray:
     return recall_all(t.pairs.per_aspect, k=k, rel=rel)
 
 
-_COST: dict[str, Any] = {"needs_relevant": False, "higher_is_better": False, "cite": "goldrank 0.2"}
+_cost = partial(_measure, needs_relevant=False, higher_is_better=False, cite="goldrank 0.2")
 
 
-@measure(
+@_cost(
     "Repeated",
-    over="texts",
     formula="Repeated@k = (texts among the first k that stand higher up already) / (texts among the first k)",
     use="Whether an index or a fusion returns the same chunk again.",
     avoid="Chunks overlap without being equal; use Redundant.",
     aliases=("duplicate_share",),
-    **_COST,
 )
 def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     """The share of the first k texts that are equal to one above them.
@@ -73,14 +71,12 @@ def repeated(t: Passages, *, k: int | None) -> np.ndarray:
     return ratio(t.count(inside & t.repeated), t.count(inside))
 
 
-@measure(
+@_cost(
     "Redundant",
-    over="texts",
     formula="Redundant@k = (texts among the first k that cover references, but no new one) / (texts among the first k)",
     use="How much of the context says again what is said above; overlapping chunks.",
     avoid="Being told twice helps, as when sources are to confirm each other.",
     aliases=("redundancy_share",),
-    **_COST,
 )
 def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     """The share of the first k texts that cover only what texts above them cover.
@@ -93,16 +89,14 @@ def redundant(t: Passages, *, k: int | None) -> np.ndarray:
     return ratio(t.count(inside & t.matches & ~t.adds), t.count(inside))
 
 
-@measure(
+@_cost(
     "Tokens",
-    over="texts",
     formula="Tokens@k = tokens of the first k texts",
     use="What a context costs, beside what it covers.",
     avoid="Compared without the quality it buys; see Cover(tokens=1000).",
     high=float("inf"),
     aliases=("num_tokens", "TokenCount"),
     counts_tokens=True,
-    **_COST,
 )
 def tokens(t: Passages, *, k: int | None) -> np.ndarray:
     """How many tokens the first k texts have; words, unless a tokeniser is given.

@@ -13,7 +13,6 @@ from goldrank.measures.options import Choice
 
 Gain: TypeAlias = str | Mapping[int, float]
 GAIN = Choice(("linear", "exp2", "binary"), mapping=True)
-DISCOUNT = Choice(("log2", "log2_from_2", "ln"))
 
 
 def gains(grade: np.ndarray, gain: Gain, rel: float, negative: str = "none") -> np.ndarray:
