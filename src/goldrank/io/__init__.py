@@ -50,11 +50,8 @@ def read_runs(given: FileLike, *, format: str | None = None) -> Runs:
     """
     run = read_run(given, format=format)
     if not isinstance(run.source, BlockSource) or not _has_tags(run.source):
-        raise InputError(
-            "has no tags to tell runs apart by",
-            where=getattr(run.source, "name", run.name),
-            hint=f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}.",
-        )
+        hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
+        raise InputError("has no tags to tell runs apart by", where=getattr(run.source, "name", run.name), hint=hint)
     return Runs(run.source, name=run.name, notes=run.notes)
 
 
@@ -253,7 +250,5 @@ def distinct(runs: list[Run]) -> list[str]:
 
 
 def _cannot(given: Any, what: str) -> InputError:
-    return InputError(
-        f"{type(given).__name__} cannot be read as {what}",
-        hint="Give a path, a dict of dicts, a list of tuples or a data frame.",
-    )
+    hint = "Give a path, a dict of dicts, a list of tuples or a data frame."
+    return InputError(f"{type(given).__name__} cannot be read as {what}", hint=hint)

@@ -11,19 +11,14 @@ def find_file(folder: Path, split: str | None = None) -> Path:
     """The file with the judgements of a split: the one named, else test, else the only one."""
     found = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     if not found:
-        raise InputError(
-            "is a folder without qrels/*.tsv", where=str(folder), hint="Name a file, or the folder of a BEIR data set."
-        )
+        hint = "Name a file, or the folder of a BEIR data set."
+        raise InputError("is a folder without qrels/*.tsv", where=str(folder), hint=hint)
     if split is None:
         split = "test" if "test" in found else next(iter(found))
         if len(found) > 1 and split != "test":
-            raise InputError(
-                f"has several splits: {', '.join(found)}", where=str(folder), hint="Choose one with split=."
-            )
+            hint = "Choose one with split=."
+            raise InputError(f"has several splits: {', '.join(found)}", where=str(folder), hint=hint)
     if split not in found:
-        raise InputError(
-            f"has no split {split!r}; there are: {', '.join(found)}",
-            where=str(folder),
-            hint=did_you_mean(split, found),
-        )
+        hint = did_you_mean(split, found)
+        raise InputError(f"has no split {split!r}; there are: {', '.join(found)}", where=str(folder), hint=hint)
     return found[split]

@@ -234,17 +234,11 @@ class Items:
 
     def _without_text(self, text: RetrievedText, entry: Any, at: str, counts: Counter[str]) -> RetrievedText:
         if isinstance(entry, Mapping) and not text_values.has_text_field(entry):
-            raise InputError(
-                f"has an id, '{ids.show(text.id or '')}', and no text",
-                where=at,
-                hint="Ids alone are evaluated by goldrank.evaluate(qrels, run).",
-            )
+            hint = "Ids alone are evaluated by goldrank.evaluate(qrels, run)."
+            raise InputError(f"has an id, '{ids.show(text.id or '')}', and no text", where=at, hint=hint)
         if self._none == "error":
-            raise InputError(
-                f"is {text_values.shown(entry)}, not a text",
-                where=at,
-                hint="A text that could not be fetched is no result: leave it out, or say none='empty'.",
-            )
+            hint = "A text that could not be fetched is no result: leave it out, or say none='empty'."
+            raise InputError(f"is {text_values.shown(entry)}, not a text", where=at, hint=hint)
         counts["null-retrieved"] += 1
         return text._replace(text="")
 
@@ -338,11 +332,8 @@ _SKIPPED: Sequence[str] = ("",)
 def _one_for_each(value: Any, texts: Sequence[str], what: str, at: str) -> Sequence[Any]:
     listed = text_values.listed(value, f"{what}s", at)
     if len(listed) != len(texts):
-        raise InputError(
-            f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts",
-            where=at,
-            hint=f"Each retrieved text has one {what} (or null), in the same order.",
-        )
+        hint = f"Each retrieved text has one {what} (or null), in the same order."
+        raise InputError(f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts", where=at, hint=hint)
     return listed
 
 

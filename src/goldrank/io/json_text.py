@@ -68,9 +68,8 @@ class JsonParser:
         except json.JSONDecodeError as error:
             where = Place(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
             found = ids.show(text[error.pos : error.pos + 20]) or "the end"
-            raise InputError(
-                f"is not JSON: {error.msg}, found '{found}'", where=where, hint=_cut_off(text, error)
-            ) from None
+            hint = _cut_off(text, error)
+            raise InputError(f"is not JSON: {error.msg}, found '{found}'", where=where, hint=hint) from None
         except ValueError as error:  # Python refuses integers of thousands of digits
             raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
         except RecursionError:
@@ -182,9 +181,8 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
             if at < len(text):
                 break
             if ended:
-                raise InputError(
-                    "is not JSON: the array has no end", where=Place(source.name, line), hint="Is the file complete?"
-                )
+                hint = "Is the file complete?"
+                raise InputError("is not JSON: the array has no end", where=Place(source.name, line), hint=hint)
             more()
         if expected and text[at] not in expected:
             fault = json.JSONDecodeError(f"Expecting {' or '.join(expected)}", text, at)

@@ -32,11 +32,8 @@ def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]
         yield from ((query, doc, score) for doc, score in docs.items())
         return
     if isinstance(docs, str | bytes) or not isinstance(docs, Iterable):
-        raise InputError(
-            f"results of query {query!r} are a {type(docs).__name__}",
-            where=name,
-            hint='Results are {"d1": 0.9, "d2": 0.4} or a ranked list ["d1", "d2"].',
-        )
+        hint = 'Results are {"d1": 0.9, "d2": 0.4} or a ranked list ["d1", "d2"].'
+        raise InputError(f"results of query {query!r} are a {type(docs).__name__}", where=name, hint=hint)
     for rank, item in enumerate(docs, 1):
         if isinstance(item, tuple | list):
             if len(item) != 2:
@@ -194,11 +191,8 @@ def _graded(query: Any, docs: Any, name: str) -> Any:
     try:
         return dict.fromkeys(docs, 1)
     except TypeError:
-        raise InputError(
-            f"the documents of query {query!r} are not ids",
-            where=name,
-            hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}, or {"q1": ["d1"]} if all listed are relevant.',
-        ) from None
+        hint = 'Judgements look like {"q1": {"d1": 2, "d2": 0}}, or {"q1": ["d1"]} if all listed are relevant.'
+        raise InputError(f"the documents of query {query!r} are not ids", where=name, hint=hint) from None
 
 
 def qrels_from_rows(
@@ -246,8 +240,5 @@ def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> It
                 query, doc, value, *_ = row
                 yield query, doc, value
         except (KeyError, AttributeError, TypeError, ValueError):
-            raise InputError(
-                f"row {number} is {row!r:.80}, not ({', '.join(wanted)})",
-                where=name,
-                hint=f"Each row has {', '.join(wanted)}.",
-            ) from None
+            hint = f"Each row has {', '.join(wanted)}."
+            raise InputError(f"row {number} is {row!r:.80}, not ({', '.join(wanted)})", where=name, hint=hint) from None

@@ -45,9 +45,8 @@ def check(file: IO[bytes], where: str) -> Shape:
         rows = [int(number) for number, _ in groups]
         return Shape(sum(rows), max(rows, default=0), max((int(size) for _, size in groups), default=0))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"cannot be read as Parquet: {error or 'it is damaged'}", where=where, hint="Is the file complete?"
-        ) from None
+        hint = "Is the file complete?"
+        raise InputError(f"cannot be read as Parquet: {error or 'it is damaged'}", where=where, hint=hint) from None
 
 
 def _chunks(footer: dict[int, Any]) -> Iterator[dict[int, Any]]:

@@ -43,16 +43,14 @@ class RecordFields:
 
     def __init__(self, given: Mapping[str, str | None] | None, known: Mapping[str, Groups]) -> None:
         if given is not None and not isinstance(given, Mapping):
-            raise OptionError(
-                f"fields is {given!r:.60}, not a dict", hint='For example fields={"retrieved": "outputs.docs"}.'
-            )
+            hint = 'For example fields={"retrieved": "outputs.docs"}.'
+            raise OptionError(f"fields is {given!r:.60}, not a dict", hint=hint)
         self.given: dict[str, str | None] = {}
         for role, path in (given or {}).items():
             one_of(role, known, "the name of a field")
             if path is not None and (not isinstance(path, str) or not path.strip(".")):
-                raise OptionError(
-                    f"the path of {role} is {path!r}", hint='A path is text, for example "outputs.docs"; None for none.'
-                )
+                hint = 'A path is text, for example "outputs.docs"; None for none.'
+                raise OptionError(f"the path of {role} is {path!r}", hint=hint)
             self.given[role] = path
         paths = [path for path in self.given.values() if path is not None]
         self._roots = {path.split(".")[0] for path in paths} | set(paths)

@@ -87,10 +87,8 @@ def open_records(data: Any, fields: FieldFinder, format: str | None = None, *, n
             tables.InputTable(tables.to_lazy(data, name), name=name), formats.Reading("frame", fields=fields)
         )
     if isinstance(data, bytes) or not isinstance(data, Iterable):
-        raise InputError(
-            f"{type(data).__name__} cannot be read as {name}",
-            hint="Give a path, a list of dicts, a dict of columns or a data frame.",
-        )
+        hint = "Give a path, a list of dicts, a dict of columns or a data frame."
+        raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint)
     return _listed(list(data) if isinstance(data, Iterator) else data, name)
 
 

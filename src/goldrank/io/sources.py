@@ -85,9 +85,8 @@ class ByteSource:
     def _refuse_foreign(self, head: bytes) -> None:
         wide = len(head) > 3 and (head[1::2][:2] == b"\0\0" or head[::2][:2] == b"\0\0")
         if head.startswith(_UTF16) or wide:
-            raise InputError(
-                "looks like UTF-16 text", where=self.name, hint="Save it as UTF-8 (or plain ASCII) and try again."
-            )
+            hint = "Save it as UTF-8 (or plain ASCII) and try again."
+            raise InputError("looks like UTF-16 text", where=self.name, hint=hint)
         for sign, what in _FOREIGN.items():
             if head.startswith(sign):
                 raise InputError(
@@ -294,9 +293,8 @@ class ByteSource:
 
     def _damaged(self, error: Exception) -> InputError:
         kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
-        return InputError(
-            f"{kind}: {error} ({self.size:,} bytes as stored)", where=self.name, hint="Fetch or make the file again."
-        )
+        hint = "Fetch or make the file again."
+        return InputError(f"{kind}: {error} ({self.size:,} bytes as stored)", where=self.name, hint=hint)
 
 
 def open_source(given: Any) -> ByteSource:
@@ -334,9 +332,8 @@ def cannot_open(error: Exception, name: str) -> InputError:
     shown = name if len(name) < 200 and name.isprintable() else f"{name[:60]!r}..."
     hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
     is_text = len(name) > 200 or "\n" in name
-    return InputError(
-        f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint if is_text else None
-    )
+    hint = hint if is_text else None
+    return InputError(f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint)
 
 
 def _spool(stream: Any, name: str) -> ByteSource:

@@ -189,11 +189,8 @@ def _id(column: _Column, what: str, where: str) -> str:
         return f"CAST({column.sql} AS BINARY)"
     if _is_whole(column.kind):
         return f"CAST(CAST({column.sql} AS STRING) AS BINARY)"
-    raise InputError(
-        f"{what} ids are of type {column.kind}",
-        where=f"{where}: column '{column.label}'",
-        hint="Ids are text or integers. pandas makes floats of integers where some are missing.",
-    )
+    hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
+    raise InputError(f"{what} ids are of type {column.kind}", where=f"{where}: column '{column.label}'", hint=hint)
 
 
 def _number(column: _Column, what: str, where: str) -> str:

@@ -98,9 +98,8 @@ def reading(where: str, kind: str = "a table") -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            f"cannot be read as {kind}: {_first_line(error)}", where=where, hint="Is the file complete?"
-        ) from None
+        hint = "Is the file complete?"
+        raise InputError(f"cannot be read as {kind}: {_first_line(error)}", where=where, hint=hint) from None
 
 
 def _first_line(error: Exception) -> str:
@@ -372,11 +371,8 @@ def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str])
         raise InputError(f"the {what} id is missing", where=place(row))
     kind = column.dtype
     if kind.is_float() or kind.is_nested() or kind.is_temporal() or kind == pl.Boolean:
-        raise InputError(
-            f"{what} ids are of type {kind}",
-            where=place(0),
-            hint="Ids are text or integers. pandas makes floats of integers where some are missing.",
-        )
+        hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
+        raise InputError(f"{what} ids are of type {kind}", where=place(0), hint=hint)
     try:
         texts = column if kind == pl.Binary else column.cast(pl.String).cast(pl.Binary)
     except pl.exceptions.PolarsError as error:
@@ -409,9 +405,6 @@ def _numbers(column: pl.Series, what: str, place: Callable[[int], Place | str]) 
     numbers = values.to_numpy()
     if np.isnan(numbers).any():
         row = int(np.flatnonzero(np.isnan(numbers))[0])
-        raise InputError(
-            f"the {what} is NaN",
-            where=place(row),
-            hint="A document that was not scored has no place in a ranking: leave it out.",
-        )
+        hint = "A document that was not scored has no place in a ranking: leave it out."
+        raise InputError(f"the {what} is NaN", where=place(row), hint=hint)
     return numbers

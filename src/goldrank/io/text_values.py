@@ -83,11 +83,8 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     found = _texts(value)
     if len({text for _, text in found}) > 1:
         names = " and ".join(f"'{name}'" for name, _ in found)
-        raise InputError(
-            f"{names} may both be the text",
-            where=at,
-            hint=f"Say which by a path into the list, for example fields={{'retrieved': 'documents.{found[0][0]}'}}.",
-        )
+        hint = f"Say which by a path into the list, for example fields={{'retrieved': 'documents.{found[0][0]}'}}."
+        raise InputError(f"{names} may both be the text", where=at, hint=hint)
     text = found[0][1] if found else None
     meta = next((m for name in ("metadata", "meta") if isinstance(m := _get(value, name), Mapping)), {})
     places = (value, meta)
@@ -169,9 +166,8 @@ def from_cell(text: str, at: str, counts: Counter[str]) -> Any:
     except InputError:
         raise
     except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
-        raise InputError(
-            f"is no list in JSON: '{ids.show(stripped, 60)}'", where=at, hint='Expected ["one text", "another"].'
-        ) from None
+        hint = 'Expected ["one text", "another"].'
+        raise InputError(f"is no list in JSON: '{ids.show(stripped, 60)}'", where=at, hint=hint) from None
 
 
 def _reference(entry: Any, at: str) -> Reference:

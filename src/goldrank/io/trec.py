@@ -169,11 +169,8 @@ class TrecRun(BlockSource):
         if (rank < 0).any():
             line = int(np.flatnonzero(rank < 0)[0])
             found = ids.decode(fields.texts(column, np.array([line]))[0])
-            raise InputError(
-                f"rank '{ids.show(found)}' is not a whole number",
-                where=spot(line, column),
-                hint="An MS MARCO run has three columns: query, document, rank.",
-            )
+            hint = "An MS MARCO run has three columns: query, document, rank."
+            raise InputError(f"rank '{ids.show(found)}' is not a whole number", where=spot(line, column), hint=hint)
         return -rank.astype(np.float64)
 
     def _scores(self, fields: scan.FieldRanges, spot: Callable[[int, int], Place]) -> np.ndarray:
@@ -257,11 +254,8 @@ def bad_score(text: bytes, where: Place) -> InputError:
     """The error for a score that is no number."""
     shown = ids.show(ids.decode(text))
     if text.lower().lstrip(b"+-") == b"nan":
-        return InputError(
-            "score is NaN (field 5)",
-            where=where,
-            hint="A document that was not scored has no place in a ranking: leave it out.",
-        )
+        hint = "A document that was not scored has no place in a ranking: leave it out."
+        return InputError("score is NaN (field 5)", where=where, hint=hint)
     hint = "A score is a decimal number such as 12.5 or -3e-2."
     if re.fullmatch(rb"[+-]?\d+,\d+", text):
         hint = "Is this a decimal comma? " + hint
@@ -278,11 +272,8 @@ def grade(text: bytes, where: Place) -> int:
         raise InputError(f"grade '{shown}' (last field) is not a whole number", where=where, hint=hint)
     value = int(float(text)) if b"." in text else int(text[:30])
     if abs(value) > MAX_GRADE:
-        raise InputError(
-            f"grade {shown} is out of range (at most {MAX_GRADE:,})",
-            where=where,
-            hint="Is this a date, an id or a click count in the grade column?",
-        )
+        hint = "Is this a date, an id or a click count in the grade column?"
+        raise InputError(f"grade {shown} is out of range (at most {MAX_GRADE:,})", where=where, hint=hint)
     return value
 
 
@@ -397,17 +388,14 @@ def _qrels_lines(qrels: Qrels) -> Iterator[bytes]:
     for query in qrels:
         for doc, grade in qrels[query].items():
             if not isinstance(grade, int):
-                raise InputError(
-                    f"grade {grade!r} is not a whole number", hint="Write these as JSON or Parquet instead."
-                )
+                hint = "Write these as JSON or Parquet instead."
+                raise InputError(f"grade {grade!r} is not a whole number", hint=hint)
             yield b"%b 0 %b %d\n" % (_field(query, "query"), _field(doc, "document"), grade)
 
 
 def _field(text: str, what: str) -> bytes:
     raw = ids.encode(text)
     if not raw or len(raw.split()) != 1 or raw.split()[0] != raw or raw.startswith(b"#") or b"\0" in raw:
-        raise InputError(
-            f"{what} id '{ids.show(text)}' cannot stand in a TREC file",
-            hint="It is empty, has blanks in it or starts with #. Write JSON or Parquet instead.",
-        )
+        hint = "It is empty, has blanks in it or starts with #. Write JSON or Parquet instead."
+        raise InputError(f"{what} id '{ids.show(text)}' cannot stand in a TREC file", hint=hint)
     return raw

@@ -64,9 +64,6 @@ def _level(text: bytes, where: Place) -> float:
     except ValueError:
         level = math.nan
     if not math.isfinite(level):
-        raise InputError(
-            f"level '{ids.show(ids.decode(text))}' is not a number",
-            where=where,
-            hint="A level is a number; a higher one is preferred, 0 is not relevant.",
-        )
+        hint = "A level is a number; a higher one is preferred, 0 is not relevant."
+        raise InputError(f"level '{ids.show(ids.decode(text))}' is not a number", where=where, hint=hint)
     return level

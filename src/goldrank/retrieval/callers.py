@@ -28,10 +28,8 @@ def caller_of(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str]
         return _haystack(run, name, k), name
     if callable(retriever) and not inspect.isclass(retriever):
         return retriever, name
-    raise RetrievalError(
-        f"a {name} cannot be asked",
-        hint="A retriever is a function from a question to a list of texts, or has invoke, retrieve or run.",
-    )
+    hint = "A retriever is a function from a question to a list of texts, or has invoke, retrieve or run."
+    raise RetrievalError(f"a {name} cannot be asked", hint=hint)
 
 
 def _haystack(run: Callable[..., Any], name: str, k: int | None) -> Callable[[str], Any]:
@@ -60,10 +58,8 @@ def plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
     elif hasattr(raw, "source_nodes"):  # LlamaIndex's query engines
         raw = raw.source_nodes
     if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
-        raise InputError(
-            f"the retriever returned {raw!r:.60} (of type {type(raw).__name__}), not a list",
-            hint="Return a list of texts, documents or ids, best first.",
-        )
+        hint = "Return a list of texts, documents or ids, best first."
+        raise InputError(f"the retriever returned {raw!r:.60} (of type {type(raw).__name__}), not a list", hint=hint)
     return [_plain(result, f"result {rank}", strings) for rank, result in enumerate(islice(raw, k), 1)]
 
 
