@@ -174,9 +174,9 @@ FORMATS: dict[str, Format] = {
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),
         Format("msmarco", ("run",), _IO + "trec", _is_msmarco),
-        Format("aspects", ("aspects",), _IO + "trec_aspects"),
-        Format("prefs", ("preferences",), _IO + "trec_aspects"),
-        Format("qrels_prefs", ("preferences",), _IO + "trec_aspects"),
+        Format("aspects", ("aspects",), _IO + "trec"),
+        Format("prefs", ("preferences",), _IO + "trec"),
+        Format("qrels_prefs", ("preferences",), _IO + "trec"),
         Format("beir", ("qrels",), _IO + "beir", folder="qrels"),
     )
 }  # fmt: skip
