@@ -101,15 +101,14 @@ def find(columns: Iterable[str], wanted: str) -> str | None:
 def find_all(columns: Iterable[str], wanted: Iterable[str], where: str) -> dict[str, str]:
     """Columns for all of `wanted`, or the error that lists what there is."""
     present = list(columns)
-    found = {word: find(present, word) for word in wanted}
-    for word, column in found.items():
+    found: dict[str, str] = {}
+    for word in wanted:
+        column = find(present, word)
         if column is None:
-            raise InputError(
-                f"no column for the {word}; columns are: {', '.join(map(str, present)) or 'none'}",
-                where=where,
-                hint=f"Name it one of: {', '.join(COLUMNS[word])}.",
-            )
-    return {word: column for word, column in found.items() if column is not None}
+            what = f"no column for the {word}; columns are: {', '.join(map(str, present)) or 'none'}"
+            raise InputError(what, where=where, hint=f"Name it one of: {', '.join(COLUMNS[word])}.")
+        found[word] = column
+    return found
 
 
 def score_or_rank(columns: Iterable[str]) -> str:

@@ -7,12 +7,13 @@ begin with a dot or an underscore (_SUCCESS, _metadata, _temporary) and checksum
 from __future__ import annotations
 
 import glob
+import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeGuard
 from urllib.parse import unquote
 
 import numpy as np
@@ -45,10 +46,14 @@ def find(given: Any) -> list[PartFile] | None:
     if "\0" in text:
         return None
     if os.path.isdir(text):
-        return _in_folder(text, Path(text))
+        inside = list(_walk(Path(text), Path(text)))
+        if not inside:
+            hint = "Name a file, or a folder that has some."
+            raise InputError("is a folder without data files", where=text, hint=hint)
+        return inside
     if not glob.has_magic(text) or os.path.lexists(text):
         return None
-    root = Path(*_before_magic(Path(text)))
+    root = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), Path(text).parts[:-1]))
     found: list[PartFile] = []
     matched = sorted(glob.glob(text, recursive=True))
     for path in map(Path, matched):
@@ -60,13 +65,6 @@ def find(given: Any) -> list[PartFile] | None:
     if not found:
         what = "matches no data file" if matched else "matches no file"
         raise InputError(what, where=text, hint="Is the pattern right, and is this the folder it is relative to?")
-    return found
-
-
-def _in_folder(text: str, folder: Path) -> list[PartFile]:
-    found = list(_walk(folder, folder))
-    if not found:
-        raise InputError("is a folder without data files", where=text, hint="Name a file, or a folder that has some.")
     return found
 
 
@@ -91,11 +89,25 @@ def _is_no_data(name: str) -> bool:
     return name.startswith((".", "_")) or name.endswith(".crc")
 
 
-def _before_magic(path: Path) -> Iterator[str]:
-    for part in path.parts[:-1]:
-        if glob.has_magic(part):
-            return
-        yield part
+# What kind of thing was given. Nothing is imported to find out.
+
+
+def is_file(given: object) -> TypeGuard[str | os.PathLike[str] | IO[bytes]]:
+    """Whether it is a path or an open stream."""
+    return isinstance(given, str | os.PathLike) or (hasattr(given, "read") and not is_frame(given))
+
+
+def is_frame(given: object) -> bool:
+    """Whether it is a data frame of any library."""
+    kind = type(given)
+    return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
+
+
+def is_spark(given: object) -> bool:
+    """Whether it is a Spark DataFrame, classic or Connect, by the module of its class."""
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in type(given).__mro__
+    )
 
 
 # Opened.
@@ -127,20 +139,15 @@ def open_files(
     """Whatever names files, opened and with its format, which is the one asked for or is recognised."""
     asked = None if format is None else formats.chosen(format, thing)
     found = find(given)
-    opened: list[tuple[ByteSource, Partition]]
-    if found is None:
-        opened = [(sources.open_source(given), ())]
-    else:
-        opened = [(sources.open_source(part.path), part.partition) for part in found]
+    parts = [PartFile(given)] if found is None else found
+    opened = [(sources.open_source(part.path), part.partition) for part in parts]
     kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
     first = opened[0][0]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind is not kinds[0]:
-            raise InputError(
-                f"has files of different formats: {first.label} is {kinds[0].name}, {source.name} is {kind.name}",
-                where=os.fsdecode(given),
-                hint="Name the files of one format by a pattern, such as 'runs/*.parquet'.",
-            )
+            both = f"{first.label} is {kinds[0].name}, {source.name} is {kind.name}"
+            hint = "Name the files of one format by a pattern, such as 'runs/*.parquet'."
+            raise InputError(f"has files of different formats: {both}", where=os.fsdecode(given), hint=hint)
     if found is None:
         return InputFiles(first.name, first.label, kinds[0], opened)
     name = os.fsdecode(given)
@@ -175,13 +182,10 @@ class PartsRun(BlockSource):
         """A hash of the hashes of the files."""
         import hashlib
 
-        whole = hashlib.sha256()
-        for blocks in self._opened():
-            digest = blocks.digest()
-            if digest is None:
-                return None
-            whole.update(digest.encode() + b"\n")
-        return whole.hexdigest()
+        digests = [blocks.digest() for blocks in self._opened()]
+        if None in digests:
+            return None
+        return hashlib.sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
 
     def files(self) -> list[ByteSource]:
         return [file for blocks in self._opened() for file in blocks.files()]

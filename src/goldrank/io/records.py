@@ -14,8 +14,7 @@ from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, Place
 from goldrank.io import formats
 from goldrank.io.aliases import RECORD_LISTS
-from goldrank.io.files import InputFiles, open_files
-from goldrank.io.kinds import is_file, is_frame
+from goldrank.io.files import InputFiles, is_file, is_frame, open_files
 from goldrank.io.record_fields import FieldValue
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note

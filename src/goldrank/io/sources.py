@@ -31,14 +31,11 @@ MAX_RATIO = 250
 FREE = 64 << 20
 
 _FOREIGN = {
-    b"\x04\x22\x4d\x18": "an lz4 file",
-    b"PK\x03\x04": "a zip archive",
-    b"\x80\x02": "a pickle",
-    b"\x80\x03": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
-    b"SQLite format 3": "an SQLite database",
-    b"%PDF": "a PDF file",
+    (b"\x04\x22\x4d\x18",): "an lz4 file",
+    (b"PK\x03\x04",): "a zip archive",
+    (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"): "a pickle",
+    (b"SQLite format 3",): "an SQLite database",
+    (b"%PDF",): "a PDF file",
 }
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
@@ -87,14 +84,11 @@ class ByteSource:
         if head.startswith(_UTF16) or wide:
             hint = "Save it as UTF-8 (or plain ASCII) and try again."
             raise InputError("looks like UTF-16 text", where=self.name, hint=hint)
-        for sign, what in _FOREIGN.items():
-            if head.startswith(sign):
-                raise InputError(
-                    f"is {what}, which is not read",
-                    where=self.name,
-                    hint="Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; "
-                    f"text may be compressed: {', '.join(compression.COMPRESSIONS)}.",
-                )
+        what = next((what for signs, what in _FOREIGN.items() if head.startswith(signs)), None)
+        if what is not None:
+            hint = "Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; text may be compressed: "
+            hint += f"{', '.join(compression.COMPRESSIONS)}."
+            raise InputError(f"is {what}, which is not read", where=self.name, hint=hint)
 
     @contextmanager
     def open(self) -> Iterator[Any]:
@@ -126,17 +120,14 @@ class ByteSource:
     def chunks(self, piece: int | None = None) -> Iterator[bytes]:
         """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF."""
         total = 0
-        piece = piece or PIECE
         with self.open() as stream:
             self._read(stream, self.start)
-            while data := self._read(stream, piece):
+            while data := self._read(stream, piece or PIECE):
                 total += len(data)
                 if self.compression and total > FREE and total > MAX_RATIO * (self.size or total):
-                    raise InputError(
-                        f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)",
-                        where=self.name,
-                        hint="Is this a text file of rankings? If so, unpack it yourself first.",
-                    )
+                    what = f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)"
+                    hint = "Is this a text file of rankings? If so, unpack it yourself first."
+                    raise InputError(what, where=self.name, hint=hint)
                 yield data.replace(b"\r", b"\n") if self.old_mac else data
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
@@ -151,11 +142,8 @@ class ByteSource:
             rest.append(first)
             held += len(first)
             if held > MAX_RECORD:
-                raise InputError(
-                    f"a line is longer than {MAX_RECORD:,} bytes",
-                    where=Place(self.name, number),
-                    hint="Is this a text file with a record in each line?",
-                )
+                hint, where = "Is this a text file with a record in each line?", Place(self.name, number)
+                raise InputError(f"a line is longer than {MAX_RECORD:,} bytes", where=where, hint=hint)
             if others:
                 yield number, b"".join(rest)
                 at = done + len(first) + 1
@@ -247,11 +235,9 @@ class ByteSource:
 
     def long_line(self, offset: int) -> InputError:
         """The error for a line without end."""
-        return InputError(
-            f"a line is longer than {MAX_LINE:,} bytes",
-            where=Place(self.name, self.lines_before(offset) + 1),
-            hint="Is this a text file of rankings? Ids may have up to 65,536 bytes.",
-        )
+        where = Place(self.name, self.lines_before(offset) + 1)
+        hint = "Is this a text file of rankings? Ids may have up to 65,536 bytes."
+        return InputError(f"a line is longer than {MAX_LINE:,} bytes", where=where, hint=hint)
 
     def empty(self) -> InputError:
         """The error for an input without data."""
@@ -278,23 +264,24 @@ class ByteSource:
             return int(stream.seek(0, os.SEEK_END)) if stream.seekable() else None
 
     def _read(self, stream: Any, size: int) -> bytes:
-        """`size` bytes, or all that are left."""
-        parts: list[bytes] = []
         try:
-            while size > 0 and (data := stream.read(size)):
-                parts.append(data)
-                size -= len(data)
+            return read_fully(stream, size)
         except Exception as error:
             damage = OSError if self.compression is None else self.compression.damage()
             if not isinstance(error, (OSError, EOFError, damage)):
                 raise
-            raise self._damaged(error) from None
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
+            what, hint = f"{kind}: {error} ({self.size:,} bytes as stored)", "Fetch or make the file again."
+            raise InputError(what, where=self.name, hint=hint) from None
 
-    def _damaged(self, error: Exception) -> InputError:
-        kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
-        hint = "Fetch or make the file again."
-        return InputError(f"{kind}: {error} ({self.size:,} bytes as stored)", where=self.name, hint=hint)
+
+def read_fully(stream: Any, size: int) -> bytes:
+    """`size` bytes, or all that are left, of a stream that may return fewer at a time."""
+    parts: list[bytes] = []
+    while size > 0 and (data := stream.read(size)):
+        parts.append(data)
+        size -= len(data)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def open_source(given: Any) -> ByteSource:
@@ -330,9 +317,8 @@ def open_source(given: Any) -> ByteSource:
 def cannot_open(error: Exception, name: str) -> InputError:
     """The error for a path that cannot be opened, in the system's words."""
     shown = name if len(name) < 200 and name.isprintable() else f"{name[:60]!r}..."
-    hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
     is_text = len(name) > 200 or "\n" in name
-    hint = hint if is_text else None
+    hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame." if is_text else None
     return InputError(f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint)
 
 
