@@ -30,7 +30,7 @@ from goldrank.io import aliases
 from goldrank.io.sources import ByteSource
 
 if TYPE_CHECKING:
-    from goldrank.io.records import FieldFinder
+    from goldrank.io.record_fields import RecordFields
 
 KnownColumns = Callable[[Sequence[str]], bool]
 """Whether the header of a text table has columns of use."""
@@ -49,7 +49,7 @@ class Reading:
     duplicates: str = "error"
     judgements: str = "error"
     real_grades: bool = False
-    fields: FieldFinder | None = None
+    fields: RecordFields | None = None
     """Finds the fields of records."""
 
 

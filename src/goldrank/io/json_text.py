@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from goldrank import ids
 from goldrank.errors import InputError, Place
@@ -17,6 +17,7 @@ from goldrank.io.sources import MAX_RECORD, ByteSource
 
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
+_BLANKS = re.compile(r"[ \t\r\n]*")
 _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, in text."""
 
@@ -172,57 +173,51 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
         if len(text) > MAX_RECORD + sources.PIECE:
             raise InputError(f"an item is longer than {MAX_RECORD:,} characters", where=Place(source.name, line))
 
-    def upto(expected: str) -> str:
-        """The next character that is not blank, which must be one of those."""
+    def upcoming(final: bool = False) -> str:
+        """The next character that is not blank; after the `final` one there may be none."""
         nonlocal at
-        while True:
-            while at < len(text) and text[at] in " \t\r\n":
-                at += 1
+        while not ended or at < len(text):
+            at = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
             if at < len(text):
-                break
-            if ended:
-                hint = "Is the file complete?"
-                raise InputError("is not JSON: the array has no end", where=Place(source.name, line), hint=hint)
+                return text[at]
             more()
-        if expected and text[at] not in expected:
-            fault = json.JSONDecodeError(f"Expecting {' or '.join(expected)}", text, at)
-            with parser.explained(text, source.name, line, column):
-                raise fault
-        return text[at]
+        if final:
+            return ""
+        where = Place(source.name, line)
+        raise InputError("is not JSON: the array has no end", where=where, hint="Is the file complete?")
 
-    upto("[")
-    at += 1
-    number = 0
-    if upto("") == "]":
+    def take(expected: str) -> str:
+        nonlocal at
+        if (character := upcoming()) not in expected:
+            refuse(f"Expecting {' or '.join(expected)}")
         at += 1
-    else:
-        while True:
-            upto("")
-            try:
-                data, end = parser.parse_first(text, at)
-            except (ValueError, RecursionError) as error:
-                if not ended and isinstance(error, json.JSONDecodeError) and _may_go_on(error, text):
-                    more()
-                    continue
-                with parser.explained(text, source.name, line, column):
-                    raise
-            place = f"{source.name}[{number}]"
-            if not text.isascii() and _ESCAPED.search(text, at, end):
-                counts["not-utf8"] += 1
-            yield number, parser.checked(data, place)
-            number += 1
-            at = end
-            closed = upto(",]") == "]"
-            at += 1
-            if closed:
-                break
-    while at < len(text) or not ended:
-        while at < len(text) and text[at] in " \t\r\n":
-            at += 1
-        if at < len(text):
+        return character
+
+    def refuse(message: str) -> NoReturn:
+        with parser.explained(text, source.name, line, column):
+            raise json.JSONDecodeError(message, text, at)
+
+    take("[")
+    number = 0
+    closed = upcoming() == "]" and bool(take("]"))
+    while not closed:
+        upcoming()
+        try:
+            data, end = parser.parse_first(text, at)
+        except (ValueError, RecursionError) as error:
+            if not ended and isinstance(error, json.JSONDecodeError) and _may_go_on(error, text):
+                more()
+                continue
             with parser.explained(text, source.name, line, column):
-                raise json.JSONDecodeError("Extra data", text, at)
-        more()
+                raise
+        if not text.isascii() and _ESCAPED.search(text, at, end):
+            counts["not-utf8"] += 1
+        yield number, parser.checked(data, f"{source.name}[{number}]")
+        number += 1
+        at = end
+        closed = take(",]") == "]"
+    if upcoming(final=True):
+        refuse("Extra data")
 
 
 def _may_go_on(error: json.JSONDecodeError, text: str) -> bool:

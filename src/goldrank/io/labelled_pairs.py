@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from numbers import Real
@@ -15,6 +14,7 @@ from goldrank.errors import InputError
 from goldrank.io.aliases import PAIR_FIELDS
 from goldrank.io.record_fields import FieldValue, RecordFields, fields_of
 from goldrank.io.records import as_mapping, of_columns, open_records
+from goldrank.io.text_values import absent
 from goldrank.notes import Note, from_counts
 
 YES = frozenset(("true", "t", "yes", "y", "1", "1.0"))
@@ -78,7 +78,6 @@ class PairFields(RecordFields):
         super().__init__(given, {role: (known,) for role, known in PAIR_FIELDS.items()})
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        """The fields that the record has."""
         by_name = {self.normal(key): key for key in record if isinstance(key, str)}
         found = self.find_given(record, where)
         for role, known in PAIR_FIELDS.items():
@@ -98,18 +97,18 @@ def _is_triple(row: Any) -> bool:
 def _text(value: Any, name: str, where: str) -> str:
     if isinstance(value, str):
         return value
-    kind = "missing" if value is None or value != value else f"of type {type(value).__name__}"
+    kind = "missing" if absent(value) else f"of type {type(value).__name__}"
     raise InputError(f"the {name} is {kind}; it must be text", where=where)
 
 
 def _label(value: Any, where: str) -> bool:
+    word = value.strip().casefold() if isinstance(value, str) else value
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, str) and value.strip().casefold() in YES | NO:
-        return value.strip().casefold() in YES
+    if isinstance(word, str) and word in YES | NO:
+        return word in YES
     if isinstance(value, Real) and float(value) in (0.0, 1.0):
         return float(value) == 1.0
-    missing = value is None or (isinstance(value, str) and not value.strip())
-    missing = missing or (isinstance(value, Real) and math.isnan(float(value)))
+    missing = absent(value) or (isinstance(word, str) and not word)
     what = "the label is missing" if missing else f"the label is {ids.show(repr(value))}"
     raise InputError(what, where=where, hint="A label is true or false, yes or no, 1 or 0. Leave out unlabelled pairs.")

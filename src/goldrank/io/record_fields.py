@@ -17,13 +17,8 @@ Path = tuple[str, ...]
 
 NOUNS = {
     "query": "query's id",
-    "question": "question",
     "retrieved": "retrieved texts",
-    "references": "references",
     "retrieved_ids": "retrieved ids",
-    "evidence": "evidence",
-    "sources": "sources",
-    "latency": "latency",
 }
 """What to call a field in messages, where that is not its name."""
 _MUST_BE_ONE = ("retrieved", "references", "evidence", "retrieved_ids")
@@ -64,6 +59,10 @@ class RecordFields:
         """Whether a column of a table can be of use."""
         return column in self._roots or self.normal(column) in self._known
 
+    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
+        """What the record holds, by goldrank's names."""
+        raise NotImplementedError
+
     def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
         """The fields that the user named."""
         return {role: _at(role, path, record, where) for role, path in self.given.items() if path is not None}
@@ -78,11 +77,8 @@ def _at(role: str, path: str, record: Mapping[str, Any], where: str) -> FieldVal
     keys: Path = (path,) if path in record else tuple(path.split("."))
     value = _value(record, keys)
     if value is _MISSING:
-        raise InputError(
-            f"has no field '{ids.show(path)}' for the {NOUNS.get(role, role)}; fields are: {fields_of(record)}",
-            where=where,
-            hint=did_you_mean(path, _paths(record)),
-        )
+        what = f"has no field '{ids.show(path)}' for the {NOUNS.get(role, role)}; fields are: {fields_of(record)}"
+        raise InputError(what, where=where, hint=did_you_mean(path, _paths(record)))
     return FieldValue(value, "$" + "".join(map(step, keys)))
 
 
@@ -114,17 +110,15 @@ class ItemFields(RecordFields):
         return _HUMP.sub(lambda hump: "_" + hump[1].lower(), name)
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        """What the record holds, by goldrank's names."""
         keys = tuple(record)
-        plan = self._plans.get(keys)
-        if plan is None:
-            plan = self._plans[keys] = self._plan(keys)
+        if keys not in self._plans:
+            self._plans[keys] = self._plan(keys)
+        plan = self._plans[keys]
         found = {role: FieldValue(record[key], path) for role, key, path in plan.sure}
         for role, groups in plan.open:
-            for group in groups:
-                if chosen := self._choose(role, group, record, where):
-                    found[role] = chosen
-                    break
+            choices = (self._choose(role, group, record, where) for group in groups)
+            if chosen := next(filter(None, choices), None):
+                found[role] = chosen
         found |= self.find_given(record, where)
         question = found.get("question")
         # `query` is an id beside a question; alone it is the question and, for want of another, its id.
@@ -151,12 +145,13 @@ class ItemFields(RecordFields):
             hints.append("Ids alone are evaluated by goldrank.evaluate(qrels, run).")
         if role == "references" and "context" in present:
             hints.append("Is 'context' what was retrieved or what should have been?")
-        path = inner[0] if inner else "..."
-        quoted = f"'{path}'" if inner else path
+        path, quoted = (inner[0], f"'{inner[0]}'") if inner else ("...", "...")
         hints.append(
             f"Say which field it is: fields={{'{role}': {quoted}}}, or --map {role}={path} on the command line."
         )
-        return InputError(f"no {NOUNS[role]} found; fields are: {fields_of(record)}", where=where, hint=" ".join(hints))
+        return InputError(
+            f"no {NOUNS.get(role, role)} found; fields are: {fields_of(record)}", where=where, hint=" ".join(hints)
+        )
 
     def _plan(self, keys: tuple[Any, ...]) -> _Plan:
         plan = _Plan([], [])
@@ -200,13 +195,10 @@ class ItemFields(RecordFields):
         if len(found) > 1:
             shown = " and ".join(f"'{'.'.join(other)}'" for other, _ in found)
             if role in _MUST_BE_ONE:
-                raise InputError(
-                    f"{shown} may both be the {NOUNS[role]}",
-                    where=where,
-                    hint=f"Say which: fields={{'{role}': '{'.'.join(path)}'}}, "
-                    f"or --map {role}={'.'.join(path)} on the command line.",
-                )
-            self._notes[Note.of("field-choice", fields=shown, role=NOUNS[role])] = None
+                dotted = ".".join(path)
+                hint = f"Say which: fields={{'{role}': '{dotted}'}}, or --map {role}={dotted} on the command line."
+                raise InputError(f"{shown} may both be the {NOUNS.get(role, role)}", where=where, hint=hint)
+            self._notes[Note.of("field-choice", fields=shown, role=NOUNS.get(role, role))] = None
         self._note_answers(role, path[0])
         return FieldValue(value, "$" + "".join(map(step, path)))
 
@@ -214,18 +206,13 @@ class ItemFields(RecordFields):
 def _value(record: Any, path: Path) -> Any:
     """What stands at a path; a name that is no position is looked up in every entry of a list."""
     for at, key in enumerate(path):
-        if isinstance(record, Mapping):
-            if key not in record:
-                return _MISSING
+        if isinstance(record, Mapping) and key in record:
             record = record[key]
-        elif isinstance(record, list | tuple):
-            if key.isdecimal():
-                if int(key) >= len(record):
-                    return _MISSING
-                record = record[int(key)]
-            else:
-                found = [_value(entry, path[at:]) for entry in record]
-                return _MISSING if any(value is _MISSING for value in found) else found
+        elif isinstance(record, list | tuple) and not key.isdecimal():
+            found = [_value(entry, path[at:]) for entry in record]
+            return _MISSING if any(value is _MISSING for value in found) else found
+        elif isinstance(record, list | tuple) and int(key) < len(record):
+            record = record[int(key)]
         else:
             return _MISSING
     return record

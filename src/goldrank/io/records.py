@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from goldrank import ids
 from goldrank.data.texts import TextItem
@@ -15,25 +15,13 @@ from goldrank.errors import InputError, Place
 from goldrank.io import formats
 from goldrank.io.aliases import RECORD_LISTS
 from goldrank.io.files import InputFiles, is_file, is_frame, open_files
-from goldrank.io.record_fields import FieldValue
+from goldrank.io.record_fields import RecordFields
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
 HINT = "Expected one object per line, or a list of objects, with retrieved texts and references."
 
 Rows = Callable[[Counter[str]], Iterator[tuple[int, Any]]]
-
-
-class FieldFinder(Protocol):
-    """Knows which field of a record holds what."""
-
-    def wants(self, column: str) -> bool:
-        """Whether a column of a table can be of use."""
-        ...
-
-    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        """What the record holds, by goldrank's names."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +48,7 @@ class Records:
         return cls(source.name, source.label, rows, place, source.digest, source.notes, cells)
 
 
-def open_records(data: Any, fields: FieldFinder, format: str | None = None, *, name: str = "items") -> Records:
+def open_records(data: Any, fields: RecordFields, format: str | None = None, *, name: str = "items") -> Records:
     """Records from a path, a stream, a data frame, a dict of columns, one record, or an iterable of records.
 
     `name` is what to call data that have no name of their own.
@@ -76,19 +64,19 @@ def open_records(data: Any, fields: FieldFinder, format: str | None = None, *, n
     if isinstance(data, Mapping):
         return of_mapping(data, fields, name)
     if isinstance(data, TextItem):
-        return _listed([data], name)
+        data = [data]
     if hasattr(data, "itertuples") and hasattr(data, "columns"):  # pandas: its objects are taken as they are
         return of_columns({str(column): data[column] for column in data.columns}, name)
     if is_frame(data):
         from goldrank.io import tables
 
-        return tables.read_records(
-            tables.InputTable(tables.to_lazy(data, name), name=name), formats.Reading("frame", fields=fields)
-        )
+        table = tables.InputTable(tables.to_lazy(data, name), name=name)
+        return tables.read_records(table, formats.Reading("frame", fields=fields))
     if isinstance(data, bytes) or not isinstance(data, Iterable):
         hint = "Give a path, a list of dicts, a dict of columns or a data frame."
         raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint)
-    return _listed(list(data) if isinstance(data, Iterator) else data, name)
+    entries = list(data) if isinstance(data, Iterator) else data
+    return Records(name, name, lambda counts: enumerate(entries), lambda number: f"{name}[{number}]")
 
 
 def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
@@ -96,8 +84,7 @@ def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
     if type(record) is dict or isinstance(record, Mapping):
         return record
     if isinstance(record, tuple) and hasattr(record, "_asdict"):
-        named: Mapping[str, Any] = record._asdict()
-        return named
+        return dict(record._asdict())
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
     if hasattr(record, "__dict__") and not isinstance(record, type) and not callable(record):
@@ -112,11 +99,7 @@ def _shown(value: Any) -> str:
 # Objects.
 
 
-def _listed(data: Iterable[Any], name: str) -> Records:
-    return Records(name, name, lambda counts: enumerate(data), lambda number: f"{name}[{number}]")
-
-
-def of_mapping(data: Mapping[Any, Any], fields: FieldFinder, name: str, line: int | None = None) -> Records:
+def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: int | None = None) -> Records:
     """One record, a dict of columns, or an object with a list of records in it."""
     if not data:
         raise InputError("no items", where=name, hint="Is it the right file, and is it complete?")
@@ -134,18 +117,16 @@ def of_mapping(data: Mapping[Any, Any], fields: FieldFinder, name: str, line: in
 
 def of_columns(data: Mapping[Any, Any], name: str) -> Records:
     """Records from a dict of columns."""
-    columns = {key: list(values) for key, values in data.items() if _is_column(values)}
-    sizes = {key: len(values) for key, values in columns.items()}
-    other = next((key for key in data if key not in columns), None)
-    if other is not None:
-        raise InputError(f"column '{ids.show(str(other))}' is {_shown(data[other])}, not a list", where=name)
-    if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{ids.show(str(key))} has {size:,}" for key, size in sizes.items())
+    for key, values in data.items():
+        if not _is_column(values):
+            raise InputError(f"column '{ids.show(str(key))}' is {_shown(values)}, not a list", where=name)
+    columns = {key: list(values) for key, values in data.items()}
+    if len({len(values) for values in columns.values()}) > 1:
+        listed = ", ".join(f"{ids.show(str(key))} has {len(values):,}" for key, values in columns.items())
         raise InputError(f"columns are not equally long: {listed}", where=name)
 
     def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
-        for number, values in enumerate(zip(*columns.values(), strict=True)):
-            yield number, dict(zip(columns, values, strict=True))
+        return enumerate(dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
     return Records(name, name, rows, lambda number: f"{name}: row {number + 1}")
 
@@ -178,10 +159,7 @@ def _joined(files: list[Records], whole: InputFiles) -> Records:
         return files[number % len(files)].place(number // len(files))
 
     def digest() -> str:
-        hashed = hashlib.sha256()
-        for file in files:
-            hashed.update((file.digest() if file.digest else "").encode())
-        return hashed.hexdigest()
+        return hashlib.sha256("".join(file.digest() for file in files if file.digest).encode()).hexdigest()
 
     notes = [note for file in files for note in file.notes]
     return Records(whole.name, whole.label, rows, place, digest, notes, files[0].cells)

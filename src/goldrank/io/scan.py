@@ -57,10 +57,6 @@ class FieldRanges:
         np.add(self.ends[-1][:-1], 1, out=first[1:])
         return first
 
-    def offset(self, line: int, column: int) -> int:
-        """Where a field stands in its line, counted from 1."""
-        return int(self.start(column)[line] - self.start(0)[line]) + 1
-
     def words(self, begin: np.ndarray) -> np.ndarray:
         """Eight bytes from each position, the first byte lowest, read past the end as zeros."""
         unaligned = np.ndarray((len(self.data) - 7,), "<u8", buffer=self.data, strides=(1,))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.data.texts import Reference, TextItem
+from goldrank.data.texts import TextItem
 from goldrank.errors import InputError
 from goldrank.io.items import FAILED
 from goldrank.io.json_text import step
@@ -18,8 +17,7 @@ from goldrank.io.records import as_mapping, open_records
 from goldrank.io.text_values import absent
 
 
-@dataclass
-class AskedQuestion:
+class AskedQuestion(NamedTuple):
     """A question, its id, and all else that it came with."""
 
     query: str
@@ -41,58 +39,46 @@ def read_questions(given: Any, fields: ItemFields) -> Iterator[AskedQuestion]:
         where = records.place(number)
         question = _question(record, where, fields, len(seen) + 1)
         if question.query in seen:
-            raise InputError(
-                f"query id '{ids.show(question.query)}' is duplicated, first at {seen[question.query]}", where=where
-            )
+            shown, first = ids.show(question.query), seen[question.query]
+            raise InputError(f"query id '{shown}' is duplicated, first at {first}", where=where)
         seen[question.query] = where
         yield question
 
 
 def _question(record: Any, where: str, fields: ItemFields, number: int) -> AskedQuestion:
-    if isinstance(record, str):
-        return _asked(str(number), record, {}, where)
+    asked = AskedQuestion(str(number), record, {})
     if isinstance(record, TextItem):
-        kept = {"references": [_plain(reference) for reference in record.references], "evidence": _evidence(record)}
-        return _asked(record.query, record.question, {key: value for key, value in kept.items() if value}, where)
-    whole = as_mapping(record, where)
-    found = fields.find(whole, where)
+        asked = AskedQuestion(record.query, record.question, _expected(record))
+    elif not isinstance(record, str):
+        asked = _of_record(as_mapping(record, where), where, fields, number)
+    if not isinstance(asked.text, str) or not asked.text.strip():
+        raise InputError(f"the question is {asked.text!r:.60}, not text", where=where)
+    return asked
+
+
+def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number: int) -> AskedQuestion:
+    found = fields.find(record, where)
     if "question" not in found or absent(found["question"].value):
-        raise fields.missing("question", whole, where)
-    query = found.get("query")
-    others: dict[str, Any] = {
-        role: found[role].value for role in ("references", "evidence", "sources") if role in found
-    }
+        raise fields.missing("question", record, where)
+    query = found["query"].value if "query" in found else None
+    others: dict[str, Any] = {}
+    others |= {role: found[role].value for role in ("references", "evidence", "sources") if role in found}
     if "sources" in others and not isinstance(others["sources"], Mapping):
         del others["sources"]  # they belong to the texts that were retrieved before
     used = {field.path for field in found.values()}
-    others |= {
-        key: value
-        for key, value in whole.items()
-        if isinstance(key, str)
-        and "$" + step(key) not in used
-        and key not in ("retrieved", "query", "question", "latency", FAILED)
-    }
-    known = query is not None and not absent(query.value)
-    return _asked(
-        ids.as_text(query.value, "query id") if known and query is not None else str(number),
-        found["question"].value,
-        others,
-        where,
-    )
+    dropped = ("retrieved", "query", "question", "latency", FAILED)
+    for key, value in record.items():
+        if isinstance(key, str) and "$" + step(key) not in used and key not in dropped:
+            others[key] = value
+    text_id = str(number) if absent(query) else ids.as_text(query, "query id")
+    return AskedQuestion(text_id, found["question"].value, others)
 
 
-def _asked(query: str, text: Any, others: dict[str, Any], where: str) -> AskedQuestion:
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"the question is {text!r:.60}, not text", where=where)
-    return AskedQuestion(query, text, others)
-
-
-def _plain(reference: Reference) -> dict[str, Any]:
-    return {"any_of": list(reference.texts), "grade": reference.grade}
-
-
-def _evidence(item: TextItem) -> list[Any]:
-    return [
-        {"any_of": [{"all_of": [span._asdict() for span in spans]} for spans in evidence.alternatives]}
-        for evidence in item.evidence
+def _expected(item: TextItem) -> dict[str, Any]:
+    """References and evidence as plain objects, as far as there are any."""
+    references = [{"any_of": list(reference.texts), "grade": reference.grade} for reference in item.references]
+    evidence = [
+        {"any_of": [{"all_of": [span._asdict() for span in spans]} for spans in piece.alternatives]}
+        for piece in item.evidence
     ]
+    return {key: value for key, value in (("references", references), ("evidence", evidence)) if value}
