@@ -29,16 +29,11 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """How partitioned tables spell a missing value in a path."""
 
 
-@dataclass(frozen=True)
-class PartFile:
-    """One of several files."""
-
-    path: Path
-    partition: Partition = ()
-    """Columns that are in the path: year=2026/part-0.parquet has ("year", "2026")."""
+Part = tuple[Any, Partition]
+"""What to open, and the columns that are in its path: year=2026/part-0.parquet has ("year", "2026")."""
 
 
-def find(given: Any) -> list[PartFile] | None:
+def find(given: Any) -> list[Part] | None:
     """The files that a pattern or a folder stands for; None for anything else."""
     if not isinstance(given, str | os.PathLike):
         return None
@@ -54,12 +49,12 @@ def find(given: Any) -> list[PartFile] | None:
     if not glob.has_magic(text) or os.path.lexists(text):
         return None
     root = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), Path(text).parts[:-1]))
-    found: list[PartFile] = []
+    found: list[Part] = []
     matched = sorted(glob.glob(text, recursive=True))
     for path in map(Path, matched):
         if path.is_dir():
             # A pattern with ** matches folders and the files in them: each file counts once.
-            found += [part for part in _walk(path, root) if "**" not in text]
+            found += _walk(path, root) if "**" not in text else ()
         elif not _is_no_data(path.name):
             found.append(_part(path, root))
     if not found:
@@ -68,7 +63,7 @@ def find(given: Any) -> list[PartFile] | None:
     return found
 
 
-def _walk(folder: Path, root: Path) -> Iterator[PartFile]:
+def _walk(folder: Path, root: Path) -> Iterator[Part]:
     for path in sorted(folder.iterdir()):
         if _is_no_data(path.name):
             continue
@@ -78,14 +73,13 @@ def _walk(folder: Path, root: Path) -> Iterator[PartFile]:
             yield _part(path, root)
 
 
-def _part(path: Path, root: Path) -> PartFile:
+def _part(path: Path, root: Path) -> Part:
     folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
     pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
-    return PartFile(path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs))
+    return path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs)
 
 
 def _is_no_data(name: str) -> bool:
-    """Whether a file in a folder of data is none itself."""
     return name.startswith((".", "_")) or name.endswith(".crc")
 
 
@@ -129,7 +123,6 @@ class InputFiles:
         return [partial(self.format.read, thing, source, partition=values, **how) for source, values in self.opened]
 
     def read(self, thing: str, **how: Any) -> list[Any]:
-        """What each file holds."""
         return [read() for read in self.readers(thing, **how)]
 
 
@@ -139,8 +132,8 @@ def open_files(
     """Whatever names files, opened and with its format, which is the one asked for or is recognised."""
     asked = None if format is None else formats.chosen(format, thing)
     found = find(given)
-    parts = [PartFile(given)] if found is None else found
-    opened = [(sources.open_source(part.path), part.partition) for part in parts]
+    parts: list[Part] = [(given, ())] if found is None else found
+    opened = [(sources.open_source(path), partition) for path, partition in parts]
     kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
     first = opened[0][0]
     for (source, _), kind in zip(opened, kinds, strict=True):

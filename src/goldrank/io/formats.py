@@ -75,7 +75,6 @@ class Beginning:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no data at all."""
         lines = self.lines or (line for _, line in self.source.lines() if not _is_comment(line))
         return not any(line.strip() for line in lines)
 
@@ -168,7 +167,6 @@ FORMATS: dict[str, Format] = {
 
 
 def names(thing: str) -> tuple[str, ...]:
-    """The formats that can hold something."""
     return tuple(name for name, entry in FORMATS.items() if thing in entry.holds)
 
 

@@ -59,8 +59,10 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     where = source.name
     places: list[str] = []
     if isinstance(data, list) or "requests" in data or "judgmentRatings" in data:
-        is_list = isinstance(data, list)
-        rows = _records(data, "grade", where, numbers, places) if is_list else _ratings(data, where, places)
+        if isinstance(data, list):
+            rows = _records(data, "grade", where, numbers, places)
+        else:
+            rows = _ratings(data, where, places)
         qrels = objects.qrels_from_rows(rows, source.label, how.judgements, how.real_grades, where=places.__getitem__)
     elif "details" in data and ("metric_score" in data or "quality_level" in data):
         raise InputError("this is a response with rankings, not judgements", where=where, hint="Are the files swapped?")
@@ -102,9 +104,6 @@ def dump(data: Run | Qrels) -> bytes:
     return json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-# Text -> values.
-
-
 def _load(source: ByteSource, how: Reading) -> tuple[Any, Sequence[int] | None]:
     """An object or a list; JSON Lines as a list of records, with the lines that they stand in."""
     if how.format == "jsonl" or json_text.is_lines(source):
@@ -116,9 +115,6 @@ def _load(source: ByteSource, how: Reading) -> tuple[Any, Sequence[int] | None]:
     if not isinstance(data, dict | list):
         raise InputError(f"is a JSON {type(data).__name__}, not an object", where=source.name, hint=TABLE_HINT)
     return data, None
-
-
-# Values -> tables and rows.
 
 
 def _check_table(table: Any, where: str, check: Callable[[Any], Any]) -> None:

@@ -28,7 +28,7 @@ class JsonParser:
     def __init__(self, hint: str | None = None) -> None:
         self._hint = hint
         self._repeated: list[_RepeatedKey] = []
-        self._decoder = json.JSONDecoder(object_pairs_hook=self._new_object)
+        self.decoder = json.JSONDecoder(object_pairs_hook=self._new_object)
 
     def _new_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -37,18 +37,14 @@ class JsonParser:
             self._repeated.append(value)
         return value
 
-    def parse(self, text: str, name: str, line: int, column: int = 1) -> Any:
-        """The value of a text that begins at a line and a column of a file."""
+    def parse(self, text: str, name: str, line: int) -> Any:
+        """The value of a text that begins at a line of a file."""
         try:
-            data = self._decoder.decode(text)
+            data = self.decoder.decode(text)
         except (ValueError, RecursionError):
-            with self.explained(text, name, line, column):
+            with self.explained(text, name, line):
                 raise
         return self.checked(data, name if line == 1 else Place(name, line)) if self._repeated else data
-
-    def parse_first(self, text: str, begin: int) -> tuple[Any, int]:
-        """The value that begins at a position and where it ends. Errors are json's own: see `explained`."""
-        return self._decoder.raw_decode(text, begin)
 
     def checked(self, data: Any, where: Place | str) -> Any:
         """The value that was parsed last, if no object in it has a key twice."""
@@ -69,16 +65,13 @@ class JsonParser:
         except json.JSONDecodeError as error:
             where = Place(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
             found = ids.show(text[error.pos : error.pos + 20]) or "the end"
-            hint = _cut_off(text, error)
+            is_cut_off = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
+            hint = "Is the file complete?" if is_cut_off else None
             raise InputError(f"is not JSON: {error.msg}, found '{found}'", where=where, hint=hint) from None
         except ValueError as error:  # Python refuses integers of thousands of digits
             raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
         except RecursionError:
             raise InputError("is nested too deeply", where=Place(name, line)) from None
-
-
-def _cut_off(text: str, error: json.JSONDecodeError) -> str | None:
-    return "Is the file complete?" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else None
 
 
 class _RepeatedKey(dict[str, Any]):
@@ -203,7 +196,7 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
     while not closed:
         upcoming()
         try:
-            data, end = parser.parse_first(text, at)
+            data, end = parser.decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             if not ended and isinstance(error, json.JSONDecodeError) and _may_go_on(error, text):
                 more()

@@ -109,6 +109,6 @@ def _label(value: Any, where: str) -> bool:
         return word in YES
     if isinstance(value, Real) and float(value) in (0.0, 1.0):
         return float(value) == 1.0
-    missing = absent(value) or (isinstance(word, str) and not word)
+    missing = absent(value) or (isinstance(word, str) and not word) or (isinstance(value, Real) and value != value)
     what = "the label is missing" if missing else f"the label is {ids.show(repr(value))}"
     raise InputError(what, where=where, hint="A label is true or false, yes or no, 1 or 0. Leave out unlabelled pairs.")

@@ -96,9 +96,6 @@ def _shown(value: Any) -> str:
     return ids.show(repr(value), 60)
 
 
-# Objects.
-
-
 def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: int | None = None) -> Records:
     """One record, a dict of columns, or an object with a list of records in it."""
     if not data:
@@ -142,9 +139,6 @@ def _is_column_of_lists(value: Any) -> bool:
 
 def _is_list_of_records(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
-
-
-# Files.
 
 
 def _joined(files: list[Records], whole: InputFiles) -> Records:

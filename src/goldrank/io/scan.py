@@ -39,12 +39,10 @@ class FieldRanges:
 
     @property
     def size(self) -> int:
-        """The number of lines."""
         return len(self.ends[0])
 
     @property
     def width(self) -> int:
-        """The number of fields in a line."""
         return len(self.ends)
 
     def start(self, column: int) -> np.ndarray:

@@ -133,32 +133,24 @@ class ByteSource:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers, each a record that may be long; without their LF."""
         number = 1
-        rest: list[bytes] = []
-        held = 0
+        rest = b""
         done = self.start
         watch = self.watch if self.watch is not None and self.compression is None else lambda offset: None
         for data in self.chunks():
-            first, *others = data.split(b"\n")
-            rest.append(first)
-            held += len(first)
-            if held > MAX_RECORD:
+            at = done - len(rest)
+            *whole, rest = (rest + data).split(b"\n")
+            if len((whole or [rest])[0]) > MAX_RECORD:
                 hint, where = "Is this a text file with a record in each line?", Place(self.name, number)
                 raise InputError(f"a line is longer than {MAX_RECORD:,} bytes", where=where, hint=hint)
-            if others:
-                yield number, b"".join(rest)
-                at = done + len(first) + 1
-                for line in others[:-1]:
-                    at += len(line) + 1
-                    watch(at)
-                    number += 1
-                    yield number, line
+            for line in whole:
+                at += len(line) + 1
+                watch(at)
+                yield number, line
                 number += 1
-                rest = others[-1:]
-                held = len(rest[0])
             done += len(data)
             watch(done)
-        if held:
-            yield number, b"".join(rest)
+        if rest:
+            yield number, rest
 
     def texts(self) -> Iterator[str]:
         """The data as text, piece by piece; bytes that are not UTF-8 become surrogate escapes."""

@@ -80,9 +80,6 @@ def no_order(what: str, where: str, policy: str) -> GoldrankError:
     )
 
 
-# Columns.
-
-
 class _Column(NamedTuple):
     """A column as SQL, its type, and the name that the user gave it."""
 

@@ -57,18 +57,10 @@ class InputTable:
     shape: parquet_check.Shape | None = None
     """For a Parquet file that can be read in slices, its size."""
 
-    @property
-    def where(self) -> str:
-        """Its name in messages."""
-        return self.name if self.source is None else self.source.name
-
-    @property
-    def label(self) -> str:
-        """A short name for people."""
-        return self.name if self.source is None else self.source.label
+    def __post_init__(self) -> None:
+        self.where, self.label = (self.source.name, self.source.label) if self.source else (self.name, self.name)
 
     def row_name(self, row: int) -> str:
-        """Where a row is, counted from 1."""
         return f"{self.where}: row {row + 1}"
 
     def place(self, row: int) -> Place | str:
@@ -80,7 +72,7 @@ class InputTable:
             return self.frame.collect_schema().names()
 
     def with_columns_of_path(self, partition: Partition) -> InputTable:
-        """The same table with those columns of its path that it does not have itself."""
+        """The same with those columns of its path that it does not have itself."""
         present = self.columns() if partition else []
         missing = [pl.lit(value, pl.String).alias(name) for name, value in partition if name not in present]
         return replace(self, frame=self.frame.with_columns(missing)) if missing else self
@@ -100,9 +92,6 @@ def reading(where: str, kind: str = "a table") -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-
-
-# Files.
 
 
 def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callable[..., Any], ...]:
@@ -149,9 +138,6 @@ def _batches(frame: pl.LazyFrame, size: int, where: str) -> Iterator[pl.DataFram
         yield batch
 
 
-# Data frames.
-
-
 def run_from_frame(frame: Any, name: str) -> Run:
     """A run from a data frame with columns for query, document and score (or rank)."""
     table = InputTable(to_lazy(frame, name), name=name)
@@ -181,9 +167,6 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
         except (pl.exceptions.PolarsError, TypeError, KeyError) as error:
             raise InputError(f"cannot be read as a table: {error}", where=name) from None
     raise InputError(f"{type(frame).__name__} is no data frame", where=name)
-
-
-# Runs.
 
 
 class TableRun(BlockSource):
@@ -307,9 +290,6 @@ def _run(table: InputTable, id_kind: str) -> Run:
     return Run(TableRun(table, value), name=table.label, id_kind=id_kind, notes=tuple(table.notes))
 
 
-# Qrels.
-
-
 def _judgements(table: InputTable, real_grades: bool) -> Judgements:
     found = aliases.find_all(table.columns(), ("query", "doc", "grade"), table.where)
     with reading(table.where):
@@ -339,9 +319,6 @@ def _judgements(table: InputTable, real_grades: bool) -> Judgements:
         place,
         notes,
     )
-
-
-# Columns.
 
 
 def _id_kind(table: InputTable) -> str:

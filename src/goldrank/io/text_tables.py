@@ -132,9 +132,6 @@ def _wrong_width(cells: Sequence[str], header: Sequence[str], where: Place) -> I
     return InputError(what, where=where, hint=hint)
 
 
-# As frames.
-
-
 def _open_table(source: ByteSource) -> InputTable:
     from goldrank.io.tables import InputTable
 

@@ -72,7 +72,7 @@ JUDGEMENT_LAYOUTS = {
 class TrecRun(BlockSource):
     """A run in a text file, read piece by piece."""
 
-    def __init__(self, source: ByteSource, layout: str = "trec") -> None:
+    def __init__(self, source: ByteSource, layout: str) -> None:
         self.name = source.name
         self.source = source
         self.layout = RUN_LAYOUTS[layout]
@@ -351,7 +351,6 @@ def _bad_line(line: bytes, more: int, where: Place, layout: Layout) -> InputErro
 
 
 def _bad_score(text: bytes, where: Place) -> InputError:
-    """The error for a score that is no number."""
     if text.lower().lstrip(b"+-") == b"nan":
         hint = "A document that was not scored has no place in a ranking: leave it out."
         return InputError("score is NaN (field 5)", where=where, hint=hint)
