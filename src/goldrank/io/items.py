@@ -25,13 +25,6 @@ FAILED = "retrieval_error"
 """The field of a record whose question could not be retrieved for: {"type": ..., "text": ...}."""
 
 
-class Located(NamedTuple):
-    """A value that is there, and its place for messages."""
-
-    value: Any
-    at: str
-
-
 class ReadItem(NamedTuple):
     """An item and what its record says beside it, as far as it says anything."""
 
@@ -156,14 +149,17 @@ class Items:
         found = self._fields.find(record, where)
         if self._records.cells:
             found = _from_cells(found, where, counts)
-        known = {role: Located(value, f"{where}: {path}") for role, (value, path) in found.items() if not absent(value)}
+        # With whole places for messages.
+        known = {
+            name: FieldValue(value, f"{where}: {path}") for name, (value, path) in found.items() if not absent(value)
+        }
         if "query" not in known or (self._records.cells and known["query"].value == ""):
             counts["numbered-items"] += 1
             query = number
         else:
-            query = ids.as_text(known["query"].value, "query id", known["query"].at)
+            query = ids.as_text(known["query"].value, "query id", known["query"].path)
             if not query:
-                raise InputError("the query id is empty", where=known["query"].at)
+                raise InputError("the query id is empty", where=known["query"].path)
         retrieved: list[RetrievedText] | None = None
         texts: Sequence[str]
         if not absent(failure := record.get(FAILED)):
@@ -277,18 +273,18 @@ def _one_for_each(value: Any, texts: Sequence[str], what: str, at: str) -> Seque
 
 
 def _ids(
-    given: Located | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
 ) -> tuple[str | None, ...] | None:
     if given is not None and texts:
-        entries = enumerate(_one_for_each(given.value, texts, "id", given.at))
-        return tuple([None if absent(e) else ids.as_text(e, "document id", f"{given.at}[{i}]") for i, e in entries])
+        entries = enumerate(_one_for_each(given.value, texts, "id", given.path))
+        return tuple([None if absent(e) else ids.as_text(e, "document id", f"{given.path}[{i}]") for i, e in entries])
     if retrieved is None or all(text.id is None for text in retrieved):
         return None
     return tuple([text.id for text in retrieved])
 
 
 def _sources(
-    given: Located | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
 ) -> tuple[tuple[Span | None, ...] | None, tuple[str | None, ...] | None, Mapping[str, str] | None]:
     """Places of the retrieved texts, names of their sources, and texts of sources."""
     source_texts: Mapping[str, str] | None = None
@@ -296,11 +292,11 @@ def _sources(
         source_texts = given.value
         wrong = next((name for name, text in source_texts.items() if not isinstance(text, str)), None)
         if wrong is not None:
-            raise InputError(f"the text of source {wrong!r:.40} is no text", where=given.at)
+            raise InputError(f"the text of source {wrong!r:.40} is no text", where=given.path)
     elif given is not None:
-        entries = _one_for_each(given.value, texts, "source", given.at)
+        entries = _one_for_each(given.value, texts, "source", given.path)
         pairs = enumerate(zip(entries, texts, strict=True))
-        retrieved = [_source(entry, text, f"{given.at}[{i}]") for i, (entry, text) in pairs]
+        retrieved = [_source(entry, text, f"{given.path}[{i}]") for i, (entry, text) in pairs]
     if retrieved is None:
         return None, None, source_texts
     spans = tuple([text.span for text in retrieved]) if any(text.span for text in retrieved) else None
@@ -320,16 +316,16 @@ def _from_cells(found: Mapping[str, FieldValue], where: str, counts: Counter[str
     return parsed
 
 
-def _question(given: Located | None) -> str:
+def _question(given: FieldValue | None) -> str:
     if given is None:
         return ""
     if not isinstance(given.value, str):
         hint = "Name the field that holds it with fields={'question': ...} (--map question=...)."
-        raise InputError(f"the question is {text_values.shown(given.value)}, not text", where=given.at, hint=hint)
+        raise InputError(f"the question is {text_values.shown(given.value)}, not text", where=given.path, hint=hint)
     return given.value
 
 
-def _latency(given: Located | None) -> float | None:
+def _latency(given: FieldValue | None) -> float | None:
     if given is None:
         return None
     value = given.value
@@ -339,7 +335,7 @@ def _latency(given: Located | None) -> float | None:
         seconds = -1.0
     if not math.isfinite(seconds) or seconds < 0:
         what = f"the latency is {text_values.shown(value)}, not a number of seconds"
-        raise InputError(what, where=given.at, hint="If it is something else, say fields={'latency': None}.")
+        raise InputError(what, where=given.path, hint="If it is something else, say fields={'latency': None}.")
     return seconds
 
 

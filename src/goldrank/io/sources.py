@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +98,8 @@ class ByteSource:
             raw = self._opener()
         except (OSError, ValueError) as error:
             raise cannot_open(error, self.name) from None
-        with raw:
-            if self.compression is None:
-                yield raw
-            else:
-                with self.compression.open(raw) as stream:
-                    yield stream
+        with raw, self.compression.open(raw) if self.compression else nullcontext(raw) as stream:
+            yield stream
 
     def read(self, *, lines: bool = False) -> bytes:
         """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
@@ -154,12 +151,7 @@ class ByteSource:
 
     def texts(self) -> Iterator[str]:
         """The data as text, piece by piece; bytes that are not UTF-8 become surrogate escapes."""
-        import codecs
-
-        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        for data in self.chunks():
-            yield decoder.decode(data)
-        yield decoder.decode(b"", final=True)
+        return codecs.iterdecode(self.chunks(), "utf-8", "surrogateescape")
 
     def pieces(self, share: float = 1.0) -> Iterator[tuple[int, Load]]:
         """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""
@@ -217,12 +209,12 @@ class ByteSource:
     def lines_before(self, offset: int) -> int:
         """How many line ends come before a byte; read anew, since only messages need it."""
         count = 0
-        left = offset - self.start
-        for data in self.chunks():
-            if left <= 0:
+        at = self.start
+        for data in self.chunks() if offset > at else ():
+            count += data.count(b"\n", 0, offset - at)
+            at += len(data)
+            if at >= offset:
                 break
-            count += data.count(b"\n", 0, left)
-            left -= len(data)
         return count
 
     def long_line(self, offset: int) -> InputError:

@@ -72,12 +72,8 @@ def judgements_in_spark(frame: Any, name: str) -> Any:
 
 def no_order(what: str, where: str, policy: str) -> GoldrankError:
     """The error for what needs an order of lines."""
-    return InputError(
-        what,
-        where=where,
-        hint=f"{policy} needs an order of lines, and a Spark DataFrame has none. Leave one line of each pair, for"
-        " example with groupBy(query, doc).agg(max(score)).",
-    )
+    hint = f"{policy} needs an order of lines, and a Spark DataFrame has none. Leave one line of each pair, for"
+    return InputError(what, where=where, hint=f"{hint} example with groupBy(query, doc).agg(max(score)).")
 
 
 class _Column(NamedTuple):

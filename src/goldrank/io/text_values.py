@@ -98,26 +98,17 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
         if text_id is None or not isinstance(value, Mapping):
             raise InputError(f"is {_named(value)} without a text", where=at, hint=TEXT_HINT)
         return RetrievedText(None, text_id, score=score)
-    source = _first((value, meta), "source", str | Integral)
-    source = None if source is None else str(source)
+    given_source = _first((value, meta), "source", str | Integral)
+    source = None if given_source is None else str(given_source)
     span = None
     start = _first((value, meta), "start", Integral)
     if source is not None and start is not None and text is not None:
         end = _first((value, meta), "end", Integral)
-        span = checked_span(source, start, start + len(text) if end is None else end, at)
+        end = start + len(text) if end is None else end
+        if not 0 <= start <= end:
+            raise InputError(f"characters {start} to {end} are no stretch of a text", where=at)
+        span = Span(source, int(start), int(end))
     return RetrievedText(text, text_id, source, span, score)
-
-
-def checked_span(source: Any, start: Any, end: Any, at: str) -> Span:
-    """A stretch of a source with sound ends."""
-    if absent(source) or not isinstance(source, str | Integral):
-        raise InputError(f"the source is {shown(source)}, not a name", where=at, hint=EVIDENCE_HINT)
-    for name, value in (("start", start), ("end", end)):
-        if not isinstance(value, Integral) or isinstance(value, bool):
-            raise InputError(f"{name} is {shown(value)}, not a whole number", where=at, hint=EVIDENCE_HINT)
-    if not 0 <= start <= end:
-        raise InputError(f"characters {start} to {end} are no stretch of a text", where=at)
-    return Span(str(source), int(start), int(end))
 
 
 def references(value: Any, at: str, counts: Counter[str]) -> tuple[Reference, ...]:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import inspect
+import os
 import queue
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldrank import ids
+from goldrank.data.texts import TextItem
 from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
 from goldrank.io.items import FAILED
+from goldrank.io.json_text import step
 from goldrank.io.record_fields import ItemFields
+from goldrank.io.records import as_mapping, open_records
+from goldrank.io.text_values import absent
 from goldrank.retrieval.callers import EventLoop, caller_of, plain_results
-from goldrank.retrieval.questions import AskedQuestion, read_questions
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
 
 FIRST_PAUSE = 0.5
@@ -70,7 +75,7 @@ def run_retriever(
         raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
     one_of(strings, ("texts", "ids"), "strings")
     call, default_name = caller_of(retriever, k)
-    asked = list(read_questions(questions, ItemFields(fields)))
+    asked = list(_questions(questions, ItemFields(fields)))
     if not asked:
         raise InputError("no questions", where=getattr(questions, "name", "questions"))
     runner = _Runner(call, asked, k, strings, retries, timeout, sleep)
@@ -91,6 +96,79 @@ def run_retriever(
     return found
 
 
+# What to ask.
+
+
+class _AskedQuestion(NamedTuple):
+    """A question, its id, and all else that it came with."""
+
+    query: str
+    text: str
+    others: dict[str, Any]
+
+
+def _questions(given: Any, fields: ItemFields) -> Iterator[_AskedQuestion]:
+    """Questions with their ids and all that they came with, but for what was retrieved before."""
+    if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
+        raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
+    if isinstance(given, Iterator):
+        given = list(given)
+    if isinstance(given, list | tuple) and not given:
+        return
+    records = open_records(given, fields)
+    seen: dict[str, str] = {}
+    for number, record in records.rows(Counter()):
+        where = records.place(number)
+        question = _question(record, where, fields, len(seen) + 1)
+        if question.query in seen:
+            shown, first = ids.show(question.query), seen[question.query]
+            raise InputError(f"query id '{shown}' is duplicated, first at {first}", where=where)
+        seen[question.query] = where
+        yield question
+
+
+def _question(record: Any, where: str, fields: ItemFields, number: int) -> _AskedQuestion:
+    asked = _AskedQuestion(str(number), record, {})
+    if isinstance(record, TextItem):
+        asked = _AskedQuestion(record.query, record.question, _expected(record))
+    elif not isinstance(record, str):
+        asked = _of_record(as_mapping(record, where), where, fields, number)
+    if not isinstance(asked.text, str) or not asked.text.strip():
+        raise InputError(f"the question is {asked.text!r:.60}, not text", where=where)
+    return asked
+
+
+def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number: int) -> _AskedQuestion:
+    found = fields.find(record, where)
+    if "question" not in found or absent(found["question"].value):
+        raise fields.missing("question", record, where)
+    query = found["query"].value if "query" in found else None
+    others: dict[str, Any] = {}
+    others |= {role: found[role].value for role in ("references", "evidence", "sources") if role in found}
+    if "sources" in others and not isinstance(others["sources"], Mapping):
+        del others["sources"]  # they belong to the texts that were retrieved before
+    used = {field.path for field in found.values()}
+    dropped = ("retrieved", "query", "question", "latency", FAILED)
+    for key, value in record.items():
+        if isinstance(key, str) and "$" + step(key) not in used and key not in dropped:
+            others[key] = value
+    text_id = str(number) if absent(query) else ids.as_text(query, "query id")
+    return _AskedQuestion(text_id, found["question"].value, others)
+
+
+def _expected(item: TextItem) -> dict[str, Any]:
+    """References and evidence as plain objects, as far as there are any."""
+    references = [{"any_of": list(reference.texts), "grade": reference.grade} for reference in item.references]
+    evidence = [
+        {"any_of": [{"all_of": [span._asdict() for span in spans]} for spans in piece.alternatives]}
+        for piece in item.evidence
+    ]
+    return {key: value for key, value in (("references", references), ("evidence", evidence)) if value}
+
+
+# Asking.
+
+
 @dataclass
 class _Answer:
     attempts: int
@@ -104,7 +182,7 @@ class _Runner:
     """Questions shared out among threads."""
 
     call: Callable[[str], Any]
-    asked: Sequence[AskedQuestion]
+    asked: Sequence[_AskedQuestion]
     k: int | None
     strings: str
     retries: int
@@ -198,7 +276,7 @@ class _Runner:
         return answer.result()
 
 
-def _record(asked: AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
+def _record(asked: _AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
     record: dict[str, Any] = {"query": asked.query, "question": asked.text}
     if answer is not None and answer.error is None:
         return record | {"retrieved": answer.retrieved, "latency": answer.seconds} | asked.others
