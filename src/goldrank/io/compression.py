@@ -58,11 +58,6 @@ class Xz(Compression):
 COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zstd(), Bzip2(), Xz())}
 
 
-def by_magic(head: bytes) -> Compression | None:
-    """The compression of a file that begins with these bytes."""
-    return next((kind for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
-
-
 def split_suffix(name: str) -> tuple[str, str]:
     """A file's name without the suffix of a compression, and that suffix: ("a.json", ".gz")."""
     stem, suffix = os.path.splitext(name)

@@ -20,7 +20,7 @@ import numpy as np
 
 from goldrank.data.blocks import Block, BlockSource
 from goldrank.data.run import Run
-from goldrank.errors import InputError
+from goldrank.errors import InputError, did_you_mean
 from goldrank.io import formats, sources
 from goldrank.io.formats import Format, KnownColumns, Partition
 from goldrank.io.sources import ByteSource
@@ -83,6 +83,21 @@ def _is_no_data(name: str) -> bool:
     return name.startswith((".", "_")) or name.endswith(".crc")
 
 
+def find_file(folder: Path, split: str | None = None) -> Path:
+    """The qrels/<split>.tsv of a BEIR folder: of the split that is named, else of test, else the only one."""
+    found = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    named = split is not None
+    split = split if split is not None else ("test" if "test" in found or len(found) != 1 else next(iter(found)))
+    if split in found:
+        return found[split]
+    what, hint = f"has no split {split!r}; there are: {', '.join(found)}", did_you_mean(split, found)
+    if not found:
+        what, hint = "is a folder without qrels/*.tsv", "Name a file, or the folder of a BEIR data set."
+    elif not named:
+        what, hint = f"has several splits: {', '.join(found)}", "Choose one with split=."
+    raise InputError(what, where=str(folder), hint=hint)
+
+
 # What kind of thing was given. Nothing is imported to find out.
 
 
@@ -99,9 +114,8 @@ def is_frame(given: object) -> bool:
 
 def is_spark(given: object) -> bool:
     """Whether it is a Spark DataFrame, classic or Connect, by the module of its class."""
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in type(given).__mro__
-    )
+    classes = type(given).__mro__
+    return any(kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in classes)
 
 
 # Opened.

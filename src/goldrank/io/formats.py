@@ -119,10 +119,6 @@ class Format:
 # How formats are recognised.
 
 
-def _begins_with(*signs: bytes) -> Callable[[Beginning], bool]:
-    return lambda seen: seen.source.head.startswith(signs)
-
-
 def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b"#")
 
@@ -146,9 +142,10 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
-        Format("parquet", _TABLE, _IO + "binary_tables", _begins_with(b"PAR1"), writes=True,
+        Format("parquet", _TABLE, _IO + "binary_tables", lambda seen: seen.source.head.startswith(b"PAR1"), writes=True,
                suffixes=(".parquet", ".pq"), counts_rows=True),
-        Format("arrow", _TABLE, _IO + "binary_tables", _begins_with(b"ARROW1", b"\xff\xff\xff\xff")),
+        Format("arrow", _TABLE, _IO + "binary_tables",
+               lambda seen: seen.source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff"))),
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
         Format("json", _TABLE, _IO + "json", lambda seen: seen.text.startswith((b"{", b"[")), writes=True,
                suffixes=(".json",), in_memory=True),
@@ -160,7 +157,7 @@ FORMATS: dict[str, Format] = {
         Format("aspects", ("aspects",), _IO + "trec"),
         Format("prefs", ("preferences",), _IO + "trec"),
         Format("qrels_prefs", ("preferences",), _IO + "trec"),
-        Format("beir", ("qrels",), _IO + "beir", folder="qrels"),
+        Format("beir", ("qrels",), _IO + "files", folder="qrels"),
     )
 }  # fmt: skip
 """By name. Formats are recognised in this order: the surest signs come first."""

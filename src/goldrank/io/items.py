@@ -178,21 +178,10 @@ class Items:
         if not wanted and (evidence is None or evidence == []):
             counts["no-references"] += 1
         spans, sources, source_texts = _sources(known.get("sources"), retrieved, texts)
-        return ReadItem(
-            TextItem(
-                query=query,
-                retrieved=texts,
-                references=wanted,
-                question=_question(known.get("question")),
-                spans=spans,
-                where=where,
-                latency=_latency(known.get("latency")),
-            ),
-            _ids(known.get("retrieved_ids"), retrieved, texts),
-            sources,
-            source_texts,
-            evidence,
-        )
+        question, latency = _question(known.get("question")), _latency(known.get("latency"))
+        item = TextItem(query, texts, wanted, question, spans, where=where, latency=latency)
+        text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
+        return ReadItem(item, text_ids, sources, source_texts, evidence)
 
     def _retrieved(
         self, value: Any, at: str, counts: Counter[str]

@@ -52,9 +52,8 @@ class JsonParser:
             first = self._repeated[0]
             self._repeated.clear()
             path = next((path for path, node in _walk(data) if node is first), "$")
-            raise InputError(
-                f"key '{ids.show(first.key)}' occurs twice in the object at {path}", where=where, hint=self._hint
-            )
+            what = f"key '{ids.show(first.key)}' occurs twice in the object at {path}"
+            raise InputError(what, where=where, hint=self._hint)
         return data
 
     @contextmanager
@@ -198,9 +197,10 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
         try:
             data, end = parser.decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            if not ended and isinstance(error, json.JSONDecodeError) and _may_go_on(error, text):
-                more()
-                continue
+            if not ended and isinstance(error, json.JSONDecodeError):
+                if error.pos >= len(text) - 12 or error.msg.startswith("Unterminated"):  # perhaps only cut off
+                    more()
+                    continue
             with parser.explained(text, source.name, line, column):
                 raise
         if not text.isascii() and _ESCAPED.search(text, at, end):
@@ -211,8 +211,3 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
         closed = take(",]") == "]"
     if upcoming(final=True):
         refuse("Extra data")
-
-
-def _may_go_on(error: json.JSONDecodeError, text: str) -> bool:
-    """Whether the text is perhaps only cut off, so that reading on may help."""
-    return error.pos >= len(text) - 12 or error.msg.startswith("Unterminated")

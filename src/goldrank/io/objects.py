@@ -15,6 +15,8 @@ from goldrank.errors import InputError
 from goldrank.io import aliases
 from goldrank.notes import from_counts
 
+RowName = Callable[[int], str]
+
 
 def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
@@ -44,11 +46,7 @@ def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]
 
 
 def run_from_rows(
-    rows: Iterable[Any],
-    name: str,
-    duplicates: str = "error",
-    queries: Sequence[Any] = (),
-    where: Callable[[int], str] | None = None,
+    rows: Iterable[Any], name: str, duplicates: str = "error", queries: Sequence[Any] = (), where: RowName | None = None
 ) -> Run:
     """A run from (query, doc, score) tuples, or named tuples with those fields under any of their names.
 
@@ -178,11 +176,7 @@ def _graded(query: Any, docs: Any, name: str) -> Any:
 
 
 def qrels_from_rows(
-    rows: Iterable[Any],
-    name: str,
-    judgements: str = "error",
-    real_grades: bool = False,
-    where: Callable[[int], str] | None = None,
+    rows: Iterable[Any], name: str, judgements: str = "error", real_grades: bool = False, where: RowName | None = None
 ) -> Qrels:
     """Qrels from (query, doc, grade) tuples, or named tuples with those fields under any of their names."""
     place = where or (lambda number: f"{name}: row {number + 1}")

@@ -97,13 +97,9 @@ class ItemFields(RecordFields):
     def __init__(self, given: Mapping[str, str | None] | None = None) -> None:
         super().__init__(given, ITEM_FIELDS)
         self._known |= {"context", "inputs", "retrieval_error", *DEEPEVAL_FIELDS}
-        self._notes: dict[Note, None] = {}
+        self.notes: dict[Note, None] = {}
+        """What was chosen where there was a choice, each once."""
         self._plans: dict[tuple[Any, ...], _Plan] = {}
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was chosen where there was a choice."""
-        return tuple(self._notes)
 
     def normal(self, name: str) -> str:
         """retrievalContext as retrieval_context."""
@@ -126,7 +122,7 @@ class ItemFields(RecordFields):
             is_question = question is not None and question.path == "$.query"
             if not (is_question and "query" in found):
                 if "query" in found and not is_question:
-                    self._notes[Note.of("query-field", other=found["query"].path[2:])] = None
+                    self.notes[Note.of("query-field", other=found["query"].path[2:])] = None
                 found["query"] = FieldValue(record["query"], "$.query")
         return found
 
@@ -149,9 +145,8 @@ class ItemFields(RecordFields):
         hints.append(
             f"Say which field it is: fields={{'{role}': {quoted}}}, or --map {role}={path} on the command line."
         )
-        return InputError(
-            f"no {NOUNS.get(role, role)} found; fields are: {fields_of(record)}", where=where, hint=" ".join(hints)
-        )
+        what = f"no {NOUNS.get(role, role)} found; fields are: {fields_of(record)}"
+        return InputError(what, where=where, hint=" ".join(hints))
 
     def _plan(self, keys: tuple[Any, ...]) -> _Plan:
         plan = _Plan([], [])
@@ -167,7 +162,7 @@ class ItemFields(RecordFields):
 
     def _note_answers(self, role: str, key: str) -> None:
         if role == "references" and self.normal(key) in ANSWERS:
-            self._notes[Note.of("answers-as-references", field=key)] = None
+            self.notes[Note.of("answers-as-references", field=key)] = None
 
     def _candidates(self, role: str, keys: tuple[Any, ...]) -> list[list[Path]]:
         if role in self.given:
@@ -198,7 +193,7 @@ class ItemFields(RecordFields):
                 dotted = ".".join(path)
                 hint = f"Say which: fields={{'{role}': '{dotted}'}}, or --map {role}={dotted} on the command line."
                 raise InputError(f"{shown} may both be the {NOUNS.get(role, role)}", where=where, hint=hint)
-            self._notes[Note.of("field-choice", fields=shown, role=NOUNS.get(role, role))] = None
+            self.notes[Note.of("field-choice", fields=shown, role=NOUNS.get(role, role))] = None
         self._note_answers(role, path[0])
         return FieldValue(value, "$" + "".join(map(step, path)))
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from goldrank.errors import InputError, Place
-from goldrank.io import compression
-from goldrank.io.compression import Compression
+from goldrank.io.compression import COMPRESSIONS, Compression, split_suffix
 from goldrank.io.scan import PAD, padded
 from goldrank.notes import Note
 
@@ -65,14 +64,14 @@ class ByteSource:
         self.compression: Compression | None = None
         with self.open() as stream:
             magic = self._read(stream, 16)
-        self.compression = compression.by_magic(magic)
+        self.compression = next((kind for kind in COMPRESSIONS.values() if magic.startswith(kind.magic)), None)
         with self.open() as stream:
             head = self._read(stream, HEAD)
         self._refuse_foreign(head)
         self.start = len(_BOM) if head.startswith(_BOM) else 0
         if self.start:
             self.notes.append(Note.of("byte-order-mark"))
-        _, suffix = compression.split_suffix(name)
+        _, suffix = split_suffix(name)
         if suffix and not self.compression:
             self.notes.append(Note.of("not-compressed", suffix=suffix))
         self.head = head[self.start :]
@@ -88,7 +87,7 @@ class ByteSource:
         what = next((what for signs, what in _FOREIGN.items() if head.startswith(signs)), None)
         if what is not None:
             hint = "Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; text may be compressed: "
-            hint += f"{', '.join(compression.COMPRESSIONS)}."
+            hint += f"{', '.join(COMPRESSIONS)}."
             raise InputError(f"is {what}, which is not read", where=self.name, hint=hint)
 
     @contextmanager

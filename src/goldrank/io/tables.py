@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -253,29 +254,20 @@ class TableRun(BlockSource):
 
         def rows(lines: np.ndarray) -> Rows:
             kept = doc.gather(lines)
-            return Rows(
-                score[lines],
-                key[lines],
-                lambda some: kept.gather(some).to_list(),
-                lambda line: place(int(lines[line])),
-            )
+            return Rows(score[lines], key[lines], partial(_texts, kept), lambda line: place(int(lines[line])))
 
         tags: Tags | None = None
         if "tag" in batch.columns:
             tag = batch["tag"].fill_null("").cast(pl.Binary)
             other = np.flatnonzero((tag != tag.shift(1)).fill_null(False).to_numpy())
             first = np.concatenate((start[:1], other, [len(batch)]))
-            tags = Tags(len(batch), lambda: first, lambda lines: tag.gather(lines).to_list())
-        return Block(
-            score,
-            key,
-            lambda lines: doc.gather(lines).to_list(),
-            place,
-            query.gather(start).to_list(),
-            np.append(start, len(batch)),
-            rows,
-            tags=tags,
-        )
+            tags = Tags(len(batch), lambda: first, partial(_texts, tag))
+        ends = np.append(start, len(batch))
+        return Block(score, key, partial(_texts, doc), place, _texts(query, start), ends, rows, tags=tags)
+
+
+def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
+    return column.gather(rows).to_list()
 
 
 def _run(table: InputTable, id_kind: str) -> Run:
@@ -309,16 +301,12 @@ def _judgements(table: InputTable, real_grades: bool) -> Judgements:
     kept = frame[rows]
     exact = grade.dtype.is_integer()
     values = kept["grade"].to_list() if exact else _numbers(kept["grade"], "grade", place).tolist()
-    return Judgements(
-        _id_bytes(kept["query"], "query", place).to_list(),
-        _id_bytes(kept["doc"], "doc", place).to_list(),
-        [
-            value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
-            for row, value in enumerate(values)
-        ],
-        place,
-        notes,
-    )
+    queries, docs = (_id_bytes(kept[name], name, place).to_list() for name in ("query", "doc"))
+    grades = [
+        value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
+        for row, value in enumerate(values)
+    ]
+    return Judgements(queries, docs, grades, place, notes)
 
 
 def _id_kind(table: InputTable) -> str:

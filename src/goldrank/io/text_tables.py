@@ -12,14 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldrank import ids, notes
-from goldrank.data.qrels import Judgements
-from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io.formats import Reading
 from goldrank.io.records import Records
@@ -31,18 +30,12 @@ if TYPE_CHECKING:
     from goldrank.io.tables import InputTable
 
 
-def read_run(source: ByteSource, how: Reading) -> Run:
-    """A run with columns for query, document and score (or rank)."""
-    from goldrank.io import tables
-
-    return tables.read_run(_open_table(source), how)
+def _by_tables(name: str) -> Callable[[ByteSource, Reading], Any]:
+    """A function of `tables`, which brings polars, for files of this format."""
+    return lambda source, how: getattr(import_module("goldrank.io.tables"), name)(_open_table(source), how)
 
 
-def read_qrels(source: ByteSource, how: Reading) -> Judgements:
-    """Judgements with columns for query, document and grade."""
-    from goldrank.io import tables
-
-    return tables.read_qrels(_open_table(source), how)
+read_run, read_qrels = _by_tables("read_run"), _by_tables("read_qrels")
 
 
 def read_records(source: ByteSource, how: Reading) -> Records:

@@ -96,7 +96,10 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     score = None if given_score is None else float(given_score)
     if not found and not has_text_field(value):
         if text_id is None or not isinstance(value, Mapping):
-            raise InputError(f"is {_named(value)} without a text", where=at, hint=TEXT_HINT)
+            what = f"a {type(value).__name__}"
+            if isinstance(value, Mapping):
+                what = f"an object with {', '.join(ids.show(str(key)) for key in value) or 'nothing'}"
+            raise InputError(f"is {what} without a text", where=at, hint=TEXT_HINT)
         return RetrievedText(None, text_id, score=score)
     given_source = _first((value, meta), "source", str | Integral)
     source = None if given_source is None else str(given_source)
@@ -207,9 +210,3 @@ def _first(places: Iterable[Any], wanted: str, kind: Any) -> Any:
             if isinstance(value, kind) and not isinstance(value, bool) and not absent(value):
                 return value
     return None
-
-
-def _named(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"an object with {', '.join(ids.show(str(key)) for key in value) or 'nothing'}"
-    return f"a {type(value).__name__}"

@@ -195,13 +195,8 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     grade = scan.integers(fields, column)
     left = np.flatnonzero((grade < 0) | (grade > MAX_GRADE))
     grade[left] = _grades(fields.texts(column, left), lambda i: _spot(source, place(int(left[i])), column))
-    return Judgements(
-        fields.texts(layout.column("query")),
-        fields.texts(layout.column("doc")),
-        grade.tolist(),
-        place,
-        [*source.notes, *notes.from_counts(counts)],
-    )
+    queries, docs = (fields.texts(layout.column(name)) for name in ("query", "doc"))
+    return Judgements(queries, docs, grade.tolist(), place, [*source.notes, *notes.from_counts(counts)])
 
 
 def read_aspects(source: ByteSource, how: Reading) -> AspectQrels:
@@ -230,9 +225,6 @@ def _columns(source: ByteSource, how: Reading) -> tuple[list[list[bytes]], Calla
     columns = [list(column) for column in zip(*(line.split(b" ") for line in lines), strict=True)]
     noticed = (*source.notes, *notes.from_counts(counts))
     return columns, lambda i: Place(source.name, int(numbers[i]) + 1), noticed
-
-
-# Lines.
 
 
 def _parsed(
@@ -347,9 +339,6 @@ def _bad_line(line: bytes, more: int, where: Place, layout: Layout) -> InputErro
     return InputError(what, where=where, hint=hint)
 
 
-# Numbers.
-
-
 def _bad_score(text: bytes, where: Place) -> InputError:
     if text.lower().lstrip(b"+-") == b"nan":
         hint = "A document that was not scored has no place in a ranking: leave it out."
@@ -386,9 +375,6 @@ def _level(text: bytes, where: Place) -> float:
         hint = "A level is a number; a higher one is preferred, 0 is not relevant."
         raise InputError(f"level '{_shown(text)}' is not a number", where=where, hint=hint)
     return level
-
-
-# Written.
 
 
 def dump(data: Run | Qrels) -> bytes:

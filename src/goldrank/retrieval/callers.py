@@ -91,9 +91,6 @@ class EventLoop:
         self._closed = False
 
     def result(self, awaitable: Awaitable[Any], timeout: float | None) -> Any:
-        async def wait() -> Any:
-            return await asyncio.wait_for(awaitable, timeout)
-
         with self._lock:
             if self._closed:
                 if inspect.iscoroutine(awaitable):
@@ -103,7 +100,7 @@ class EventLoop:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="goldrank-loop", daemon=True)
                 self._thread.start()
-            waiting = asyncio.run_coroutine_threadsafe(wait(), self._loop)
+            waiting = asyncio.run_coroutine_threadsafe(asyncio.wait_for(awaitable, timeout), self._loop)
         return waiting.result()
 
     def close(self) -> None:

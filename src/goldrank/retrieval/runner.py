@@ -96,9 +96,6 @@ def run_retriever(
     return found
 
 
-# What to ask.
-
-
 class _AskedQuestion(NamedTuple):
     """A question, its id, and all else that it came with."""
 
@@ -164,9 +161,6 @@ def _expected(item: TextItem) -> dict[str, Any]:
         for piece in item.evidence
     ]
     return {key: value for key, value in (("references", references), ("evidence", evidence)) if value}
-
-
-# Asking.
 
 
 @dataclass
