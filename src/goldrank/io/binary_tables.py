@@ -12,14 +12,12 @@ from goldrank.data.run import Run
 from goldrank.io import parquet_check, tables
 from goldrank.io.sources import ByteSource
 
-ARROW_STREAM = b"\xff\xff\xff\xff"
-"""How a stream begins."""
-
 
 def _open_table(source: ByteSource, format: str) -> tables.InputTable:
     with tables.reading(source.name, format):
         if format == "arrow":
-            read = pl.read_ipc_stream if source.head.startswith(ARROW_STREAM) else pl.read_ipc
+            is_stream = source.head.startswith(b"\xff\xff\xff\xff")
+            read = pl.read_ipc_stream if is_stream else pl.read_ipc
             return tables.InputTable(read(io.BytesIO(source.read())).lazy(), source, source.notes)
         if source.path is not None and source.compression is None:
             with source.open() as file:

@@ -155,10 +155,9 @@ def open_files(
             both = f"{first.label} is {kinds[0].name}, {source.name} is {kind.name}"
             hint = "Name the files of one format by a pattern, such as 'runs/*.parquet'."
             raise InputError(f"has files of different formats: {both}", where=os.fsdecode(given), hint=hint)
-    if found is None:
-        return InputFiles(first.name, first.label, kinds[0], opened)
-    name = os.fsdecode(given)
-    return InputFiles(name, Path(name).name, kinds[0], opened, several=True)
+    several = found is not None
+    name, label = (os.fsdecode(given), Path(os.fsdecode(given)).name) if several else (first.name, first.label)
+    return InputFiles(name, label, kinds[0], opened, several)
 
 
 class PartsRun(BlockSource):

@@ -30,7 +30,7 @@ from goldrank.io import aliases
 from goldrank.io.sources import ByteSource
 
 if TYPE_CHECKING:
-    from goldrank.io.record_fields import RecordFields
+    from goldrank.io.records import RecordFields
 
 KnownColumns = Callable[[Sequence[str]], bool]
 """Whether the header of a text table has columns of use."""
@@ -114,9 +114,6 @@ class Format:
     def read(self, thing: str, source: ByteSource, **how: Any) -> Any:
         """What a file of this format holds. `how` are fields of `Reading`."""
         return getattr(self.implementation, f"read_{thing}")(source, Reading(self.name, **how))
-
-
-# How formats are recognised.
 
 
 def _is_comment(line: bytes) -> bool:

@@ -16,8 +16,7 @@ from goldrank import ids
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, one_of
 from goldrank.io import text_values
-from goldrank.io.record_fields import FieldValue, ItemFields
-from goldrank.io.records import Records, as_mapping, open_records
+from goldrank.io.records import FieldValue, ItemFields, Records, as_mapping, open_records
 from goldrank.io.text_values import RetrievedText, absent
 from goldrank.notes import Note, from_counts
 
@@ -143,13 +142,10 @@ class Items:
     def __repr__(self) -> str:
         return f"Items({self.name!r})"
 
-    # One record.
-
     def _read_record(self, record: Mapping[str, Any], where: str, number: str, counts: Counter[str]) -> ReadItem:
         found = self._fields.find(record, where)
         if self._records.cells:
             found = _from_cells(found, where, counts)
-        # With whole places for messages.
         known = {
             name: FieldValue(value, f"{where}: {path}") for name, (value, path) in found.items() if not absent(value)
         }

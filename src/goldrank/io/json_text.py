@@ -197,10 +197,10 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
         try:
             data, end = parser.decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            if not ended and isinstance(error, json.JSONDecodeError):
-                if error.pos >= len(text) - 12 or error.msg.startswith("Unterminated"):  # perhaps only cut off
-                    more()
-                    continue
+            at_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(text) - 12
+            if not ended and (at_end or str(error).startswith("Unterminated")):  # perhaps only cut off
+                more()
+                continue
             with parser.explained(text, source.name, line, column):
                 raise
         if not text.isascii() and _ESCAPED.search(text, at, end):

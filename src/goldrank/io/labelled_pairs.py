@@ -12,8 +12,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io.aliases import PAIR_FIELDS
-from goldrank.io.record_fields import FieldValue, RecordFields, fields_of
-from goldrank.io.records import as_mapping, of_columns, open_records
+from goldrank.io.records import FieldValue, RecordFields, as_mapping, fields_of, of_columns, open_records
 from goldrank.io.text_values import absent
 from goldrank.notes import Note, from_counts
 
@@ -56,8 +55,8 @@ def read_labels(
         if missing is not None:
             hint = f"Say which field it is: fields={{'{missing}': ...}}, or --map {missing}=... on the command line."
             raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
-        texts = [_text(found[role].value, role, where) for role in ("retrieved", "reference")]
-        pairs.append(LabelledPair(texts[0], texts[1], _label(found["label"].value, where), where))
+        retrieved, reference = (_text(found[role].value, role, where) for role in ("retrieved", "reference"))
+        pairs.append(LabelledPair(retrieved, reference, _label(found["label"].value, where), where))
     if not pairs:
         raise InputError("there are no labelled pairs", where=records.name, hint=HINT)
     labels: dict[tuple[str, str], set[bool]] = {}

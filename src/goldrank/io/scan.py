@@ -91,13 +91,12 @@ class FieldRanges:
         else:
             begin = int(self.ends[-1][low - 1]) + 1 if low else 0
         end = int(self.ends[-1][high - 1]) if high > low else begin
-        data = np.zeros(end - begin + PAD, np.uint8)
-        data[: end - begin] = self.data[begin:end]
+        data = padded(self.data[begin:end])
         starts = None if self.starts is None else [column[low:high] - begin for column in self.starts]
         return FieldRanges(data, [column[low:high] - begin for column in self.ends], starts)
 
 
-def padded(raw: bytes) -> np.ndarray:
+def padded(raw: bytes | np.ndarray) -> np.ndarray:
     """Bytes with the padding that `split` needs."""
     data = np.empty(len(raw) + PAD, np.uint8)
     data[: len(raw)] = np.frombuffer(raw, np.uint8)

@@ -37,7 +37,6 @@ _FOREIGN = {
     (b"SQLite format 3",): "an SQLite database",
     (b"%PDF",): "a PDF file",
 }
-_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 
 Load = Callable[[], np.ndarray]
@@ -74,14 +73,14 @@ class ByteSource:
         _, suffix = split_suffix(name)
         if suffix and not self.compression:
             self.notes.append(Note.of("not-compressed", suffix=suffix))
-        self.head = head[self.start :]
+        self.head: bytes = head[self.start :]
         self.old_mac = b"\r" in self.head and b"\n" not in self.head
         if self.old_mac:
             self.notes.append(Note.of("cr-line-ends"))
 
     def _refuse_foreign(self, head: bytes) -> None:
         wide = len(head) > 3 and (head[1::2][:2] == b"\0\0" or head[::2][:2] == b"\0\0")
-        if head.startswith(_UTF16) or wide:
+        if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")) or wide:
             hint = "Save it as UTF-8 (or plain ASCII) and try again."
             raise InputError("looks like UTF-16 text", where=self.name, hint=hint)
         what = next((what for signs, what in _FOREIGN.items() if head.startswith(signs)), None)

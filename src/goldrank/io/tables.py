@@ -49,7 +49,6 @@ class InputTable:
 
     frame: pl.LazyFrame
     source: ByteSource | None = None
-    """The file that it was read from."""
     notes: Sequence[Note] = ()
     name: str = ""
     """What to call it if it is no file."""
@@ -104,12 +103,10 @@ def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callab
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    """A run in a table file."""
     return _run(table.with_columns_of_path(how.partition), "text")
 
 
 def read_qrels(table: InputTable, how: Reading) -> Judgements:
-    """Judgements in a table file."""
     return _judgements(table.with_columns_of_path(how.partition), how.real_grades)
 
 

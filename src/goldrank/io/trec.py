@@ -78,11 +78,10 @@ class TrecRun(BlockSource):
         self.layout = RUN_LAYOUTS[layout]
 
     def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
-        any_piece = False
+        load: sources.Load | None = None
         for offset, load in self.source.pieces(share):
-            any_piece = True
             yield lambda offset=offset, load=load: self._block(load(), offset)  # type: ignore[misc]
-        if not any_piece:
+        if load is None:
             raise self.source.empty()
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:

@@ -20,8 +20,7 @@ from goldrank.data.texts import TextItem
 from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
 from goldrank.io.items import FAILED
 from goldrank.io.json_text import step
-from goldrank.io.record_fields import ItemFields
-from goldrank.io.records import as_mapping, open_records
+from goldrank.io.records import ItemFields, as_mapping, open_records
 from goldrank.io.text_values import absent
 from goldrank.retrieval.callers import EventLoop, caller_of, plain_results
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
@@ -65,12 +64,9 @@ def run_retriever(
     >>> found[0]["query"], found[0]["retrieved"]
     ('1', ['a man', 'a plan'])
     """
-    for what, value, least in (
-        ("k", 1 if k is None else k, 1),
-        ("concurrency", concurrency, 1),
-        ("retries", retries, 0),
-    ):
-        whole_number(value, what, least)
+    whole_number(1 if k is None else k, "k", 1)
+    whole_number(concurrency, "concurrency", 1)
+    whole_number(retries, "retries", 0)
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
         raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
     one_of(strings, ("texts", "ids"), "strings")
@@ -108,10 +104,6 @@ def _questions(given: Any, fields: ItemFields) -> Iterator[_AskedQuestion]:
     """Questions with their ids and all that they came with, but for what was retrieved before."""
     if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
         raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
-    if isinstance(given, Iterator):
-        given = list(given)
-    if isinstance(given, list | tuple) and not given:
-        return
     records = open_records(given, fields)
     seen: dict[str, str] = {}
     for number, record in records.rows(Counter()):
