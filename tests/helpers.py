@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import places
@@ -100,4 +101,4 @@ def only_ours(action: Callable[[], object], about: Iterable[object] = ()) -> obj
 
 def zstd(data: bytes) -> bytes:
     """Compressed data."""
-    return bytes(compression.zstd().compress(data))
+    return bytes(import_module(compression.Zstd.module).compress(data))

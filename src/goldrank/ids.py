@@ -58,7 +58,7 @@ def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
         return tuple(map(decode, found))
 
 
-def as_text(value: object, what: str) -> str:
+def as_text(value: object, what: str, where: str | None = None) -> str:
     """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
     if isinstance(value, str):
         return value
@@ -68,6 +68,7 @@ def as_text(value: object, what: str) -> str:
         return str(int(value))
     raise InputError(
         f"{what} {value!r} is of type {type(value).__name__}",
+        where=where,
         hint="Ids are text (or integers, which are read as their digits). Convert them before evaluating.",
     )
 

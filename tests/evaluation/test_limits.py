@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def evaluated(qrels: Path, run: Path) -> dict[str, Any]:
 OPENERS: dict[str, Callable[[Path], Any]] = {
     "gz": partial(gzip.open, mode="wb", compresslevel=1),
     "bz2": partial(bz2.open, mode="wb", compresslevel=1),
-    "zst": partial(compression.zstd().ZstdFile, mode="w"),
+    "zst": partial(import_module(compression.Zstd.module).ZstdFile, mode="w"),
 }
 
 

@@ -9,6 +9,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from importlib import import_module
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases
-from goldrank.io.compression import zstd
+from goldrank.io.compression import Zstd
 from goldrank.io.items import Items, items
 from goldrank.notes import Note
 
@@ -232,7 +233,7 @@ def files(folder):
         "crlf.jsonl": b"\xef\xbb\xbf\r\n" + LINES.replace("\n", "\r\n\r\n").encode(),
         "no_end.jsonl": LINES.rstrip().encode(),
         "lines.jsonl.gz": gzip.compress(LINES.encode()),
-        "lines.jsonl.zst": zstd().compress(LINES.encode()),
+        "lines.jsonl.zst": import_module(Zstd.module).compress(LINES.encode()),
         "array.json": json.dumps(ROWS, indent=1).encode(),
         "array.json.gz": gzip.compress(json.dumps(ROWS).encode()),
         "columns.json": json.dumps(COLUMNS).encode(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,8 +16,7 @@ from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import aliases, formats, objects, sources
-from goldrank.io.files import InputFiles, PartsRun, open_files
-from goldrank.io.kinds import is_file, is_frame, is_spark
+from goldrank.io.files import InputFiles, PartsRun, is_file, is_frame, is_spark, open_files
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
@@ -50,11 +48,8 @@ def read_runs(given: FileLike, *, format: str | None = None) -> Runs:
     """
     run = read_run(given, format=format)
     if not isinstance(run.source, BlockSource) or not _has_tags(run.source):
-        raise InputError(
-            "has no tags to tell runs apart by",
-            where=getattr(run.source, "name", run.name),
-            hint=f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}.",
-        )
+        hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
+        raise InputError("has no tags to tell runs apart by", where=getattr(run.source, "name", run.name), hint=hint)
     return Runs(run.source, name=run.name, notes=run.notes)
 
 
@@ -73,7 +68,7 @@ def _run_of_parts(files: InputFiles, duplicates: str) -> Run:
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
         # All are opened now, so that a damaged file is found before the work begins.
         runs: list[Any] = [read() for read in parts]
-        parts = [partial(_itself, run) for run in runs if run.source.rows]
+        parts = [lambda run=run: run for run in runs if run.source.rows]  # type: ignore[misc]
         empty = [name for name, run in zip(names, runs, strict=True) if not run.source.rows]
         if not parts:
             raise InputError("no rows in any file", where=files.name, hint="Did the system return anything?")
@@ -82,18 +77,13 @@ def _run_of_parts(files: InputFiles, duplicates: str) -> Run:
     return Run(PartsRun(files.name, parts), name=files.label, notes=tuple(notes))
 
 
-def _itself(run: Run) -> Run:
-    return run
-
-
 def held_bytes(given: types.Path, thing: str) -> int:
     """About how many bytes of a path must be held at once to read it: all of qrels, none of a TREC run."""
     if os.fspath(given) == "-" or formats.of_folder(Path(given)) is not None:
         return 0
     files = open_files(given, thing)
-    if thing == "qrels" or files.format.in_memory:
-        return sum(source.unpacked() for source, _ in files.opened)
-    return 0
+    held = files.opened if thing == "qrels" or files.format.in_memory else []
+    return sum(source.unpacked() for source, _ in held)
 
 
 def read_qrels(
@@ -112,10 +102,10 @@ def read_qrels(
     asked = None if format is None else formats.chosen(format, "qrels")
     folder = Path(os.fsdecode(given)) if isinstance(given, str | os.PathLike) and os.path.isdir(given) else None
     whole = None if folder is None else formats.of_folder(folder)
-    if whole is not None or split is not None or (asked is not None and asked.folder is not None):
+    if whole or split is not None or (asked and asked.folder):
         if folder is None:
             raise OptionError("split= chooses among the qrels of a BEIR folder", hint="Name the folder, not a file.")
-        whole = whole or next(entry for entry in formats.FORMATS.values() if entry.folder is not None)
+        whole = whole or formats.FORMATS["beir"]
         given, format = whole.implementation.find_file(folder, split), None
     files = open_files(given, "qrels", format)
     found = files.read("qrels", judgements=judgements, real_grades=real_grades)
@@ -159,7 +149,7 @@ def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format:
 def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> None:
     target = Path(path)
     # All of it is made before the file is opened: an id that cannot be written leaves no half of a file.
-    content = formats.to_write(target, format).dump(data)
+    content = formats.to_write(target, format).implementation.dump(data)
     try:
         target.write_bytes(content)
     except OSError as error:
@@ -179,19 +169,15 @@ def as_qrels(given: types.QrelsLike, *, judgements: str = "error") -> Qrels:
 
         found = spark.qrels_from_spark(given, "qrels", judgements)
         if found is None:
-            raise InputError(
-                f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark",
-                where="qrels",
-                hint="Give goldrank.evaluate a run that is in Spark too: then they stay there.",
-            )
+            what = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
+            hint = "Give goldrank.evaluate a run that is in Spark too: then they stay there."
+            raise InputError(what, where="qrels", hint=hint)
         return found
     if is_frame(given):
         from goldrank.io import tables
 
         return tables.qrels_from_frame(given, "qrels", judgements=judgements)
-    if isinstance(given, Iterable) and not isinstance(given, bytes):
-        return objects.qrels_from_rows(given, "qrels", judgements)
-    raise _cannot(given, "qrels")
+    return objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", judgements)
 
 
 def as_run(given: types.RunLike, *, format: str | None = None, duplicates: str = "error", name: str = "run") -> Run:
@@ -210,31 +196,26 @@ def as_run(given: types.RunLike, *, format: str | None = None, duplicates: str =
         from goldrank.io import tables
 
         return tables.run_from_frame(given, name)
-    if isinstance(given, Iterable) and not isinstance(given, bytes):
-        return objects.run_from_rows(given, name, duplicates)
-    raise _cannot(given, "a run")
+    return objects.run_from_rows(_iterable(given, "a run"), name, duplicates)
 
 
 def as_runs(
     given: types.RunLike | types.RunsLike, *, format: str | None = None, duplicates: str = "error"
 ) -> list[Run] | None:
     """Several runs, each with a name of its own; None if what is given is one run."""
+    how: dict[str, Any] = {"format": format, "duplicates": duplicates}
     if isinstance(given, Run) or is_file(given) or is_frame(given):
         return None
     if isinstance(given, Mapping):
         first = next(iter(given.values()), None)
         if isinstance(first, Mapping) and not isinstance(first, Run):
-            inner = next(iter(first.values()), None)
-            if not isinstance(inner, Mapping | list | tuple):
-                return None
-        elif not (isinstance(first, Run) or is_file(first) or is_frame(first)):
-            return None
-        return [
-            as_run(run, format=format, duplicates=duplicates, name=str(name)).renamed(str(name))
-            for name, run in given.items()
-        ]
+            several = isinstance(next(iter(first.values()), None), Mapping | list | tuple)
+        else:
+            several = isinstance(first, Run) or is_file(first) or is_frame(first)
+        named = [(str(name), run) for name, run in given.items()]
+        return [as_run(run, **how, name=name).renamed(name) for name, run in named] if several else None
     if isinstance(given, list | tuple) and given and all(isinstance(run, Run) or is_file(run) for run in given):
-        runs = [as_run(run, format=format, duplicates=duplicates) for run in given]
+        runs = [as_run(run, **how) for run in given]
         return [run.renamed(name) for run, name in zip(runs, distinct(runs), strict=True)]
     return None
 
@@ -244,16 +225,12 @@ def distinct(runs: list[Run]) -> list[str]:
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         names = [getattr(run.source, "name", run.name) for run in runs]
-    seen: dict[str, int] = {}
-    for i, name in enumerate(names):
-        seen[name] = seen.get(name, 0) + 1
-        if seen[name] > 1:
-            names[i] = f"{name} ({seen[name]})"
-    return names
+    before = [names[:i].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({count + 1})" if count else name for name, count in zip(names, before, strict=True)]
 
 
-def _cannot(given: Any, what: str) -> InputError:
-    return InputError(
-        f"{type(given).__name__} cannot be read as {what}",
-        hint="Give a path, a dict of dicts, a list of tuples or a data frame.",
-    )
+def _iterable(given: Any, what: str) -> Iterable[Any]:
+    if isinstance(given, Iterable) and not isinstance(given, bytes):
+        return given
+    hint = "Give a path, a dict of dicts, a list of tuples or a data frame."
+    raise InputError(f"{type(given).__name__} cannot be read as {what}", hint=hint)

@@ -6,7 +6,7 @@ earlier one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from goldrank.errors import InputError
 
@@ -98,21 +98,18 @@ def find(columns: Iterable[str], wanted: str) -> str | None:
     return first_present(columns, COLUMNS[wanted])
 
 
-def find_all(columns: Iterable[str], wanted: Iterable[str], where: str) -> dict[str, str]:
+def find_all(columns: Collection[str], wanted: Iterable[str], where: str) -> dict[str, str]:
     """Columns for all of `wanted`, or the error that lists what there is."""
-    present = list(columns)
-    found = {word: find(present, word) for word in wanted}
-    for word, column in found.items():
+    found: dict[str, str] = {}
+    for word in wanted:
+        column = find(columns, word)
         if column is None:
-            raise InputError(
-                f"no column for the {word}; columns are: {', '.join(map(str, present)) or 'none'}",
-                where=where,
-                hint=f"Name it one of: {', '.join(COLUMNS[word])}.",
-            )
-    return {word: column for word, column in found.items() if column is not None}
+            what = f"no column for the {word}; columns are: {', '.join(map(str, columns)) or 'none'}"
+            raise InputError(what, where=where, hint=f"Name it one of: {', '.join(COLUMNS[word])}.")
+        found[word] = column
+    return found
 
 
-def score_or_rank(columns: Iterable[str]) -> str:
+def score_or_rank(columns: Collection[str]) -> str:
     """What orders the documents of a run: its scores, or its ranks where it has only those."""
-    present = list(columns)
-    return "rank" if find(present, "score") is None and find(present, "rank") else "score"
+    return "rank" if find(columns, "score") is None and find(columns, "rank") else "score"

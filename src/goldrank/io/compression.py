@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import IO, Any, ClassVar
 
 
@@ -19,70 +20,42 @@ class Compression:
     suffixes: ClassVar[tuple[str, ...]]
     usual_ratio: ClassVar[int] = 10
     """How many times its size a file is taken to unpack to, for estimates."""
+    module: ClassVar[str]
+    """The module whose `open` gives the decompressed bytes of a file."""
+    error: ClassVar[tuple[str, str]] = ("builtins", "OSError")
+    """The error by which it says that data are damaged, beside `OSError` and `EOFError`: its module and name."""
 
     def open(self, raw: IO[bytes]) -> Any:
         """A binary file with the decompressed bytes of another."""
-        raise NotImplementedError
+        return import_module(self.module).open(raw)
 
     def damage(self) -> type[Exception]:
-        """The error by which the library says that data are damaged, beside `OSError` and `EOFError`."""
-        return OSError
+        module, name = self.error
+        error: type[Exception] = getattr(import_module(module), name)
+        return error
 
 
 class Gzip(Compression):
     name, magic, suffixes = "gzip", b"\x1f\x8b", (".gz", ".gzip")
-
-    def open(self, raw: IO[bytes]) -> Any:
-        import gzip
-
-        return gzip.GzipFile(fileobj=raw)
-
-    def damage(self) -> type[Exception]:
-        import zlib
-
-        return zlib.error
+    module, error = "gzip", ("zlib", "error")
 
 
 class Zstd(Compression):
     name, magic, suffixes = "zstd", b"\x28\xb5\x2f\xfd", (".zst", ".zstd")
-
-    def open(self, raw: IO[bytes]) -> Any:
-        return zstd().ZstdFile(raw)
-
-    def damage(self) -> type[Exception]:
-        error: type[Exception] = zstd().ZstdError
-        return error
+    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    error = (module, "ZstdError")
 
 
 class Bzip2(Compression):
-    name, magic, suffixes = "bzip2", b"BZh", (".bz2",)
-
-    def open(self, raw: IO[bytes]) -> Any:
-        import bz2
-
-        return bz2.BZ2File(raw)
+    name, magic, suffixes, module = "bzip2", b"BZh", (".bz2",), "bz2"
 
 
 class Xz(Compression):
     name, magic, suffixes = "xz", b"\xfd7zXZ\x00", (".xz",)
-
-    def open(self, raw: IO[bytes]) -> Any:
-        import lzma
-
-        return lzma.LZMAFile(raw)
-
-    def damage(self) -> type[Exception]:
-        import lzma
-
-        return lzma.LZMAError
+    module, error = "lzma", ("lzma", "LZMAError")
 
 
 COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zstd(), Bzip2(), Xz())}
-
-
-def by_magic(head: bytes) -> Compression | None:
-    """The compression of a file that begins with these bytes."""
-    return next((kind for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
 
 
 def split_suffix(name: str) -> tuple[str, str]:
@@ -90,12 +63,3 @@ def split_suffix(name: str) -> tuple[str, str]:
     stem, suffix = os.path.splitext(name)
     known = any(suffix in kind.suffixes for kind in COMPRESSIONS.values())
     return (stem, suffix) if known else (name, "")
-
-
-def zstd() -> Any:
-    """The module for zstd."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd

@@ -7,19 +7,20 @@ begin with a dot or an underscore (_SUCCESS, _metadata, _temporary) and checksum
 from __future__ import annotations
 
 import glob
+import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeGuard
 from urllib.parse import unquote
 
 import numpy as np
 
 from goldrank.data.blocks import Block, BlockSource
 from goldrank.data.run import Run
-from goldrank.errors import InputError
+from goldrank.errors import InputError, did_you_mean
 from goldrank.io import formats, sources
 from goldrank.io.formats import Format, KnownColumns, Partition
 from goldrank.io.sources import ByteSource
@@ -28,16 +29,11 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """How partitioned tables spell a missing value in a path."""
 
 
-@dataclass(frozen=True)
-class PartFile:
-    """One of several files."""
-
-    path: Path
-    partition: Partition = ()
-    """Columns that are in the path: year=2026/part-0.parquet has ("year", "2026")."""
+Part = tuple[Any, Partition]
+"""What to open, and the columns that are in its path: year=2026/part-0.parquet has ("year", "2026")."""
 
 
-def find(given: Any) -> list[PartFile] | None:
+def find(given: Any) -> list[Part] | None:
     """The files that a pattern or a folder stands for; None for anything else."""
     if not isinstance(given, str | os.PathLike):
         return None
@@ -45,16 +41,20 @@ def find(given: Any) -> list[PartFile] | None:
     if "\0" in text:
         return None
     if os.path.isdir(text):
-        return _in_folder(text, Path(text))
+        inside = list(_walk(Path(text), Path(text)))
+        if not inside:
+            hint = "Name a file, or a folder that has some."
+            raise InputError("is a folder without data files", where=text, hint=hint)
+        return inside
     if not glob.has_magic(text) or os.path.lexists(text):
         return None
-    root = Path(*_before_magic(Path(text)))
-    found: list[PartFile] = []
+    root = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), Path(text).parts[:-1]))
+    found: list[Part] = []
     matched = sorted(glob.glob(text, recursive=True))
     for path in map(Path, matched):
         if path.is_dir():
             # A pattern with ** matches folders and the files in them: each file counts once.
-            found += [part for part in _walk(path, root) if "**" not in text]
+            found += _walk(path, root) if "**" not in text else ()
         elif not _is_no_data(path.name):
             found.append(_part(path, root))
     if not found:
@@ -63,14 +63,7 @@ def find(given: Any) -> list[PartFile] | None:
     return found
 
 
-def _in_folder(text: str, folder: Path) -> list[PartFile]:
-    found = list(_walk(folder, folder))
-    if not found:
-        raise InputError("is a folder without data files", where=text, hint="Name a file, or a folder that has some.")
-    return found
-
-
-def _walk(folder: Path, root: Path) -> Iterator[PartFile]:
+def _walk(folder: Path, root: Path) -> Iterator[Part]:
     for path in sorted(folder.iterdir()):
         if _is_no_data(path.name):
             continue
@@ -80,22 +73,49 @@ def _walk(folder: Path, root: Path) -> Iterator[PartFile]:
             yield _part(path, root)
 
 
-def _part(path: Path, root: Path) -> PartFile:
+def _part(path: Path, root: Path) -> Part:
     folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
     pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
-    return PartFile(path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs))
+    return path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs)
 
 
 def _is_no_data(name: str) -> bool:
-    """Whether a file in a folder of data is none itself."""
     return name.startswith((".", "_")) or name.endswith(".crc")
 
 
-def _before_magic(path: Path) -> Iterator[str]:
-    for part in path.parts[:-1]:
-        if glob.has_magic(part):
-            return
-        yield part
+def find_file(folder: Path, split: str | None = None) -> Path:
+    """The qrels/<split>.tsv of a BEIR folder: of the split that is named, else of test, else the only one."""
+    found = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    named = split is not None
+    split = split if split is not None else ("test" if "test" in found or len(found) != 1 else next(iter(found)))
+    if split in found:
+        return found[split]
+    what, hint = f"has no split {split!r}; there are: {', '.join(found)}", did_you_mean(split, found)
+    if not found:
+        what, hint = "is a folder without qrels/*.tsv", "Name a file, or the folder of a BEIR data set."
+    elif not named:
+        what, hint = f"has several splits: {', '.join(found)}", "Choose one with split=."
+    raise InputError(what, where=str(folder), hint=hint)
+
+
+# What kind of thing was given. Nothing is imported to find out.
+
+
+def is_file(given: object) -> TypeGuard[str | os.PathLike[str] | IO[bytes]]:
+    """Whether it is a path or an open stream."""
+    return isinstance(given, str | os.PathLike) or (hasattr(given, "read") and not is_frame(given))
+
+
+def is_frame(given: object) -> bool:
+    """Whether it is a data frame of any library."""
+    kind = type(given)
+    return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
+
+
+def is_spark(given: object) -> bool:
+    """Whether it is a Spark DataFrame, classic or Connect, by the module of its class."""
+    classes = type(given).__mro__
+    return any(kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in classes)
 
 
 # Opened.
@@ -117,7 +137,6 @@ class InputFiles:
         return [partial(self.format.read, thing, source, partition=values, **how) for source, values in self.opened]
 
     def read(self, thing: str, **how: Any) -> list[Any]:
-        """What each file holds."""
         return [read() for read in self.readers(thing, **how)]
 
 
@@ -127,24 +146,18 @@ def open_files(
     """Whatever names files, opened and with its format, which is the one asked for or is recognised."""
     asked = None if format is None else formats.chosen(format, thing)
     found = find(given)
-    opened: list[tuple[ByteSource, Partition]]
-    if found is None:
-        opened = [(sources.open_source(given), ())]
-    else:
-        opened = [(sources.open_source(part.path), part.partition) for part in found]
+    parts: list[Part] = [(given, ())] if found is None else found
+    opened = [(sources.open_source(path), partition) for path, partition in parts]
     kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
     first = opened[0][0]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind is not kinds[0]:
-            raise InputError(
-                f"has files of different formats: {first.label} is {kinds[0].name}, {source.name} is {kind.name}",
-                where=os.fsdecode(given),
-                hint="Name the files of one format by a pattern, such as 'runs/*.parquet'.",
-            )
-    if found is None:
-        return InputFiles(first.name, first.label, kinds[0], opened)
-    name = os.fsdecode(given)
-    return InputFiles(name, Path(name).name, kinds[0], opened, several=True)
+            both = f"{first.label} is {kinds[0].name}, {source.name} is {kind.name}"
+            hint = "Name the files of one format by a pattern, such as 'runs/*.parquet'."
+            raise InputError(f"has files of different formats: {both}", where=os.fsdecode(given), hint=hint)
+    several = found is not None
+    name, label = (os.fsdecode(given), Path(os.fsdecode(given)).name) if several else (first.name, first.label)
+    return InputFiles(name, label, kinds[0], opened, several)
 
 
 class PartsRun(BlockSource):
@@ -175,13 +188,10 @@ class PartsRun(BlockSource):
         """A hash of the hashes of the files."""
         import hashlib
 
-        whole = hashlib.sha256()
-        for blocks in self._opened():
-            digest = blocks.digest()
-            if digest is None:
-                return None
-            whole.update(digest.encode() + b"\n")
-        return whole.hexdigest()
+        digests = [blocks.digest() for blocks in self._opened()]
+        if None in digests:
+            return None
+        return hashlib.sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
 
     def files(self) -> list[ByteSource]:
         return [file for blocks in self._opened() for file in blocks.files()]

@@ -30,9 +30,7 @@ from goldrank.io import aliases
 from goldrank.io.sources import ByteSource
 
 if TYPE_CHECKING:
-    from goldrank.data.qrels import Qrels
-    from goldrank.data.run import Run
-    from goldrank.io.records import FieldFinder
+    from goldrank.io.records import RecordFields
 
 KnownColumns = Callable[[Sequence[str]], bool]
 """Whether the header of a text table has columns of use."""
@@ -51,13 +49,13 @@ class Reading:
     duplicates: str = "error"
     judgements: str = "error"
     real_grades: bool = False
-    fields: FieldFinder | None = None
+    fields: RecordFields | None = None
     """Finds the fields of records."""
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a format is recognised by: the first bytes of a file, and what it should hold."""
+    """What a format is recognised by: the beginning of a file, and what it should hold."""
 
     source: ByteSource
     thing: str
@@ -77,10 +75,8 @@ class Beginning:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no data at all."""
-        if self.lines or not self.text:
-            return not self.text
-        return all(not line.strip() or _is_comment(line) for _, line in self.source.lines())
+        lines = self.lines or (line for _, line in self.source.lines() if not _is_comment(line))
+        return not any(line.strip() for line in lines)
 
     @property
     def header(self) -> list[str]:
@@ -113,32 +109,15 @@ class Format:
 
     @property
     def implementation(self) -> Any:  # a module: what it has is said at the top of this file
-        """The module that reads and writes it."""
         return import_module(self.module)
 
     def read(self, thing: str, source: ByteSource, **how: Any) -> Any:
         """What a file of this format holds. `how` are fields of `Reading`."""
         return getattr(self.implementation, f"read_{thing}")(source, Reading(self.name, **how))
 
-    def dump(self, data: Run | Qrels) -> bytes:
-        """A run or qrels in this format."""
-        content: bytes = self.implementation.dump(data)
-        return content
-
-
-# How formats are recognised.
-
-
-def _begins_with(*signs: bytes) -> Callable[[Beginning], bool]:
-    return lambda seen: seen.source.head.startswith(signs)
-
 
 def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b"#")
-
-
-def _is_json(seen: Beginning) -> bool:
-    return seen.text.startswith((b"{", b"["))
 
 
 def _is_json_lines(seen: Beginning) -> bool:
@@ -147,10 +126,6 @@ def _is_json_lines(seen: Beginning) -> bool:
     from goldrank.io import json_text
 
     return json_text.is_lines(seen.source)
-
-
-def _is_text_table(seen: Beginning) -> bool:
-    return seen.known_columns(seen.header)
 
 
 def _is_msmarco(seen: Beginning) -> bool:
@@ -164,27 +139,28 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
-        Format("parquet", _TABLE, _IO + "parquet", _begins_with(b"PAR1"), writes=True, suffixes=(".parquet", ".pq"),
-               counts_rows=True),
-        Format("arrow", _TABLE, _IO + "arrow", _begins_with(b"ARROW1", b"\xff\xff\xff\xff")),
+        Format("parquet", _TABLE, _IO + "binary_tables", lambda seen: seen.source.head.startswith(b"PAR1"), writes=True,
+               suffixes=(".parquet", ".pq"), counts_rows=True),
+        Format("arrow", _TABLE, _IO + "binary_tables",
+               lambda seen: seen.source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff"))),
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
-        Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
-        Format("table", _TABLE, _IO + "text_tables", _is_text_table),
+        Format("json", _TABLE, _IO + "json", lambda seen: seen.text.startswith((b"{", b"[")), writes=True,
+               suffixes=(".json",), in_memory=True),
+        Format("table", _TABLE, _IO + "text_tables", lambda seen: seen.known_columns(seen.header)),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),
         Format("msmarco", ("run",), _IO + "trec", _is_msmarco),
-        Format("aspects", ("aspects",), _IO + "trec_aspects"),
-        Format("prefs", ("preferences",), _IO + "trec_aspects"),
-        Format("qrels_prefs", ("preferences",), _IO + "trec_aspects"),
-        Format("beir", ("qrels",), _IO + "beir", folder="qrels"),
+        Format("aspects", ("aspects",), _IO + "trec"),
+        Format("prefs", ("preferences",), _IO + "trec"),
+        Format("qrels_prefs", ("preferences",), _IO + "trec"),
+        Format("beir", ("qrels",), _IO + "files", folder="qrels"),
     )
 }  # fmt: skip
 """By name. Formats are recognised in this order: the surest signs come first."""
 
 
 def names(thing: str) -> tuple[str, ...]:
-    """The formats that can hold something."""
     return tuple(name for name, entry in FORMATS.items() if thing in entry.holds)
 
 
@@ -208,11 +184,9 @@ def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = 
     found = found or next((entry for entry in able if entry.fallback), None)
     if found is None:
         first = ids.show(seen.lines[0].decode("utf-8", "replace"), 40)
-        raise InputError(
-            f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first}'",
-            where=source.name,
-            hint="Name the columns' fields with fields=... (--map), or say format=...",
-        )
+        what = f"is of no known format ({', '.join(names(thing))} with known columns); it begins with '{first}'"
+        hint = "Name the columns' fields with fields=... (--map), or say format=..."
+        raise InputError(what, where=source.name, hint=hint)
     return found
 
 
@@ -221,12 +195,10 @@ def to_write(path: Path, name: str | None) -> Format:
     able = {entry.name: entry for entry in FORMATS.values() if entry.writes}
     if name is not None:
         return able[one_of(name, able, "format")]
-    suffix = path.suffix.lower()
-    by_suffix = (entry for entry in able.values() if suffix in entry.suffixes)
+    by_suffix = (entry for entry in able.values() if path.suffix.lower() in entry.suffixes)
     return next(by_suffix, next(entry for entry in able.values() if entry.fallback))
 
 
 def of_folder(path: Path) -> Format | None:
     """The format of a folder that is a whole data set; None for a folder of part files."""
-    folders = ((entry, entry.folder) for entry in FORMATS.values())
-    return next((entry for entry, name in folders if name is not None and (path / name).is_dir()), None)
+    return next((entry for entry in FORMATS.values() if entry.folder and (path / entry.folder).is_dir()), None)

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
@@ -16,8 +16,7 @@ from goldrank import ids
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, one_of
 from goldrank.io import text_values
-from goldrank.io.record_fields import FieldValue, ItemFields
-from goldrank.io.records import Records, as_mapping, open_records
+from goldrank.io.records import FieldValue, ItemFields, Records, as_mapping, open_records
 from goldrank.io.text_values import RetrievedText, absent
 from goldrank.notes import Note, from_counts
 
@@ -74,13 +73,7 @@ class Items:
     (1, 1, 1)
     """
 
-    def __init__(
-        self,
-        records: Records,
-        fields: ItemFields,
-        none: str = "error",
-        failures: str = "error",
-    ) -> None:
+    def __init__(self, records: Records, fields: ItemFields, none: str, failures: str) -> None:
         self._records = records
         self._fields = fields
         self._none = none
@@ -108,12 +101,10 @@ class Items:
                 given = self._read_record(as_mapping(record, where), where, str(len(seen) + 1), counts)
             query = given.item.query
             if query in seen:
-                raise InputError(
-                    f"query id '{ids.show(query)}' is duplicated, first at {place(seen[query])}",
-                    where=where,
-                    hint="Each question has an id of its own: name the field that holds it "
-                    "with fields={'query': ...} (--map query=...).",
-                )
+                what = f"query id '{ids.show(query)}' is duplicated, first at {place(seen[query])}"
+                hint = "Each question has an id of its own: name the field that holds it "
+                hint += "with fields={'query': ...} (--map query=...)."
+                raise InputError(what, where=where, hint=hint)
             seen[query] = number
             if given.item.retrieved is not _SKIPPED:
                 yield given
@@ -125,15 +116,14 @@ class Items:
     def counts(self) -> Counter[str]:
         """What the last whole reading tolerated, by codes of notes. Reads everything if nothing did so far."""
         if self._counts is None:
-            for _ in self.given():
-                pass
+            deque(self.given(), maxlen=0)
         assert self._counts is not None
         return self._counts
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was tolerated, and what was chosen where there was a choice."""
-        tolerated = from_counts(self.counts)
+        tolerated = from_counts(self.counts)  # reading adds to the notes on fields
         return (*self._records.notes, *self._fields.notes, *tolerated)
 
     @cached_property
@@ -152,77 +142,58 @@ class Items:
     def __repr__(self) -> str:
         return f"Items({self.name!r})"
 
-    # One record.
-
     def _read_record(self, record: Mapping[str, Any], where: str, number: str, counts: Counter[str]) -> ReadItem:
         found = self._fields.find(record, where)
         if self._records.cells:
-            found = self._from_cells(found, where, counts)
-        query = self._query(found, where, number, counts)
-        if not absent(failure := record.get(FAILED)):
-            texts: Sequence[str] = self._failed(failure, query, where, counts)
-            retrieved = None
+            found = _from_cells(found, where, counts)
+        known = {
+            name: FieldValue(value, f"{where}: {path}") for name, (value, path) in found.items() if not absent(value)
+        }
+        if "query" not in known or (self._records.cells and known["query"].value == ""):
+            counts["numbered-items"] += 1
+            query = number
         else:
-            if "retrieved" not in found:
-                raise self._fields.missing("retrieved", record, where)
-            texts, retrieved = self._retrieved(found["retrieved"], where, counts)
+            query = ids.as_text(known["query"].value, "query id", known["query"].path)
+            if not query:
+                raise InputError("the query id is empty", where=known["query"].path)
+        retrieved: list[RetrievedText] | None = None
+        texts: Sequence[str]
+        if not absent(failure := record.get(FAILED)):
+            texts = self._failed(failure, query, where, counts)
+        elif "retrieved" not in found:
+            raise self._fields.missing("retrieved", record, where)
+        else:
+            value, path = found["retrieved"]
+            texts, retrieved = self._retrieved(value, f"{where}: {path}", counts)
         if "references" not in found and "evidence" not in found:
             raise self._fields.missing("references", record, where)
         wanted: tuple[Reference, ...] = ()
-        if "references" in found:
-            value, path = found["references"]
-            wanted = text_values.references(value, f"{where}: {path}", counts)
-        raw = None
-        if "evidence" in found:
-            raw = found["evidence"].value
-        if not wanted and (absent(raw) or raw == []):
+        if "references" in known:
+            wanted = text_values.references(*known["references"], counts)
+        evidence = known["evidence"].value if "evidence" in known else None
+        if not wanted and (evidence is None or evidence == []):
             counts["no-references"] += 1
-        spans, sources, source_texts = self._sources(found, retrieved, texts, where)
-        return ReadItem(
-            TextItem(
-                query=query,
-                retrieved=texts,
-                references=wanted,
-                question=_question(found, where),
-                spans=spans,
-                where=where,
-                latency=_latency(found, where),
-            ),
-            self._ids(found, retrieved, texts, where),
-            sources,
-            source_texts,
-            raw,
-        )
-
-    def _query(self, found: Mapping[str, FieldValue], where: str, number: str, counts: Counter[str]) -> str:
-        given = found.get("query")
-        if given is None or absent(given.value) or (self._records.cells and given.value == ""):
-            counts["numbered-items"] += 1
-            return number
-        try:
-            query = ids.as_text(given.value, "query id")
-        except InputError as error:
-            raise InputError(error.what, where=f"{where}: {given.path}", hint=error.hint) from None
-        if not query:
-            raise InputError("the query id is empty", where=f"{where}: {given.path}")
-        return query
+        spans, sources, source_texts = _sources(known.get("sources"), retrieved, texts)
+        question, latency = _question(known.get("question")), _latency(known.get("latency"))
+        item = TextItem(query, texts, wanted, question, spans, where=where, latency=latency)
+        text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
+        return ReadItem(item, text_ids, sources, source_texts, evidence)
 
     def _retrieved(
-        self, field: FieldValue, where: str, counts: Counter[str]
+        self, value: Any, at: str, counts: Counter[str]
     ) -> tuple[tuple[str, ...], list[RetrievedText] | None]:
         """The texts, and what else is known of them if they are more than texts."""
-        value, path = field
-        entries = text_values.listed(value, "texts", f"{where}: {path}")
+        entries = text_values.listed(value, "texts", at)
         if not entries:
             counts["nothing-retrieved"] += 1
         if all(type(entry) is str for entry in entries):
             texts = tuple(entries)
             retrieved = None
         else:
-            retrieved = [text_values.retrieved_text(entry, f"{where}: {path}[{i}]") for i, entry in enumerate(entries)]
+            retrieved = [text_values.retrieved_text(entry, f"{at}[{i}]") for i, entry in enumerate(entries)]
             for i, text in enumerate(retrieved):
                 if text.text is None:
-                    retrieved[i] = self._without_text(text, entries[i], f"{where}: {path}[{i}]", counts)
+                    retrieved[i] = self._without_text(text, entries[i], f"{at}[{i}]", counts)
             texts = tuple([text.text or "" for text in retrieved])
             scores = [text.score for text in retrieved if text.score is not None]
             if len(scores) == len(retrieved) and any(b > a for a, b in itertools.pairwise(scores)):
@@ -234,17 +205,11 @@ class Items:
 
     def _without_text(self, text: RetrievedText, entry: Any, at: str, counts: Counter[str]) -> RetrievedText:
         if isinstance(entry, Mapping) and not text_values.has_text_field(entry):
-            raise InputError(
-                f"has an id, '{ids.show(text.id or '')}', and no text",
-                where=at,
-                hint="Ids alone are evaluated by goldrank.evaluate(qrels, run).",
-            )
+            hint = "Ids alone are evaluated by goldrank.evaluate(qrels, run)."
+            raise InputError(f"has an id, '{ids.show(text.id or '')}', and no text", where=at, hint=hint)
         if self._none == "error":
-            raise InputError(
-                f"is {text_values.shown(entry)}, not a text",
-                where=at,
-                hint="A text that could not be fetched is no result: leave it out, or say none='empty'.",
-            )
+            hint = "A text that could not be fetched is no result: leave it out, or say none='empty'."
+            raise InputError(f"is {text_values.shown(entry)}, not a text", where=at, hint=hint)
         counts["null-retrieved"] += 1
         return text._replace(text="")
 
@@ -256,78 +221,27 @@ class Items:
             counts["failed-as-nothing"] += 1
             return ()
         reason = f"{failure.get('type')}: {failure.get('text')}" if isinstance(failure, Mapping) else str(failure)
-        raise InputError(
-            f"retrieving for query '{ids.show(query)}' failed: {ids.show(reason, 200)}",
-            where=where,
-            hint="A question that was not asked has no score. Retrieve again, or say failures='skip' to leave such "
-            "questions out, failures='zero' to count them as if nothing was found.",
-        )
-
-    def _ids(
-        self, found: Mapping[str, FieldValue], retrieved: list[RetrievedText] | None, texts: Sequence[str], where: str
-    ) -> tuple[str | None, ...] | None:
-        if "retrieved_ids" in found and not absent(found["retrieved_ids"].value) and texts:
-            value, path = found["retrieved_ids"]
-            listed = _one_for_each(value, texts, "id", f"{where}: {path}")
-            return tuple([_id(text_id, f"{where}: {path}[{i}]") for i, text_id in enumerate(listed)])
-        if retrieved is None or all(text.id is None for text in retrieved):
-            return None
-        return tuple([text.id for text in retrieved])
-
-    def _sources(
-        self, found: Mapping[str, FieldValue], retrieved: list[RetrievedText] | None, texts: Sequence[str], where: str
-    ) -> tuple[tuple[Span | None, ...] | None, tuple[str | None, ...] | None, Mapping[str, str] | None]:
-        """Places of the retrieved texts, names of their sources, and texts of sources."""
-        placed = retrieved
-        source_texts: Mapping[str, str] | None = None
-        if "sources" in found and not absent(found["sources"].value):
-            value, path = found["sources"]
-            if isinstance(value, Mapping):
-                wrong = next((name for name, text in value.items() if not isinstance(text, str)), None)
-                if wrong is not None:
-                    raise InputError(f"the text of source {wrong!r:.40} is no text", where=f"{where}: {path}")
-                source_texts = value
-            else:
-                listed = _one_for_each(value, texts, "source", f"{where}: {path}")
-                placed = [
-                    _source(entry, text, f"{where}: {path}[{i}]")
-                    for i, (entry, text) in enumerate(zip(listed, texts, strict=True))
-                ]
-        if placed is None:
-            return None, None, source_texts
-        spans = tuple([text.span for text in placed]) if any(text.span for text in placed) else None
-        names = tuple([text.source for text in placed]) if any(text.source is not None for text in placed) else None
-        return spans, names, source_texts
-
-    def _from_cells(self, found: dict[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
-        """Fields of a text table with the lists that their cells hold."""
-        parsed = dict(found)
-        for role in ("retrieved", "references", "retrieved_ids", "evidence", "sources"):
-            if role in parsed and isinstance(parsed[role].value, str):
-                value, path = parsed[role]
-                parsed[role] = FieldValue(text_values.from_cell(value, f"{where}: {path}", counts), path)
-        if "latency" in parsed and parsed["latency"].value == "":
-            del parsed["latency"]
-        return parsed
+        what = f"retrieving for query '{ids.show(query)}' failed: {ids.show(reason, 200)}"
+        hint = "A question that was not asked has no score. Retrieve again, or say failures='skip' to leave such "
+        hint += "questions out, failures='zero' to count them as if nothing was found."
+        raise InputError(what, where=where, hint=hint)
 
     def _check_item(self, item: TextItem, where: str, counts: Counter[str]) -> ReadItem:
         """A `TextItem` of somebody's own."""
         if not isinstance(item.query, str) or not item.query:
             raise InputError(f"the query id is {text_values.shown(item.query)}", where=where, hint="Ids are text.")
-        texts, _ = self._retrieved(FieldValue(item.retrieved, "$.retrieved"), where, counts)
+        texts, _ = self._retrieved(item.retrieved, f"{where}: $.retrieved", counts)
         wanted = text_values.references(list(item.references), f"{where}: $.references", counts)
         evidence = tuple(item.evidence)
         if not all(isinstance(piece, Evidence) for piece in evidence):
             raise InputError("evidence of a TextItem is of type Evidence", where=f"{where}: $.evidence")
         if item.spans is not None and len(item.spans) != len(texts):
-            raise InputError(
-                f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts", where=f"{where}: $.spans"
-            )
+            what = f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts"
+            raise InputError(what, where=f"{where}: $.spans")
         if not wanted and not evidence:
             counts["no-references"] += 1
-        checked = TextItem(
-            item.query, texts, wanted, item.question, item.spans, evidence, item.where or where, item.latency
-        )
+        where = item.where or where
+        checked = TextItem(item.query, texts, wanted, item.question, item.spans, evidence, where, item.latency)
         return ReadItem(checked, evidence=item.evidence)
 
 
@@ -338,37 +252,66 @@ _SKIPPED: Sequence[str] = ("",)
 def _one_for_each(value: Any, texts: Sequence[str], what: str, at: str) -> Sequence[Any]:
     listed = text_values.listed(value, f"{what}s", at)
     if len(listed) != len(texts):
-        raise InputError(
-            f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts",
-            where=at,
-            hint=f"Each retrieved text has one {what} (or null), in the same order.",
-        )
+        hint = f"Each retrieved text has one {what} (or null), in the same order."
+        raise InputError(f"has {len(listed):,} {what}s for {len(texts):,} retrieved texts", where=at, hint=hint)
     return listed
 
 
-def _id(value: Any, at: str) -> str | None:
-    try:
-        return None if absent(value) else ids.as_text(value, "document id")
-    except InputError as error:
-        raise InputError(error.what, where=at, hint=error.hint) from None
+def _ids(
+    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+) -> tuple[str | None, ...] | None:
+    if given is not None and texts:
+        entries = enumerate(_one_for_each(given.value, texts, "id", given.path))
+        return tuple([None if absent(e) else ids.as_text(e, "document id", f"{given.path}[{i}]") for i, e in entries])
+    if retrieved is None or all(text.id is None for text in retrieved):
+        return None
+    return tuple([text.id for text in retrieved])
 
 
-def _question(found: Mapping[str, FieldValue], where: str) -> str:
-    given = found.get("question")
-    if given is None or absent(given.value):
+def _sources(
+    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+) -> tuple[tuple[Span | None, ...] | None, tuple[str | None, ...] | None, Mapping[str, str] | None]:
+    """Places of the retrieved texts, names of their sources, and texts of sources."""
+    source_texts: Mapping[str, str] | None = None
+    if given is not None and isinstance(given.value, Mapping):
+        source_texts = given.value
+        wrong = next((name for name, text in source_texts.items() if not isinstance(text, str)), None)
+        if wrong is not None:
+            raise InputError(f"the text of source {wrong!r:.40} is no text", where=given.path)
+    elif given is not None:
+        entries = _one_for_each(given.value, texts, "source", given.path)
+        pairs = enumerate(zip(entries, texts, strict=True))
+        retrieved = [_source(entry, text, f"{given.path}[{i}]") for i, (entry, text) in pairs]
+    if retrieved is None:
+        return None, None, source_texts
+    spans = tuple([text.span for text in retrieved]) if any(text.span for text in retrieved) else None
+    named = any(text.source is not None for text in retrieved)
+    return spans, tuple([text.source for text in retrieved]) if named else None, source_texts
+
+
+def _from_cells(found: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
+    """Fields of a text table with the lists that their cells hold."""
+    parsed = dict(found)
+    for role in ("retrieved", "references", "retrieved_ids", "evidence", "sources"):
+        if role in parsed and isinstance(parsed[role].value, str):
+            value, path = parsed[role]
+            parsed[role] = FieldValue(text_values.from_cell(value, f"{where}: {path}", counts), path)
+    if "latency" in parsed and parsed["latency"].value == "":
+        del parsed["latency"]
+    return parsed
+
+
+def _question(given: FieldValue | None) -> str:
+    if given is None:
         return ""
     if not isinstance(given.value, str):
-        raise InputError(
-            f"the question is {text_values.shown(given.value)}, not text",
-            where=f"{where}: {given.path}",
-            hint="Name the field that holds it with fields={'question': ...} (--map question=...).",
-        )
+        hint = "Name the field that holds it with fields={'question': ...} (--map question=...)."
+        raise InputError(f"the question is {text_values.shown(given.value)}, not text", where=given.path, hint=hint)
     return given.value
 
 
-def _latency(found: Mapping[str, FieldValue], where: str) -> float | None:
-    given = found.get("latency")
-    if given is None or absent(given.value):
+def _latency(given: FieldValue | None) -> float | None:
+    if given is None:
         return None
     value = given.value
     try:
@@ -376,11 +319,8 @@ def _latency(found: Mapping[str, FieldValue], where: str) -> float | None:
     except ValueError:
         seconds = -1.0
     if not math.isfinite(seconds) or seconds < 0:
-        raise InputError(
-            f"the latency is {text_values.shown(value)}, not a number of seconds",
-            where=f"{where}: {given.path}",
-            hint="If it is something else, say fields={'latency': None}.",
-        )
+        what = f"the latency is {text_values.shown(value)}, not a number of seconds"
+        raise InputError(what, where=given.path, hint="If it is something else, say fields={'latency': None}.")
     return seconds
 
 

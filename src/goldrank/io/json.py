@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from goldrank import ids
@@ -38,9 +39,8 @@ def read_run(source: ByteSource, how: Reading) -> Run:
     if isinstance(data, list):
         rows = _records(data, "score", where, numbers, places)
         run = objects.run_from_rows(rows, source.label, how.duplicates, where=places.__getitem__)
-    elif "details" in data and isinstance(data["details"], Mapping):
-        rows = _hits(data["details"], where, places)
-        queries = tuple(data["details"])
+    elif isinstance(data.get("details"), Mapping):
+        rows, queries = _hits(data["details"], where, places), tuple(data["details"])
         run = objects.run_from_rows(rows, source.label, how.duplicates, queries, where=places.__getitem__)
     elif "requests" in data or "judgmentRatings" in data or "relevant_docs" in data:
         raise InputError("these are judgements, not a run", where=where, hint="Are the two files swapped?")
@@ -58,11 +58,11 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     data, numbers = _load(source, how)
     where = source.name
     places: list[str] = []
-    if isinstance(data, list):
-        rows = _records(data, "grade", where, numbers, places)
-        qrels = objects.qrels_from_rows(rows, source.label, how.judgements, how.real_grades, where=places.__getitem__)
-    elif "requests" in data or "judgmentRatings" in data:
-        rows = _ratings(data, where, places)
+    if isinstance(data, list) or "requests" in data or "judgmentRatings" in data:
+        if isinstance(data, list):
+            rows = _records(data, "grade", where, numbers, places)
+        else:
+            rows = _ratings(data, where, places)
         qrels = objects.qrels_from_rows(rows, source.label, how.judgements, how.real_grades, where=places.__getitem__)
     elif "details" in data and ("metric_score" in data or "quality_level" in data):
         raise InputError("this is a response with rankings, not judgements", where=where, hint="Are the files swapped?")
@@ -81,13 +81,10 @@ def read_records(source: ByteSource, how: Reading) -> Records:
     """Records from lines, from an array, or from one object."""
     assert how.fields is not None
     if how.format == "jsonl":
-        return Records.of_source(source, lambda counts: json_text.read_lines(source, counts, ONE_NAME))
+        return Records.of_source(source, partial(json_text.read_lines, source, hint=ONE_NAME))
     if source.head.lstrip().startswith(b"["):
-        return Records.of_source(
-            source,
-            lambda counts: json_text.read_array(source, counts, ONE_NAME),
-            place=lambda number: f"{source.name}[{number}]",
-        )
+        rows = partial(json_text.read_array, source, hint=ONE_NAME)
+        return Records.of_source(source, rows, place=lambda number: f"{source.name}[{number}]")
     data = json_text.read_whole(source, ONE_NAME)
     if not isinstance(data, Mapping):
         raise InputError(f"is {ids.show(repr(data), 60)}, not an object", where=source.name, hint=HINT)
@@ -101,14 +98,10 @@ def dump(data: Run | Qrels) -> bytes:
     for query, row in table.items():
         for doc, value in row.items():
             if not math.isfinite(value):
-                raise InputError(
-                    f"the score of '{ids.show(doc)}' in query '{ids.show(query)}' is infinite: JSON has no such number",
-                    hint="Write TREC or Parquet instead.",
-                )
+                scored = f"the score of '{ids.show(doc)}' in query '{ids.show(query)}'"
+                hint = "Write TREC or Parquet instead."
+                raise InputError(f"{scored} is infinite: JSON has no such number", hint=hint)
     return json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
-
-
-# Text -> values.
 
 
 def _load(source: ByteSource, how: Reading) -> tuple[Any, Sequence[int] | None]:
@@ -122,9 +115,6 @@ def _load(source: ByteSource, how: Reading) -> tuple[Any, Sequence[int] | None]:
     if not isinstance(data, dict | list):
         raise InputError(f"is a JSON {type(data).__name__}, not an object", where=source.name, hint=TABLE_HINT)
     return data, None
-
-
-# Values -> tables and rows.
 
 
 def _check_table(table: Any, where: str, check: Callable[[Any], Any]) -> None:
@@ -151,11 +141,8 @@ def _mteb(data: Mapping[str, Any], where: str) -> tuple[Any, str]:
         for split, run in splits.items()
     ]
     if len(parts) != 1:
-        raise InputError(
-            f"holds {len(parts)} runs: {', '.join(path for _, path in parts) or 'none'}",
-            where=where,
-            hint="Take out the one that you mean: data[subset][split].",
-        )
+        hint, listed = "Take out the one that you mean: data[subset][split].", ", ".join(path for _, path in parts)
+        raise InputError(f"holds {len(parts)} runs: {listed or 'none'}", where=where, hint=hint)
     return parts[0]
 
 

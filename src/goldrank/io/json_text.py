@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from goldrank import ids
 from goldrank.errors import InputError, Place
@@ -17,6 +17,7 @@ from goldrank.io.sources import MAX_RECORD, ByteSource
 
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
+_BLANKS = re.compile(r"[ \t\r\n]*")
 _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, in text."""
 
@@ -27,7 +28,7 @@ class JsonParser:
     def __init__(self, hint: str | None = None) -> None:
         self._hint = hint
         self._repeated: list[_RepeatedKey] = []
-        self._decoder = json.JSONDecoder(object_pairs_hook=self._new_object)
+        self.decoder = json.JSONDecoder(object_pairs_hook=self._new_object)
 
     def _new_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -36,18 +37,14 @@ class JsonParser:
             self._repeated.append(value)
         return value
 
-    def parse(self, text: str, name: str, line: int, column: int = 1) -> Any:
-        """The value of a text that begins at a line and a column of a file."""
+    def parse(self, text: str, name: str, line: int) -> Any:
+        """The value of a text that begins at a line of a file."""
         try:
-            data = self._decoder.decode(text)
+            data = self.decoder.decode(text)
         except (ValueError, RecursionError):
-            with self.explained(text, name, line, column):
+            with self.explained(text, name, line):
                 raise
         return self.checked(data, name if line == 1 else Place(name, line)) if self._repeated else data
-
-    def parse_first(self, text: str, begin: int) -> tuple[Any, int]:
-        """The value that begins at a position and where it ends. Errors are json's own: see `explained`."""
-        return self._decoder.raw_decode(text, begin)
 
     def checked(self, data: Any, where: Place | str) -> Any:
         """The value that was parsed last, if no object in it has a key twice."""
@@ -55,9 +52,8 @@ class JsonParser:
             first = self._repeated[0]
             self._repeated.clear()
             path = next((path for path, node in _walk(data) if node is first), "$")
-            raise InputError(
-                f"key '{ids.show(first.key)}' occurs twice in the object at {path}", where=where, hint=self._hint
-            )
+            what = f"key '{ids.show(first.key)}' occurs twice in the object at {path}"
+            raise InputError(what, where=where, hint=self._hint)
         return data
 
     @contextmanager
@@ -68,17 +64,13 @@ class JsonParser:
         except json.JSONDecodeError as error:
             where = Place(name, line + error.lineno - 1, error.colno + (column - 1 if error.lineno == 1 else 0))
             found = ids.show(text[error.pos : error.pos + 20]) or "the end"
-            raise InputError(
-                f"is not JSON: {error.msg}, found '{found}'", where=where, hint=_cut_off(text, error)
-            ) from None
+            is_cut_off = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
+            hint = "Is the file complete?" if is_cut_off else None
+            raise InputError(f"is not JSON: {error.msg}, found '{found}'", where=where, hint=hint) from None
         except ValueError as error:  # Python refuses integers of thousands of digits
             raise InputError(f"is not JSON: {error}", where=Place(name, line)) from None
         except RecursionError:
             raise InputError("is nested too deeply", where=Place(name, line)) from None
-
-
-def _cut_off(text: str, error: json.JSONDecodeError) -> str | None:
-    return "Is the file complete?" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else None
 
 
 class _RepeatedKey(dict[str, Any]):
@@ -173,60 +165,49 @@ def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
         if len(text) > MAX_RECORD + sources.PIECE:
             raise InputError(f"an item is longer than {MAX_RECORD:,} characters", where=Place(source.name, line))
 
-    def upto(expected: str) -> str:
-        """The next character that is not blank, which must be one of those."""
+    def upcoming(final: bool = False) -> str:
+        """The next character that is not blank; after the `final` one there may be none."""
         nonlocal at
-        while True:
-            while at < len(text) and text[at] in " \t\r\n":
-                at += 1
+        while not ended or at < len(text):
+            at = _BLANKS.match(text, at).end()  # type: ignore[union-attr]
             if at < len(text):
-                break
-            if ended:
-                raise InputError(
-                    "is not JSON: the array has no end", where=Place(source.name, line), hint="Is the file complete?"
-                )
+                return text[at]
             more()
-        if expected and text[at] not in expected:
-            fault = json.JSONDecodeError(f"Expecting {' or '.join(expected)}", text, at)
-            with parser.explained(text, source.name, line, column):
-                raise fault
-        return text[at]
+        if final:
+            return ""
+        where = Place(source.name, line)
+        raise InputError("is not JSON: the array has no end", where=where, hint="Is the file complete?")
 
-    upto("[")
-    at += 1
-    number = 0
-    if upto("") == "]":
+    def take(expected: str) -> str:
+        nonlocal at
+        if (character := upcoming()) not in expected:
+            refuse(f"Expecting {' or '.join(expected)}")
         at += 1
-    else:
-        while True:
-            upto("")
-            try:
-                data, end = parser.parse_first(text, at)
-            except (ValueError, RecursionError) as error:
-                if not ended and isinstance(error, json.JSONDecodeError) and _may_go_on(error, text):
-                    more()
-                    continue
-                with parser.explained(text, source.name, line, column):
-                    raise
-            place = f"{source.name}[{number}]"
-            if not text.isascii() and _ESCAPED.search(text, at, end):
-                counts["not-utf8"] += 1
-            yield number, parser.checked(data, place)
-            number += 1
-            at = end
-            closed = upto(",]") == "]"
-            at += 1
-            if closed:
-                break
-    while at < len(text) or not ended:
-        while at < len(text) and text[at] in " \t\r\n":
-            at += 1
-        if at < len(text):
+        return character
+
+    def refuse(message: str) -> NoReturn:
+        with parser.explained(text, source.name, line, column):
+            raise json.JSONDecodeError(message, text, at)
+
+    take("[")
+    number = 0
+    closed = upcoming() == "]" and bool(take("]"))
+    while not closed:
+        upcoming()
+        try:
+            data, end = parser.decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            at_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(text) - 12
+            if not ended and (at_end or str(error).startswith("Unterminated")):  # perhaps only cut off
+                more()
+                continue
             with parser.explained(text, source.name, line, column):
-                raise json.JSONDecodeError("Extra data", text, at)
-        more()
-
-
-def _may_go_on(error: json.JSONDecodeError, text: str) -> bool:
-    """Whether the text is perhaps only cut off, so that reading on may help."""
-    return error.pos >= len(text) - 12 or error.msg.startswith("Unterminated")
+                raise
+        if not text.isascii() and _ESCAPED.search(text, at, end):
+            counts["not-utf8"] += 1
+        yield number, parser.checked(data, f"{source.name}[{number}]")
+        number += 1
+        at = end
+        closed = take(",]") == "]"
+    if upcoming(final=True):
+        refuse("Extra data")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from numbers import Real
@@ -13,8 +12,8 @@ import numpy as np
 from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io.aliases import PAIR_FIELDS
-from goldrank.io.record_fields import FieldValue, RecordFields, fields_of
-from goldrank.io.records import as_mapping, of_columns, open_records
+from goldrank.io.records import FieldValue, RecordFields, as_mapping, fields_of, of_columns, open_records
+from goldrank.io.text_values import absent
 from goldrank.notes import Note, from_counts
 
 YES = frozenset(("true", "t", "yes", "y", "1", "1.0"))
@@ -56,8 +55,8 @@ def read_labels(
         if missing is not None:
             hint = f"Say which field it is: fields={{'{missing}': ...}}, or --map {missing}=... on the command line."
             raise InputError(f"there is no {missing}; fields are: {fields_of(record)}", where=where, hint=hint)
-        texts = [_text(found[role].value, role, where) for role in ("retrieved", "reference")]
-        pairs.append(LabelledPair(texts[0], texts[1], _label(found["label"].value, where), where))
+        retrieved, reference = (_text(found[role].value, role, where) for role in ("retrieved", "reference"))
+        pairs.append(LabelledPair(retrieved, reference, _label(found["label"].value, where), where))
     if not pairs:
         raise InputError("there are no labelled pairs", where=records.name, hint=HINT)
     labels: dict[tuple[str, str], set[bool]] = {}
@@ -78,7 +77,6 @@ class PairFields(RecordFields):
         super().__init__(given, {role: (known,) for role, known in PAIR_FIELDS.items()})
 
     def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        """The fields that the record has."""
         by_name = {self.normal(key): key for key in record if isinstance(key, str)}
         found = self.find_given(record, where)
         for role, known in PAIR_FIELDS.items():
@@ -98,18 +96,18 @@ def _is_triple(row: Any) -> bool:
 def _text(value: Any, name: str, where: str) -> str:
     if isinstance(value, str):
         return value
-    kind = "missing" if value is None or value != value else f"of type {type(value).__name__}"
+    kind = "missing" if absent(value) else f"of type {type(value).__name__}"
     raise InputError(f"the {name} is {kind}; it must be text", where=where)
 
 
 def _label(value: Any, where: str) -> bool:
+    word = value.strip().casefold() if isinstance(value, str) else value
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, str) and value.strip().casefold() in YES | NO:
-        return value.strip().casefold() in YES
+    if isinstance(word, str) and word in YES | NO:
+        return word in YES
     if isinstance(value, Real) and float(value) in (0.0, 1.0):
         return float(value) == 1.0
-    missing = value is None or (isinstance(value, str) and not value.strip())
-    missing = missing or (isinstance(value, Real) and math.isnan(float(value)))
+    missing = absent(value) or (isinstance(word, str) and not word) or (isinstance(value, Real) and value != value)
     what = "the label is missing" if missing else f"the label is {ids.show(repr(value))}"
     raise InputError(what, where=where, hint="A label is true or false, yes or no, 1 or 0. Leave out unlabelled pairs.")

@@ -15,6 +15,8 @@ from goldrank.errors import InputError
 from goldrank.io import aliases
 from goldrank.notes import from_counts
 
+RowName = Callable[[int], str]
+
 
 def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
@@ -32,11 +34,8 @@ def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]
         yield from ((query, doc, score) for doc, score in docs.items())
         return
     if isinstance(docs, str | bytes) or not isinstance(docs, Iterable):
-        raise InputError(
-            f"results of query {query!r} are a {type(docs).__name__}",
-            where=name,
-            hint='Results are {"d1": 0.9, "d2": 0.4} or a ranked list ["d1", "d2"].',
-        )
+        hint = 'Results are {"d1": 0.9, "d2": 0.4} or a ranked list ["d1", "d2"].'
+        raise InputError(f"results of query {query!r} are a {type(docs).__name__}", where=name, hint=hint)
     for rank, item in enumerate(docs, 1):
         if isinstance(item, tuple | list):
             if len(item) != 2:
@@ -47,11 +46,7 @@ def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]
 
 
 def run_from_rows(
-    rows: Iterable[Any],
-    name: str,
-    duplicates: str = "error",
-    queries: Sequence[Any] = (),
-    where: Callable[[int], str] | None = None,
+    rows: Iterable[Any], name: str, duplicates: str = "error", queries: Sequence[Any] = (), where: RowName | None = None
 ) -> Run:
     """A run from (query, doc, score) tuples, or named tuples with those fields under any of their names.
 
@@ -62,7 +57,6 @@ def run_from_rows(
     doc_types: set[type] = set()
     kept: list[tuple[str, str, float]] = []
     repeated = 0
-
     row_name = where or (lambda number: f"{name}: row {number + 1}")
 
     def place(number: int) -> str:
@@ -82,11 +76,9 @@ def run_from_rows(
             repeated += 1
             if duplicates == "error":
                 before = next(i for i, other in enumerate(kept) if other[:2] == (q, d))
-                raise InputError(
-                    f"this document is in the ranking twice, first at {row_name(before)}",
-                    where=place(number),
-                    hint="Remove one of the two, or choose: duplicates='first', 'last' or 'count'.",
-                )
+                what = f"this document is in the ranking twice, first at {row_name(before)}"
+                hint = "Remove one of the two, or choose: duplicates='first', 'last' or 'count'."
+                raise InputError(what, where=place(number), hint=hint)
             if duplicates == "first":
                 continue
             del row[d]
@@ -103,18 +95,13 @@ def run_from_rows(
 
 def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
     """One run from several that are held in memory, such as JSON files."""
-    numbers: list[int] = []
+    rows = (row for run in runs for query, docs in run.items() for row in _rows_of(query, docs, name))
+    ends = np.cumsum([sum(map(len, run.values())) for run in runs])
 
-    def rows() -> Iterator[tuple[str, str, float]]:
-        for number, run in enumerate(runs):
-            for query, docs in run.items():
-                for doc, score in docs.items():
-                    numbers.append(number)
-                    yield query, doc, score
+    def where(row: int) -> str:
+        return places[int(np.searchsorted(ends, row, "right"))]
 
-    joined = run_from_rows(
-        rows(), name, duplicates, [q for run in runs for q in run], where=lambda row: places[numbers[row]]
-    )
+    joined = run_from_rows(rows, name, duplicates, [query for run in runs for query in run], where)
     joined.id_kind = "text"
     joined.notes = (*dict.fromkeys(note for run in runs for note in run.notes), *joined.notes)
     return joined
@@ -142,31 +129,21 @@ class RowsInMemory(BlockSource):
         return hashlib.sha256(repr(self._rows).encode("utf-8", "surrogateescape")).hexdigest()
 
     def _block(self) -> Block:
-        queries = [ids.encode(q) for q, _, _ in self._rows]
-        docs = [ids.encode(d) for _, d, _ in self._rows]
+        queries = [ids.encode(query) for query, _, _ in self._rows]
+        docs = [ids.encode(doc) for _, doc, _ in self._rows]
         begin = [i for i in range(len(queries)) if i == 0 or queries[i] != queries[i - 1]]
-        columns = {
-            "score": np.array([s for _, _, s in self._rows], np.float64),
-            "key": self.keys(docs),
-        }
+        score = np.array([score for _, _, score in self._rows], np.float64)
+        key = self.keys(docs)
 
-        def rows(lines: np.ndarray) -> Rows:
-            return Rows(
-                columns["score"][lines],
-                columns["key"][lines],
-                lambda some: [docs[lines[i]] for i in some],
-                lambda line: f"{self.name}: row {lines[line] + 1}",
-            )
+        def columns(lines: np.ndarray) -> dict[str, Any]:
+            texts, place = lambda some: [docs[i] for i in lines[some]], lambda i: f"{self.name}: row {lines[i] + 1}"
+            return {"score": score[lines], "key": key[lines], "docs": texts, "place": place}
 
-        everything = rows(np.arange(len(docs)))
         return Block(
-            everything.score,
-            everything.key,
-            everything.docs,
-            everything.place,
-            [queries[i] for i in begin],
-            np.array([*begin, len(docs)], np.int64),
-            rows,
+            **columns(np.arange(len(docs))),
+            queries=[queries[i] for i in begin],
+            start=np.array([*begin, len(docs)], np.int64),
+            keep=lambda lines: Rows(**columns(lines)),
         )
 
 
@@ -194,19 +171,12 @@ def _graded(query: Any, docs: Any, name: str) -> Any:
     try:
         return dict.fromkeys(docs, 1)
     except TypeError:
-        raise InputError(
-            f"the documents of query {query!r} are not ids",
-            where=name,
-            hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}, or {"q1": ["d1"]} if all listed are relevant.',
-        ) from None
+        hint = 'Judgements look like {"q1": {"d1": 2, "d2": 0}}, or {"q1": ["d1"]} if all listed are relevant.'
+        raise InputError(f"the documents of query {query!r} are not ids", where=name, hint=hint) from None
 
 
 def qrels_from_rows(
-    rows: Iterable[Any],
-    name: str,
-    judgements: str = "error",
-    real_grades: bool = False,
-    where: Callable[[int], str] | None = None,
+    rows: Iterable[Any], name: str, judgements: str = "error", real_grades: bool = False, where: RowName | None = None
 ) -> Qrels:
     """Qrels from (query, doc, grade) tuples, or named tuples with those fields under any of their names."""
     place = where or (lambda number: f"{name}: row {number + 1}")
@@ -219,22 +189,15 @@ def qrels_from_rows(
         columns[0].append(ids.as_text(query, "query id"))
         columns[1].append(ids.as_text(doc, "document id"))
         columns[2].append(check_grade(grade, place(number), real_grades))
-    return Qrels.from_rows(
-        *columns,
-        name=name,
-        where=place,
-        judgements=judgements,
-        kind=ids.kind(query_types, doc_types, name),
-    )
+    kind = ids.kind(query_types, doc_types, name)
+    return Qrels.from_rows(*columns, name=name, where=place, judgements=judgements, kind=kind)
 
 
 def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> Iterator[tuple[Any, Any, Any]]:
     """Three values of each row: by field name for named tuples, objects with fields and dicts, else the first three."""
     fields: dict[str, str] | None = None
-    first = True
     for number, row in enumerate(rows, 1):
-        if first:
-            first = False
+        if number == 1:
             declared = getattr(row, "_fields", None) or (list(row) if isinstance(row, Mapping) else None)
             fields = aliases.find_all(declared, wanted, name) if declared else None
         try:
@@ -246,8 +209,5 @@ def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> It
                 query, doc, value, *_ = row
                 yield query, doc, value
         except (KeyError, AttributeError, TypeError, ValueError):
-            raise InputError(
-                f"row {number} is {row!r:.80}, not ({', '.join(wanted)})",
-                where=name,
-                hint=f"Each row has {', '.join(wanted)}.",
-            ) from None
+            hint = f"Each row has {', '.join(wanted)}."
+            raise InputError(f"row {number} is {row!r:.80}, not ({', '.join(wanted)})", where=name, hint=hint) from None

@@ -7,12 +7,13 @@ compact protocol; here they are dicts from field numbers to values.
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
 from goldrank.errors import InputError
+from goldrank.io.sources import read_fully
 
 MAGIC = b"PAR1"
 PAGE_HEADER = 1 << 14
@@ -39,23 +40,15 @@ def check(file: IO[bytes], where: str) -> Shape:
         length = int.from_bytes(tail[:4], "little")
         _require(tail[4:] == MAGIC and length <= size - 12, "the footer is missing")
         footer = _Thrift(_read(file, size - 8 - length, length)).struct()
-        for chunk in _chunks(footer):
-            _check_pages(file, chunk, size)
+        for chunk in itertools.chain.from_iterable(group[1] for group in footer[4]):
+            if 1 not in chunk and 3 in chunk:  # its pages are in this file
+                _check_pages(file, chunk[3], size)
         groups = [(group[3], sum(chunk[3][6] for chunk in group[1] if 3 in chunk)) for group in footer[4]]
         rows = [int(number) for number, _ in groups]
         return Shape(sum(rows), max(rows, default=0), max((int(size) for _, size in groups), default=0))
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"cannot be read as Parquet: {error or 'it is damaged'}", where=where, hint="Is the file complete?"
-        ) from None
-
-
-def _chunks(footer: dict[int, Any]) -> Iterator[dict[int, Any]]:
-    """The metadata of each column chunk that is in this file."""
-    for group in footer[4]:
-        for chunk in group[1]:
-            if 1 not in chunk and 3 in chunk:
-                yield chunk[3]
+        hint = "Is the file complete?"
+        raise InputError(f"cannot be read as Parquet: {error or 'it is damaged'}", where=where, hint=hint) from None
 
 
 def _check_pages(file: IO[bytes], chunk: dict[int, Any], size: int) -> None:
@@ -87,11 +80,7 @@ def _page_header(file: IO[bytes], at: int, end: int) -> tuple[dict[int, Any], in
 
 def _read(file: IO[bytes], at: int, size: int) -> bytes:
     file.seek(at)
-    parts: list[bytes] = []
-    while size > 0 and (data := file.read(size)):
-        parts.append(data)
-        size -= len(data)
-    return b"".join(parts)
+    return read_fully(file, size)
 
 
 def _require(condition: bool, otherwise: str) -> None:

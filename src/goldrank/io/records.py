@@ -1,40 +1,32 @@
-"""Records, one per question, from files, frames and objects: read again and again, and piece by piece from files."""
+"""Records, one per question, from files, frames and objects: read again and again, and piece by piece from files.
+
+`RecordFields` finds which field holds what: by the names that tools use (`aliases`), or a user's own dotted paths.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data.texts import TextItem
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, OptionError, Place, did_you_mean, one_of
 from goldrank.io import formats
-from goldrank.io.aliases import RECORD_LISTS
-from goldrank.io.files import InputFiles, open_files
-from goldrank.io.kinds import is_file, is_frame
-from goldrank.io.record_fields import FieldValue
+from goldrank.io.aliases import ANSWERS, DEEPEVAL_FIELDS, ITEM_FIELDS, LANGSMITH_QUESTIONS, RECORD_LISTS, Groups
+from goldrank.io.files import InputFiles, is_file, is_frame, open_files
+from goldrank.io.json_text import step
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
 HINT = "Expected one object per line, or a list of objects, with retrieved texts and references."
 
 Rows = Callable[[Counter[str]], Iterator[tuple[int, Any]]]
-
-
-class FieldFinder(Protocol):
-    """Knows which field of a record holds what."""
-
-    def wants(self, column: str) -> bool:
-        """Whether a column of a table can be of use."""
-        ...
-
-    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
-        """What the record holds, by goldrank's names."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +53,7 @@ class Records:
         return cls(source.name, source.label, rows, place, source.digest, source.notes, cells)
 
 
-def open_records(data: Any, fields: FieldFinder, format: str | None = None, *, name: str = "items") -> Records:
+def open_records(data: Any, fields: RecordFields, format: str | None = None, *, name: str = "items") -> Records:
     """Records from a path, a stream, a data frame, a dict of columns, one record, or an iterable of records.
 
     `name` is what to call data that have no name of their own.
@@ -77,21 +69,19 @@ def open_records(data: Any, fields: FieldFinder, format: str | None = None, *, n
     if isinstance(data, Mapping):
         return of_mapping(data, fields, name)
     if isinstance(data, TextItem):
-        return _listed([data], name)
+        data = [data]
     if hasattr(data, "itertuples") and hasattr(data, "columns"):  # pandas: its objects are taken as they are
         return of_columns({str(column): data[column] for column in data.columns}, name)
     if is_frame(data):
         from goldrank.io import tables
 
-        return tables.read_records(
-            tables.InputTable(tables.to_lazy(data, name), name=name), formats.Reading("frame", fields=fields)
-        )
+        table = tables.InputTable(tables.to_lazy(data, name), name=name)
+        return tables.read_records(table, formats.Reading("frame", fields=fields))
     if isinstance(data, bytes) or not isinstance(data, Iterable):
-        raise InputError(
-            f"{type(data).__name__} cannot be read as {name}",
-            hint="Give a path, a list of dicts, a dict of columns or a data frame.",
-        )
-    return _listed(list(data) if isinstance(data, Iterator) else data, name)
+        hint = "Give a path, a list of dicts, a dict of columns or a data frame."
+        raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint)
+    entries = list(data) if isinstance(data, Iterator) else data
+    return Records(name, name, lambda counts: enumerate(entries), lambda number: f"{name}[{number}]")
 
 
 def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
@@ -99,8 +89,7 @@ def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
     if type(record) is dict or isinstance(record, Mapping):
         return record
     if isinstance(record, tuple) and hasattr(record, "_asdict"):
-        named: Mapping[str, Any] = record._asdict()
-        return named
+        return dict(record._asdict())
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
     if hasattr(record, "__dict__") and not isinstance(record, type) and not callable(record):
@@ -112,14 +101,7 @@ def _shown(value: Any) -> str:
     return ids.show(repr(value), 60)
 
 
-# Objects.
-
-
-def _listed(data: Iterable[Any], name: str) -> Records:
-    return Records(name, name, lambda counts: enumerate(data), lambda number: f"{name}[{number}]")
-
-
-def of_mapping(data: Mapping[Any, Any], fields: FieldFinder, name: str, line: int | None = None) -> Records:
+def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: int | None = None) -> Records:
     """One record, a dict of columns, or an object with a list of records in it."""
     if not data:
         raise InputError("no items", where=name, hint="Is it the right file, and is it complete?")
@@ -137,18 +119,16 @@ def of_mapping(data: Mapping[Any, Any], fields: FieldFinder, name: str, line: in
 
 def of_columns(data: Mapping[Any, Any], name: str) -> Records:
     """Records from a dict of columns."""
-    columns = {key: list(values) for key, values in data.items() if _is_column(values)}
-    sizes = {key: len(values) for key, values in columns.items()}
-    other = next((key for key in data if key not in columns), None)
-    if other is not None:
-        raise InputError(f"column '{ids.show(str(other))}' is {_shown(data[other])}, not a list", where=name)
-    if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{ids.show(str(key))} has {size:,}" for key, size in sizes.items())
+    for key, values in data.items():
+        if not _is_column(values):
+            raise InputError(f"column '{ids.show(str(key))}' is {_shown(values)}, not a list", where=name)
+    columns = {key: list(values) for key, values in data.items()}
+    if len({len(values) for values in columns.values()}) > 1:
+        listed = ", ".join(f"{ids.show(str(key))} has {len(values):,}" for key, values in columns.items())
         raise InputError(f"columns are not equally long: {listed}", where=name)
 
     def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
-        for number, values in enumerate(zip(*columns.values(), strict=True)):
-            yield number, dict(zip(columns, values, strict=True))
+        return enumerate(dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
     return Records(name, name, rows, lambda number: f"{name}: row {number + 1}")
 
@@ -166,9 +146,6 @@ def _is_list_of_records(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
 
 
-# Files.
-
-
 def _joined(files: list[Records], whole: InputFiles) -> Records:
     """The records of several files, one after the other."""
 
@@ -181,10 +158,216 @@ def _joined(files: list[Records], whole: InputFiles) -> Records:
         return files[number % len(files)].place(number // len(files))
 
     def digest() -> str:
-        hashed = hashlib.sha256()
-        for file in files:
-            hashed.update((file.digest() if file.digest else "").encode())
-        return hashed.hexdigest()
+        return hashlib.sha256("".join(file.digest() for file in files if file.digest).encode()).hexdigest()
 
     notes = [note for file in files for note in file.notes]
     return Records(whole.name, whole.label, rows, place, digest, notes, files[0].cells)
+
+
+Path = tuple[str, ...]
+
+NOUNS = {
+    "query": "query's id",
+    "retrieved": "retrieved texts",
+    "retrieved_ids": "retrieved ids",
+}
+"""What to call a field in messages, where that is not its name."""
+_MUST_BE_ONE = ("retrieved", "references", "evidence", "retrieved_ids")
+_HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_MISSING = object()
+
+
+class FieldValue(NamedTuple):
+    """The value of a field and its place in the record."""
+
+    value: Any
+    path: str
+
+
+class RecordFields:
+    """Fields that a user names by dotted paths, `given`, and all names that are `known` otherwise."""
+
+    def __init__(self, given: Mapping[str, str | None] | None, known: Mapping[str, Groups]) -> None:
+        if given is not None and not isinstance(given, Mapping):
+            hint = 'For example fields={"retrieved": "outputs.docs"}.'
+            raise OptionError(f"fields is {given!r:.60}, not a dict", hint=hint)
+        self.given: dict[str, str | None] = {}
+        for role, path in (given or {}).items():
+            one_of(role, known, "the name of a field")
+            if path is not None and (not isinstance(path, str) or not path.strip(".")):
+                hint = 'A path is text, for example "outputs.docs"; None for none.'
+                raise OptionError(f"the path of {role} is {path!r}", hint=hint)
+            self.given[role] = path
+        paths = [path for path in self.given.values() if path is not None]
+        self._roots = {path.split(".")[0] for path in paths} | set(paths)
+        self._known = {name for groups in known.values() for group in groups for name in group}
+
+    def normal(self, name: str) -> str:
+        """A name as `aliases` has it."""
+        return name.casefold()
+
+    def wants(self, column: str) -> bool:
+        """Whether a column of a table can be of use."""
+        return column in self._roots or self.normal(column) in self._known
+
+    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
+        """What the record holds, by goldrank's names."""
+        raise NotImplementedError
+
+    def find_given(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
+        """The fields that the user named."""
+        return {role: _at(role, path, record, where) for role, path in self.given.items() if path is not None}
+
+
+def fields_of(record: Mapping[Any, Any]) -> str:
+    """The fields of a record for a message."""
+    return ", ".join(map(ids.show, list(_paths(record))[:30])) or "none"
+
+
+def _at(role: str, path: str, record: Mapping[str, Any], where: str) -> FieldValue:
+    keys: Path = (path,) if path in record else tuple(path.split("."))
+    value = _value(record, keys)
+    if value is _MISSING:
+        what = f"has no field '{ids.show(path)}' for the {NOUNS.get(role, role)}; fields are: {fields_of(record)}"
+        raise InputError(what, where=where, hint=did_you_mean(path, _paths(record)))
+    return FieldValue(value, "$" + "".join(map(step, keys)))
+
+
+class _Plan(NamedTuple):
+    """Where to look in records that have certain keys."""
+
+    sure: list[tuple[str, str, str]]
+    """What, its only key, and that as a path."""
+    open: list[tuple[str, list[list[Path]]]]
+    """What, and groups of paths among which the values decide."""
+
+
+class ItemFields(RecordFields):
+    """Finds the fields of questions with texts. None in `given` says that there is no such field."""
+
+    def __init__(self, given: Mapping[str, str | None] | None = None) -> None:
+        super().__init__(given, ITEM_FIELDS)
+        self._known |= {"context", "inputs", "retrieval_error", *DEEPEVAL_FIELDS}
+        self.notes: dict[Note, None] = {}
+        """What was chosen where there was a choice, each once."""
+        self._plans: dict[tuple[Any, ...], _Plan] = {}
+
+    def normal(self, name: str) -> str:
+        """retrievalContext as retrieval_context."""
+        return _HUMP.sub(lambda hump: "_" + hump[1].lower(), name)
+
+    def find(self, record: Mapping[str, Any], where: str) -> dict[str, FieldValue]:
+        keys = tuple(record)
+        if keys not in self._plans:
+            self._plans[keys] = self._plan(keys)
+        plan = self._plans[keys]
+        found = {role: FieldValue(record[key], path) for role, key, path in plan.sure}
+        for role, groups in plan.open:
+            choices = (self._choose(role, group, record, where) for group in groups)
+            if chosen := next(filter(None, choices), None):
+                found[role] = chosen
+        found |= self.find_given(record, where)
+        question = found.get("question")
+        # `query` is an id beside a question; alone it is the question and, for want of another, its id.
+        if "query" not in self.given and isinstance(record.get("query"), str | int):
+            is_question = question is not None and question.path == "$.query"
+            if not (is_question and "query" in found):
+                if "query" in found and not is_question:
+                    self.notes[Note.of("query-field", other=found["query"].path[2:])] = None
+                found["query"] = FieldValue(record["query"], "$.query")
+        return found
+
+    def missing(self, role: str, record: Mapping[str, Any], where: str) -> InputError:
+        """The error for a field that is needed and not there."""
+        present = list(_paths(record))
+        hints = []
+        known = [name for group in ITEM_FIELDS[role] for name in group]
+        inner = [name for name in present if "." in name and self.normal(name.rpartition(".")[2]) in known]
+        for name in present:
+            near = difflib.get_close_matches(self.normal(name.rpartition(".")[2]), known, n=1, cutoff=0.8)
+            if near and near[0] != self.normal(name) and name not in inner:
+                hints.append(f"Is '{ids.show(name)}' meant to be {near[0]}?")
+                break
+        if role == "retrieved" and {self.normal(name) for name in present} & set(ITEM_FIELDS["retrieved_ids"][0]):
+            hints.append("Ids alone are evaluated by goldrank.evaluate(qrels, run).")
+        if role == "references" and "context" in present:
+            hints.append("Is 'context' what was retrieved or what should have been?")
+        path, quoted = (inner[0], f"'{inner[0]}'") if inner else ("...", "...")
+        hints.append(
+            f"Say which field it is: fields={{'{role}': {quoted}}}, or --map {role}={path} on the command line."
+        )
+        what = f"no {NOUNS.get(role, role)} found; fields are: {fields_of(record)}"
+        return InputError(what, where=where, hint=" ".join(hints))
+
+    def _plan(self, keys: tuple[Any, ...]) -> _Plan:
+        plan = _Plan([], [])
+        for role in ITEM_FIELDS:
+            groups = self._candidates(role, keys)
+            if groups and len(groups[0]) == 1 and len(groups[0][0]) == 1:
+                key = groups[0][0][0]
+                plan.sure.append((role, key, "$" + step(key)))
+                self._note_answers(role, key)
+            elif groups:
+                plan.open.append((role, groups))
+        return plan
+
+    def _note_answers(self, role: str, key: str) -> None:
+        if role == "references" and self.normal(key) in ANSWERS:
+            self.notes[Note.of("answers-as-references", field=key)] = None
+
+    def _candidates(self, role: str, keys: tuple[Any, ...]) -> list[list[Path]]:
+        if role in self.given:
+            return []
+        by_name: dict[str, list[str]] = {}
+        for key in keys:
+            if isinstance(key, str):
+                by_name.setdefault(self.normal(key), []).append(key)
+        groups: list[list[Path]] = [
+            [(key,) for name in group for key in by_name.get(name, ())] for group in ITEM_FIELDS[role]
+        ]
+        if role == "references" and "context" in by_name and by_name.keys() & set(DEEPEVAL_FIELDS):
+            groups[0] += [(key,) for key in by_name["context"]]
+        if role == "question" and "inputs" in by_name:
+            groups.append([("inputs", name) for name in LANGSMITH_QUESTIONS])
+        return [group for group in groups if group]
+
+    def _choose(self, role: str, group: list[Path], record: Mapping[str, Any], where: str) -> FieldValue | None:
+        found = [(path, value) for path in group if (value := _value(record, path)) is not _MISSING]
+        if len(found) > 1:
+            found = [(path, value) for path, value in found if value is not None] or found[:1]
+        if not found:
+            return None
+        path, value = found[0]
+        if len(found) > 1:
+            shown = " and ".join(f"'{'.'.join(other)}'" for other, _ in found)
+            if role in _MUST_BE_ONE:
+                dotted = ".".join(path)
+                hint = f"Say which: fields={{'{role}': '{dotted}'}}, or --map {role}={dotted} on the command line."
+                raise InputError(f"{shown} may both be the {NOUNS.get(role, role)}", where=where, hint=hint)
+            self.notes[Note.of("field-choice", fields=shown, role=NOUNS.get(role, role))] = None
+        self._note_answers(role, path[0])
+        return FieldValue(value, "$" + "".join(map(step, path)))
+
+
+def _value(record: Any, path: Path) -> Any:
+    """What stands at a path; a name that is no position is looked up in every entry of a list."""
+    for at, key in enumerate(path):
+        if isinstance(record, Mapping) and key in record:
+            record = record[key]
+        elif isinstance(record, list | tuple) and not key.isdecimal():
+            found = [_value(entry, path[at:]) for entry in record]
+            return _MISSING if any(value is _MISSING for value in found) else found
+        elif isinstance(record, list | tuple) and int(key) < len(record):
+            record = record[int(key)]
+        else:
+            return _MISSING
+    return record
+
+
+def _paths(record: Mapping[Any, Any], before: str = "", depth: int = 3) -> Iterator[str]:
+    """The fields of a record, those of objects in it by dotted paths."""
+    for key, value in record.items():
+        if isinstance(value, Mapping) and value and depth > 1:
+            yield from _paths(value, f"{before}{key}.", depth - 1)
+        else:
+            yield f"{before}{key}"

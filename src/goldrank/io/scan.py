@@ -39,12 +39,10 @@ class FieldRanges:
 
     @property
     def size(self) -> int:
-        """The number of lines."""
         return len(self.ends[0])
 
     @property
     def width(self) -> int:
-        """The number of fields in a line."""
         return len(self.ends)
 
     def start(self, column: int) -> np.ndarray:
@@ -56,10 +54,6 @@ class FieldRanges:
         first = np.zeros_like(self.ends[0])
         np.add(self.ends[-1][:-1], 1, out=first[1:])
         return first
-
-    def offset(self, line: int, column: int) -> int:
-        """Where a field stands in its line, counted from 1."""
-        return int(self.start(column)[line] - self.start(0)[line]) + 1
 
     def words(self, begin: np.ndarray) -> np.ndarray:
         """Eight bytes from each position, the first byte lowest, read past the end as zeros."""
@@ -97,13 +91,12 @@ class FieldRanges:
         else:
             begin = int(self.ends[-1][low - 1]) + 1 if low else 0
         end = int(self.ends[-1][high - 1]) if high > low else begin
-        data = np.zeros(end - begin + PAD, np.uint8)
-        data[: end - begin] = self.data[begin:end]
+        data = padded(self.data[begin:end])
         starts = None if self.starts is None else [column[low:high] - begin for column in self.starts]
         return FieldRanges(data, [column[low:high] - begin for column in self.ends], starts)
 
 
-def padded(raw: bytes) -> np.ndarray:
+def padded(raw: bytes | np.ndarray) -> np.ndarray:
     """Bytes with the padding that `split` needs."""
     data = np.empty(len(raw) + PAD, np.uint8)
     data[: len(raw)] = np.frombuffer(raw, np.uint8)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from goldrank.errors import InputError, Place
-from goldrank.io import compression
-from goldrank.io.compression import Compression
+from goldrank.io.compression import COMPRESSIONS, Compression, split_suffix
 from goldrank.io.scan import PAD, padded
 from goldrank.notes import Note
 
@@ -31,16 +31,12 @@ MAX_RATIO = 250
 FREE = 64 << 20
 
 _FOREIGN = {
-    b"\x04\x22\x4d\x18": "an lz4 file",
-    b"PK\x03\x04": "a zip archive",
-    b"\x80\x02": "a pickle",
-    b"\x80\x03": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
-    b"SQLite format 3": "an SQLite database",
-    b"%PDF": "a PDF file",
+    (b"\x04\x22\x4d\x18",): "an lz4 file",
+    (b"PK\x03\x04",): "a zip archive",
+    (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"): "a pickle",
+    (b"SQLite format 3",): "an SQLite database",
+    (b"%PDF",): "a PDF file",
 }
-_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 
 Load = Callable[[], np.ndarray]
@@ -67,35 +63,31 @@ class ByteSource:
         self.compression: Compression | None = None
         with self.open() as stream:
             magic = self._read(stream, 16)
-        self.compression = compression.by_magic(magic)
+        self.compression = next((kind for kind in COMPRESSIONS.values() if magic.startswith(kind.magic)), None)
         with self.open() as stream:
             head = self._read(stream, HEAD)
         self._refuse_foreign(head)
         self.start = len(_BOM) if head.startswith(_BOM) else 0
         if self.start:
             self.notes.append(Note.of("byte-order-mark"))
-        _, suffix = compression.split_suffix(name)
+        _, suffix = split_suffix(name)
         if suffix and not self.compression:
             self.notes.append(Note.of("not-compressed", suffix=suffix))
-        self.head = head[self.start :]
+        self.head: bytes = head[self.start :]
         self.old_mac = b"\r" in self.head and b"\n" not in self.head
         if self.old_mac:
             self.notes.append(Note.of("cr-line-ends"))
 
     def _refuse_foreign(self, head: bytes) -> None:
         wide = len(head) > 3 and (head[1::2][:2] == b"\0\0" or head[::2][:2] == b"\0\0")
-        if head.startswith(_UTF16) or wide:
-            raise InputError(
-                "looks like UTF-16 text", where=self.name, hint="Save it as UTF-8 (or plain ASCII) and try again."
-            )
-        for sign, what in _FOREIGN.items():
-            if head.startswith(sign):
-                raise InputError(
-                    f"is {what}, which is not read",
-                    where=self.name,
-                    hint="Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; "
-                    f"text may be compressed: {', '.join(compression.COMPRESSIONS)}.",
-                )
+        if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")) or wide:
+            hint = "Save it as UTF-8 (or plain ASCII) and try again."
+            raise InputError("looks like UTF-16 text", where=self.name, hint=hint)
+        what = next((what for signs, what in _FOREIGN.items() if head.startswith(signs)), None)
+        if what is not None:
+            hint = "Runs and qrels are TREC text, tables (CSV, Parquet, Arrow) or JSON; text may be compressed: "
+            hint += f"{', '.join(COMPRESSIONS)}."
+            raise InputError(f"is {what}, which is not read", where=self.name, hint=hint)
 
     @contextmanager
     def open(self) -> Iterator[Any]:
@@ -104,12 +96,8 @@ class ByteSource:
             raw = self._opener()
         except (OSError, ValueError) as error:
             raise cannot_open(error, self.name) from None
-        with raw:
-            if self.compression is None:
-                yield raw
-            else:
-                with self.compression.open(raw) as stream:
-                    yield stream
+        with raw, self.compression.open(raw) if self.compression else nullcontext(raw) as stream:
+            yield stream
 
     def read(self, *, lines: bool = False) -> bytes:
         """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
@@ -127,60 +115,41 @@ class ByteSource:
     def chunks(self, piece: int | None = None) -> Iterator[bytes]:
         """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF."""
         total = 0
-        piece = piece or PIECE
         with self.open() as stream:
             self._read(stream, self.start)
-            while data := self._read(stream, piece):
+            while data := self._read(stream, piece or PIECE):
                 total += len(data)
                 if self.compression and total > FREE and total > MAX_RATIO * (self.size or total):
-                    raise InputError(
-                        f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)",
-                        where=self.name,
-                        hint="Is this a text file of rankings? If so, unpack it yourself first.",
-                    )
+                    what = f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)"
+                    hint = "Is this a text file of rankings? If so, unpack it yourself first."
+                    raise InputError(what, where=self.name, hint=hint)
                 yield data.replace(b"\r", b"\n") if self.old_mac else data
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers, each a record that may be long; without their LF."""
         number = 1
-        rest: list[bytes] = []
-        held = 0
+        rest = b""
         done = self.start
         watch = self.watch if self.watch is not None and self.compression is None else lambda offset: None
         for data in self.chunks():
-            first, *others = data.split(b"\n")
-            rest.append(first)
-            held += len(first)
-            if held > MAX_RECORD:
-                raise InputError(
-                    f"a line is longer than {MAX_RECORD:,} bytes",
-                    where=Place(self.name, number),
-                    hint="Is this a text file with a record in each line?",
-                )
-            if others:
-                yield number, b"".join(rest)
-                at = done + len(first) + 1
-                for line in others[:-1]:
-                    at += len(line) + 1
-                    watch(at)
-                    number += 1
-                    yield number, line
+            at = done - len(rest)
+            *whole, rest = (rest + data).split(b"\n")
+            if len((whole or [rest])[0]) > MAX_RECORD:
+                hint, where = "Is this a text file with a record in each line?", Place(self.name, number)
+                raise InputError(f"a line is longer than {MAX_RECORD:,} bytes", where=where, hint=hint)
+            for line in whole:
+                at += len(line) + 1
+                watch(at)
+                yield number, line
                 number += 1
-                rest = others[-1:]
-                held = len(rest[0])
             done += len(data)
             watch(done)
-        if held:
-            yield number, b"".join(rest)
+        if rest:
+            yield number, rest
 
     def texts(self) -> Iterator[str]:
         """The data as text, piece by piece; bytes that are not UTF-8 become surrogate escapes."""
-        import codecs
-
-        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        for data in self.chunks():
-            yield decoder.decode(data)
-        yield decoder.decode(b"", final=True)
+        return codecs.iterdecode(self.chunks(), "utf-8", "surrogateescape")
 
     def pieces(self, share: float = 1.0) -> Iterator[tuple[int, Load]]:
         """Offsets and loaders of consecutive pieces; each ends at a line end, except perhaps the last."""
@@ -238,21 +207,19 @@ class ByteSource:
     def lines_before(self, offset: int) -> int:
         """How many line ends come before a byte; read anew, since only messages need it."""
         count = 0
-        left = offset - self.start
-        for data in self.chunks():
-            if left <= 0:
+        at = self.start
+        for data in self.chunks() if offset > at else ():
+            count += data.count(b"\n", 0, offset - at)
+            at += len(data)
+            if at >= offset:
                 break
-            count += data.count(b"\n", 0, left)
-            left -= len(data)
         return count
 
     def long_line(self, offset: int) -> InputError:
         """The error for a line without end."""
-        return InputError(
-            f"a line is longer than {MAX_LINE:,} bytes",
-            where=Place(self.name, self.lines_before(offset) + 1),
-            hint="Is this a text file of rankings? Ids may have up to 65,536 bytes.",
-        )
+        where = Place(self.name, self.lines_before(offset) + 1)
+        hint = "Is this a text file of rankings? Ids may have up to 65,536 bytes."
+        return InputError(f"a line is longer than {MAX_LINE:,} bytes", where=where, hint=hint)
 
     def empty(self) -> InputError:
         """The error for an input without data."""
@@ -279,24 +246,24 @@ class ByteSource:
             return int(stream.seek(0, os.SEEK_END)) if stream.seekable() else None
 
     def _read(self, stream: Any, size: int) -> bytes:
-        """`size` bytes, or all that are left."""
-        parts: list[bytes] = []
         try:
-            while size > 0 and (data := stream.read(size)):
-                parts.append(data)
-                size -= len(data)
+            return read_fully(stream, size)
         except Exception as error:
             damage = OSError if self.compression is None else self.compression.damage()
             if not isinstance(error, (OSError, EOFError, damage)):
                 raise
-            raise self._damaged(error) from None
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
+            what, hint = f"{kind}: {error} ({self.size:,} bytes as stored)", "Fetch or make the file again."
+            raise InputError(what, where=self.name, hint=hint) from None
 
-    def _damaged(self, error: Exception) -> InputError:
-        kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
-        return InputError(
-            f"{kind}: {error} ({self.size:,} bytes as stored)", where=self.name, hint="Fetch or make the file again."
-        )
+
+def read_fully(stream: Any, size: int) -> bytes:
+    """`size` bytes, or all that are left, of a stream that may return fewer at a time."""
+    parts: list[bytes] = []
+    while size > 0 and (data := stream.read(size)):
+        parts.append(data)
+        size -= len(data)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def open_source(given: Any) -> ByteSource:
@@ -332,11 +299,9 @@ def open_source(given: Any) -> ByteSource:
 def cannot_open(error: Exception, name: str) -> InputError:
     """The error for a path that cannot be opened, in the system's words."""
     shown = name if len(name) < 200 and name.isprintable() else f"{name[:60]!r}..."
-    hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
     is_text = len(name) > 200 or "\n" in name
-    return InputError(
-        f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint if is_text else None
-    )
+    hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame." if is_text else None
+    return InputError(f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint)
 
 
 def _spool(stream: Any, name: str) -> ByteSource:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data.qrels import Qrels
@@ -21,15 +21,14 @@ _NUMBER = r"^[ ]*[+-]?((inf(inity)?)|nan|(([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[
 
 def run_from_spark(frame: Any, name: str) -> Run:
     """A run that stays in Spark, from columns for query, document and score (or rank), or lists of results."""
-    columns, value = _columns(frame, "score", name)
-    score = _number(columns["value"], value, name)
-    if value == "rank":
+    columns = _columns(frame, "score", name)
+    score = _number(columns.value, columns.word, name)
+    if columns.word == "rank":
         score = f"-({score})"
-    query, doc = (_id(columns[word], word, name) for word in ("query", "doc"))
-    nothing = columns["nothing"].sql
+    query, doc = columns.ids(name)
+    nothing, given = columns.nothing, columns.value.sql
     longest = f"greatest(length({query}), length({doc})) > {ids.MAX_ID_BYTES}"
-    given = columns["value"].sql
-    lines = columns["frame"].frame.selectExpr(
+    lines = columns.frame.selectExpr(
         f"{query} AS query",
         f"{doc} AS doc",
         # Adding zero makes 0.0 of -0.0, so that both are one score to every part of Spark.
@@ -40,23 +39,18 @@ def run_from_spark(frame: Any, name: str) -> Run:
         " END AS problem",
         f"{nothing} AS nothing",
     )
-    known = {word: columns[word].label for word in ("query", "doc")} | {"score": columns["value"].label}
-    return Run(SparkLines(lines, name, known), name=name, id_kind=_kind(columns))
+    labels = {"query": columns.query.label, "doc": columns.doc.label, "score": columns.value.label}
+    kinds = ["int" if _is_whole(column.kind) else "str" for column in (columns.query, columns.doc)]
+    return Run(SparkLines(lines, name, labels), name=name, id_kind="/".join(dict.fromkeys(kinds)))
 
 
 def qrels_from_spark(frame: Any, name: str, judgements: str = "error") -> Qrels | None:
     """Judgements brought to the driver in one job; None if they are more than `MOST_JUDGEMENTS`."""
     from goldrank.io import tables
 
-    columns, value = _columns(frame, "grade", name)
-    table = (
-        columns["frame"]
-        .frame.selectExpr(
-            f"{columns['query'].sql} AS query", f"{columns['doc'].sql} AS doc", f"{columns['value'].sql} AS {value}"
-        )
-        .limit(MOST_JUDGEMENTS + 1)
-        .toArrow()
-    )
+    columns = _columns(frame, "grade", name)
+    named = (f"{columns.query.sql} AS query", f"{columns.doc.sql} AS doc", f"{columns.value.sql} AS {columns.word}")
+    table = columns.frame.selectExpr(*named).limit(MOST_JUDGEMENTS + 1).toArrow()
     if table.num_rows > MOST_JUDGEMENTS:
         return None
     try:
@@ -69,102 +63,90 @@ def qrels_from_spark(frame: Any, name: str, judgements: str = "error") -> Qrels 
 
 def judgements_in_spark(frame: Any, name: str) -> Any:
     """Judgements that stay in Spark, as `query` and `doc` (bytes) and `grade` (a double, null if it is no grade)."""
-    columns, _ = _columns(frame, "grade", name)
-    query, doc = (_id(columns[word], word, name) for word in ("query", "doc"))
-    return columns["frame"].frame.selectExpr(
-        f"{query} AS query",
-        f"{doc} AS doc",
-        f"{_number(columns['value'], 'grade', name)} AS grade",
-        f"{columns['value'].sql} IS NULL AS unjudged",
-    )
+    columns = _columns(frame, "grade", name)
+    query, doc = columns.ids(name)
+    grade = _number(columns.value, "grade", name)
+    unjudged = f"{columns.value.sql} IS NULL AS unjudged"
+    return columns.frame.selectExpr(f"{query} AS query", f"{doc} AS doc", f"{grade} AS grade", unjudged)
 
 
 def no_order(what: str, where: str, policy: str) -> GoldrankError:
     """The error for what needs an order of lines."""
-    return InputError(
-        what,
-        where=where,
-        hint=f"{policy} needs an order of lines, and a Spark DataFrame has none. Leave one line of each pair, for"
-        " example with groupBy(query, doc).agg(max(score)).",
-    )
+    hint = f"{policy} needs an order of lines, and a Spark DataFrame has none. Leave one line of each pair, for"
+    return InputError(what, where=where, hint=f"{hint} example with groupBy(query, doc).agg(max(score)).")
 
 
-# Columns.
-
-
-class _Column:
+class _Column(NamedTuple):
     """A column as SQL, its type, and the name that the user gave it."""
 
-    def __init__(self, sql: str, kind: str, label: str, frame: Any = None) -> None:
-        self.sql = sql
-        self.kind = kind
-        self.label = label
-        self.frame = frame
+    sql: str
+    kind: str
+    label: str
+
+
+class _Columns(NamedTuple):
+    """Where query, document and value are in a frame that has one row for each document."""
+
+    frame: Any
+    query: _Column
+    doc: _Column
+    value: _Column
+    word: str
+    """What the value is: "score", "rank" or "grade"."""
+    nothing: str = "false"
+    """Whether a row says no more than that a query has no results, as SQL."""
+
+    def ids(self, where: str) -> tuple[str, str]:
+        """Query and document as bytes."""
+        return _id(self.query, "query", where), _id(self.doc, "doc", where)
 
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _columns(frame: Any, wanted: str, where: str) -> tuple[dict[str, _Column], str]:
-    """Columns for query, doc and value, with lists of results laid out as lines; and what the value is."""
+def _columns(frame: Any, wanted: str, where: str) -> _Columns:
+    """Columns for query, doc and value, with lists of results laid out as rows."""
     schema = {field.name: field.dataType for field in frame.schema.fields}
-    present = list(schema)
-    found = aliases.find(present, "query")
+    found = aliases.find(schema, "query")
     nested = next(
         (name for name, kind in schema.items() if kind.typeName() in ("array", "map") and name != found), None
     )
-    if found is not None and aliases.find(present, "doc") in (None, nested) and nested is not None:
+    if found is not None and aliases.find(schema, "doc") in (None, nested) and nested is not None:
         return _listed(frame, found, schema, nested, wanted, where)
-    value = aliases.score_or_rank(present) if wanted == "score" else wanted
-    by_word = aliases.find_all(present, ("query", "doc", value), where)
-    columns = {
-        word: _Column(_quoted(name), _type(schema[name]), name)
-        for word, name in zip(("query", "doc", "value"), by_word.values(), strict=True)
-    }
-    return {**columns, "nothing": _Column("false", "boolean", ""), "frame": _Column("", "", "", frame)}, value
+    word = aliases.score_or_rank(schema) if wanted == "score" else wanted
+    names = aliases.find_all(schema, ("query", "doc", word), where).values()
+    query, doc, value = (_Column(_quoted(name), _type(schema[name]), name) for name in names)
+    return _Columns(frame, query, doc, value, word)
 
 
-def _listed(
-    frame: Any, query: str, schema: dict[str, Any], nested: str, wanted: str, where: str
-) -> tuple[dict[str, _Column], str]:
+def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted: str, where: str) -> _Columns:
     """One row per query with its results in a list: of structs, of ids (best first), or a map from id to number."""
     kind = schema[nested]
-    nothing = f"coalesce(size({_quoted(nested)}), 0) = 0"
-    columns = {"query": _Column("query", _type(schema[query]), query)}
-    value = wanted
+    word = wanted
     if kind.typeName() == "map":
-        laid_out = frame.selectExpr(
-            f"{_quoted(query)} AS query", f"{nothing} AS nothing", f"explode_outer({_quoted(nested)}) AS (doc, value)"
-        )
-        doc, number = ("doc", _type(kind.keyType)), ("value", _type(kind.valueType))
-        labels = (f"{nested}.key", f"{nested}.value")
+        explode = f"explode_outer({_quoted(nested)}) AS (doc, value)"
+        doc = _Column("doc", _type(kind.keyType), f"{nested}.key")
+        value = _Column("value", _type(kind.valueType), f"{nested}.value")
     else:
-        laid_out = frame.selectExpr(
-            f"{_quoted(query)} AS query",
-            f"{nothing} AS nothing",
-            f"posexplode_outer({_quoted(nested)}) AS (position, result)",
-        )
+        explode = f"posexplode_outer({_quoted(nested)}) AS (position, result)"
         element = kind.elementType
         if element.typeName() == "struct":
             fields = {field.name: field.dataType for field in element.fields}
-            value = aliases.score_or_rank(fields) if wanted == "score" else wanted
-            by_word = aliases.find_all(list(fields), ("doc", value), f"{where}: {nested}")
-            doc = (f"result.{_quoted(by_word['doc'])}", _type(fields[by_word["doc"]]))
-            number = (f"result.{_quoted(by_word[value])}", _type(fields[by_word[value]]))
-            labels = (f"{nested}.{by_word['doc']}", f"{nested}.{by_word[value]}")
+            word = aliases.score_or_rank(fields) if wanted == "score" else wanted
+            names = aliases.find_all(fields, ("doc", word), f"{where}: {nested}").values()
+            doc, value = (_Column(f"result.{_quoted(n)}", _type(fields[n]), f"{nested}.{n}") for n in names)
         else:
             # As for lists in Python: the first id of a run is the best, every id of qrels is relevant.
-            doc = ("result", _type(element))
+            doc = _Column("result", _type(element), nested)
             number = ("-(position + 1D)", "double") if wanted == "score" else ("1", "int")
-            labels = (nested, nested)
-    columns |= {
-        "doc": _Column(*doc, labels[0]),
-        "value": _Column(*number, labels[1]),
-        "nothing": _Column("nothing" if wanted == "score" else "false", "boolean", nested),
-        "frame": _Column("", "", "", laid_out if wanted == "score" else laid_out.where("NOT nothing")),
-    }
-    return columns, value
+            value = _Column(*number, nested)
+    nothing = f"coalesce(size({_quoted(nested)}), 0) = 0 AS nothing"
+    rows = frame.selectExpr(f"{_quoted(query)} AS query", nothing, explode)
+    query_column = _Column("query", _type(schema[query]), query)
+    if wanted == "score":
+        return _Columns(rows, query_column, doc, value, word, "nothing")
+    return _Columns(rows.where("NOT nothing"), query_column, doc, value, word)
 
 
 def _type(kind: Any) -> str:
@@ -176,11 +158,6 @@ def _is_whole(kind: str) -> bool:
     return kind in _WHOLE or (kind.startswith("decimal") and kind.endswith(",0)"))
 
 
-def _kind(columns: dict[str, _Column]) -> str:
-    query, doc = ("int" if _is_whole(columns[word].kind) else "str" for word in ("query", "doc"))
-    return query if query == doc else f"{query}/{doc}"
-
-
 def _id(column: _Column, what: str, where: str) -> str:
     """An id as bytes: so is every comparison, whatever collation the column has."""
     if column.kind == "binary":
@@ -189,11 +166,8 @@ def _id(column: _Column, what: str, where: str) -> str:
         return f"CAST({column.sql} AS BINARY)"
     if _is_whole(column.kind):
         return f"CAST(CAST({column.sql} AS STRING) AS BINARY)"
-    raise InputError(
-        f"{what} ids are of type {column.kind}",
-        where=f"{where}: column '{column.label}'",
-        hint="Ids are text or integers. pandas makes floats of integers where some are missing.",
-    )
+    hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
+    raise InputError(f"{what} ids are of type {column.kind}", where=f"{where}: column '{column.label}'", hint=hint)
 
 
 def _number(column: _Column, what: str, where: str) -> str:
@@ -203,8 +177,5 @@ def _number(column: _Column, what: str, where: str) -> str:
     if column.kind == "string":
         # Spark would take "1d" and "1f" for numbers.
         return f"CASE WHEN lower({column.sql}) RLIKE '{_NUMBER}' THEN try_cast({column.sql} AS DOUBLE) END"
-    raise InputError(
-        f"the {what} column is of type {column.kind}",
-        where=f"{where}: column '{column.label}'",
-        hint="It should hold numbers.",
-    )
+    place = f"{where}: column '{column.label}'"
+    raise InputError(f"the {what} column is of type {column.kind}", where=place, hint="It should hold numbers.")

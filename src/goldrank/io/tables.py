@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,6 @@ class InputTable:
 
     frame: pl.LazyFrame
     source: ByteSource | None = None
-    """The file that it was read from."""
     notes: Sequence[Note] = ()
     name: str = ""
     """What to call it if it is no file."""
@@ -57,18 +57,10 @@ class InputTable:
     shape: parquet_check.Shape | None = None
     """For a Parquet file that can be read in slices, its size."""
 
-    @property
-    def where(self) -> str:
-        """Its name in messages."""
-        return self.name if self.source is None else self.source.name
-
-    @property
-    def label(self) -> str:
-        """A short name for people."""
-        return self.name if self.source is None else self.source.label
+    def __post_init__(self) -> None:
+        self.where, self.label = (self.source.name, self.source.label) if self.source else (self.name, self.name)
 
     def row_name(self, row: int) -> str:
-        """Where a row is, counted from 1."""
         return f"{self.where}: row {row + 1}"
 
     def place(self, row: int) -> Place | str:
@@ -76,18 +68,14 @@ class InputTable:
         return self.row_name(row) if self.line_of is None else Place(self.where, self.line_of(row))
 
     def columns(self) -> list[str]:
-        """The names of the columns."""
         with reading(self.where):
             return self.frame.collect_schema().names()
 
     def with_columns_of_path(self, partition: Partition) -> InputTable:
-        """The same table with those columns of its path that it does not have itself."""
+        """The same with those columns of its path that it does not have itself."""
         present = self.columns() if partition else []
-        missing = [(name, value) for name, value in partition if name not in present]
-        if not missing:
-            return self
-        columns = [pl.lit(value, pl.String).alias(name) for name, value in missing]
-        return replace(self, frame=self.frame.with_columns(columns))
+        missing = [pl.lit(value, pl.String).alias(name) for name, value in partition if name not in present]
+        return replace(self, frame=self.frame.with_columns(missing)) if missing else self
 
 
 @contextmanager
@@ -98,34 +86,27 @@ def reading(where: str, kind: str = "a table") -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            f"cannot be read as {kind}: {_first_line(error)}", where=where, hint="Is the file complete?"
-        ) from None
+        hint = "Is the file complete?"
+        raise InputError(f"cannot be read as {kind}: {_first_line(error)}", where=where, hint=hint) from None
 
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
-# Files.
-
-
-def readers(open_table: Callable[[ByteSource], InputTable]) -> tuple[Callable[..., Any], ...]:
-    """`read_run`, `read_qrels` and `read_records` of a format, given how a file of it becomes a table."""
+def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callable[..., Any], ...]:
+    """`read_run`, `read_qrels` and `read_records` of formats, given how a file of one becomes a table."""
     return tuple(
-        (lambda source, how, read=read: read(open_table(source), how)) for read in (read_run, read_qrels, read_records)
+        (lambda source, how, read=read: read(open_table(source, how.format), how))
+        for read in (read_run, read_qrels, read_records)
     )
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    """A run in a table file."""
-    run = _run(table.with_columns_of_path(how.partition), "text")
-    run.notes = tuple(table.notes)
-    return run
+    return _run(table.with_columns_of_path(how.partition), "text")
 
 
 def read_qrels(table: InputTable, how: Reading) -> Judgements:
-    """Judgements in a table file."""
     return _judgements(table.with_columns_of_path(how.partition), how.real_grades)
 
 
@@ -155,9 +136,6 @@ def _batches(frame: pl.LazyFrame, size: int, where: str) -> Iterator[pl.DataFram
         yield batch
 
 
-# Data frames.
-
-
 def run_from_frame(frame: Any, name: str) -> Run:
     """A run from a data frame with columns for query, document and score (or rank)."""
     table = InputTable(to_lazy(frame, name), name=name)
@@ -167,17 +145,14 @@ def run_from_frame(frame: Any, name: str) -> Run:
 def qrels_from_frame(frame: Any, name: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
     table = InputTable(to_lazy(frame, name), name=name)
-    kind = _id_kind(table)
     qrels = Qrels.from_parts([_judgements(table, real_grades)], name=name, judgements=judgements)
-    qrels.id_kind = kind
+    qrels.id_kind = _id_kind(table)
     return qrels
 
 
 def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
     """Any data frame as a lazy polars one, without a copy where that is possible."""
-    if isinstance(frame, pl.LazyFrame):
-        return frame
-    if isinstance(frame, pl.DataFrame):
+    if isinstance(frame, pl.LazyFrame | pl.DataFrame):
         return frame.lazy()
     try:
         if hasattr(frame, "__arrow_c_stream__"):
@@ -192,26 +167,21 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
     raise InputError(f"{type(frame).__name__} is no data frame", where=name)
 
 
-# Runs.
-
-
 class TableRun(BlockSource):
     """A run in a table, ranked batch by batch (a `BlockSource`)."""
 
-    def __init__(self, table: InputTable, value: str, tagged: bool = False) -> None:
+    def __init__(self, table: InputTable, value: str) -> None:
         self.name = table.where
         self.source = table.source
         self.shape = table.shape
         self._table = table
         self._value = value
         """The column that orders documents: 'score', or 'rank' in its absence."""
-        self._tagged = tagged
 
     def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
         begin = 0
         step = max(1, int(BATCH * share))
-        batches = self._slices(step) if self._sliced else self._batches(step)
-        for load, size in batches:
+        for load, size in self._slices(step) if self._sliced else self._batches(step):
             yield lambda load=load, begin=begin: self._block(load(), begin)  # type: ignore[misc]
             begin += size
         if not begin:
@@ -252,12 +222,11 @@ class TableRun(BlockSource):
         if self.shape is None:
             # A table that is not Parquet is held whole.
             return TIMES_TABLE * (self.source.unpacked() if self.source is not None else 0)
-        rows = max(1, self.shape.group_rows)
-        step = min(share * BATCH, self.shape.rows)
-        row = self.shape.group_bytes / rows + ROW
+        rows, size = max(1, self.shape.group_rows), self.shape.group_bytes
         if self._sliced:
-            return int((threads + 1) * (PAGES + step * row))
-        return int(READ_AHEAD * self.shape.group_bytes * (1 + ROW * rows / max(1, self.shape.group_bytes)))
+            step = min(share * BATCH, self.shape.rows)
+            return int((threads + 1) * (PAGES + step * (size / rows + ROW)))
+        return int(READ_AHEAD * size * (1 + ROW * rows / max(1, size)))
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         return pl.Series(docs, dtype=pl.Binary).hash(seed=0).to_numpy()
@@ -282,29 +251,20 @@ class TableRun(BlockSource):
 
         def rows(lines: np.ndarray) -> Rows:
             kept = doc.gather(lines)
-            return Rows(
-                score[lines],
-                key[lines],
-                lambda some: kept.gather(some).to_list(),
-                lambda line: place(int(lines[line])),
-            )
+            return Rows(score[lines], key[lines], partial(_texts, kept), lambda line: place(int(lines[line])))
 
         tags: Tags | None = None
-        if self._tagged:
+        if "tag" in batch.columns:
             tag = batch["tag"].fill_null("").cast(pl.Binary)
             other = np.flatnonzero((tag != tag.shift(1)).fill_null(False).to_numpy())
             first = np.concatenate((start[:1], other, [len(batch)]))
-            tags = Tags(len(batch), lambda: first, lambda lines: tag.gather(lines).to_list())
-        return Block(
-            score,
-            key,
-            lambda lines: doc.gather(lines).to_list(),
-            place,
-            query.gather(start).to_list(),
-            np.append(start, len(batch)),
-            rows,
-            tags=tags,
-        )
+            tags = Tags(len(batch), lambda: first, partial(_texts, tag))
+        ends = np.append(start, len(batch))
+        return Block(score, key, partial(_texts, doc), place, _texts(query, start), ends, rows, tags=tags)
+
+
+def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
+    return column.gather(rows).to_list()
 
 
 def _run(table: InputTable, id_kind: str) -> Run:
@@ -313,15 +273,10 @@ def _run(table: InputTable, id_kind: str) -> Run:
     found = aliases.find_all(columns, ("query", "doc", value), table.where)
     wanted = [pl.col(column).alias(word) for word, column in found.items()]
     tag = aliases.find(columns, "tag")
-    tagged = tag is not None and tag not in found.values() and not table.frame.collect_schema()[tag].is_nested()
-    if tagged:
-        assert tag is not None
+    if tag is not None and tag not in found.values() and not table.frame.collect_schema()[tag].is_nested():
         wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
     table = replace(table, frame=table.frame.select(wanted))
-    return Run(TableRun(table, value, tagged), name=table.label, id_kind=id_kind)
-
-
-# Qrels.
+    return Run(TableRun(table, value), name=table.label, id_kind=id_kind, notes=tuple(table.notes))
 
 
 def _judgements(table: InputTable, real_grades: bool) -> Judgements:
@@ -343,51 +298,35 @@ def _judgements(table: InputTable, real_grades: bool) -> Judgements:
     kept = frame[rows]
     exact = grade.dtype.is_integer()
     values = kept["grade"].to_list() if exact else _numbers(kept["grade"], "grade", place).tolist()
-    return Judgements(
-        _id_bytes(kept["query"], "query", place).to_list(),
-        _id_bytes(kept["doc"], "doc", place).to_list(),
-        [
-            value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
-            for row, value in enumerate(values)
-        ],
-        place,
-        notes,
-    )
-
-
-# Columns.
+    queries, docs = (_id_bytes(kept[name], name, place).to_list() for name in ("query", "doc"))
+    grades = [
+        value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
+        for row, value in enumerate(values)
+    ]
+    return Judgements(queries, docs, grades, place, notes)
 
 
 def _id_kind(table: InputTable) -> str:
     found = aliases.find_all(table.columns(), ("query", "doc"), table.where)
     schema = table.frame.collect_schema()
-    query, doc = ("int" if schema[found[word]].is_integer() else "str" for word in ("query", "doc"))
-    return query if query == doc else f"{query}/{doc}"
+    kinds = ["int" if schema[column].is_integer() else "str" for column in found.values()]
+    return "/".join(dict.fromkeys(kinds))
 
 
 def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> pl.Series:
     """Ids as bytes."""
-    if column.null_count():
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise InputError(f"the {what} id is missing", where=place(row))
+    _refuse(column.is_null().to_numpy(), f"the {what} id is missing", place)
     kind = column.dtype
     if kind.is_float() or kind.is_nested() or kind.is_temporal() or kind == pl.Boolean:
-        raise InputError(
-            f"{what} ids are of type {kind}",
-            where=place(0),
-            hint="Ids are text or integers. pandas makes floats of integers where some are missing.",
-        )
+        hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
+        raise InputError(f"{what} ids are of type {kind}", where=place(0), hint=hint)
     try:
         texts = column if kind == pl.Binary else column.cast(pl.String).cast(pl.Binary)
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{what} ids of type {kind}: {_first_line(error)}", where=place(0)) from None
     size = texts.bin.size().to_numpy()
-    for wrong, text in (
-        (size == 0, "is empty"),
-        (size > ids.MAX_ID_BYTES, f"has more than {ids.MAX_ID_BYTES:,} bytes"),
-    ):
-        if wrong.any():
-            raise InputError(f"the {what} id {text}", where=place(int(np.flatnonzero(wrong)[0])))
+    _refuse(size == 0, f"the {what} id is empty", place)
+    _refuse(size > ids.MAX_ID_BYTES, f"the {what} id has more than {ids.MAX_ID_BYTES:,} bytes", place)
     return texts
 
 
@@ -407,11 +346,12 @@ def _numbers(column: pl.Series, what: str, place: Callable[[int], Place | str]) 
             hint = "Is this a decimal comma? " + hint
         raise InputError(f"{what} '{ids.show(str(found))}' is not a number", where=place(row), hint=hint)
     numbers = values.to_numpy()
-    if np.isnan(numbers).any():
-        row = int(np.flatnonzero(np.isnan(numbers))[0])
-        raise InputError(
-            f"the {what} is NaN",
-            where=place(row),
-            hint="A document that was not scored has no place in a ranking: leave it out.",
-        )
+    hint = "A document that was not scored has no place in a ranking: leave it out."
+    _refuse(np.isnan(numbers), f"the {what} is NaN", place, hint)
     return numbers
+
+
+def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Place | str], hint: str | None = None) -> None:
+    """The error for the first row that is wrong, if any is."""
+    if wrong.any():
+        raise InputError(what, where=place(int(np.flatnonzero(wrong)[0])), hint=hint)

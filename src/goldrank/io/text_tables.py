@@ -12,13 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldrank import ids, notes
-from goldrank.data.qrels import Judgements
-from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io.formats import Reading
 from goldrank.io.records import Records
@@ -30,18 +30,12 @@ if TYPE_CHECKING:
     from goldrank.io.tables import InputTable
 
 
-def read_run(source: ByteSource, how: Reading) -> Run:
-    """A run with columns for query, document and score (or rank)."""
-    from goldrank.io import tables
-
-    return tables.read_run(_open_table(source), how)
+def _by_tables(name: str) -> Callable[[ByteSource, Reading], Any]:
+    """A function of `tables`, which brings polars, for files of this format."""
+    return lambda source, how: getattr(import_module("goldrank.io.tables"), name)(_open_table(source), how)
 
 
-def read_qrels(source: ByteSource, how: Reading) -> Judgements:
-    """Judgements with columns for query, document and grade."""
-    from goldrank.io import tables
-
-    return tables.read_qrels(_open_table(source), how)
+read_run, read_qrels = _by_tables("read_run"), _by_tables("read_qrels")
 
 
 def read_records(source: ByteSource, how: Reading) -> Records:
@@ -71,7 +65,8 @@ def read_rows(
         start, first = next(numbered, (0, b""))
     if not start:
         return
-    reader = csv.reader(_texts(start, first, numbered, name), delimiter=_separator(first), strict=True)
+    texts = (_decoded(line, Place(name, number)) + "\n" for number, line in chain([(start, first)], numbered))
+    reader = csv.reader(texts, delimiter=_separator(first), strict=True)
     header: list[str] = []
     end = start - 1
     while (row := _next_row(reader, name, start)) is not None:
@@ -86,23 +81,14 @@ def read_rows(
         yield begin, row + [""] * (len(header) - len(row))
 
 
-def _texts(start: int, first: bytes, others: Iterable[tuple[int, bytes]], name: str) -> Iterator[str]:
-    yield _decoded(first, Place(name, start)) + "\n"
-    for number, line in others:
-        yield _decoded(line, Place(name, number)) + "\n"
-
-
 def _next_row(reader: Any, name: str, start: int) -> list[str] | None:
     usual = csv.field_size_limit(MAX_RECORD)
     try:
         row: list[str] | None = next(reader, None)
         return row
     except csv.Error as error:
-        raise InputError(
-            f"is no regular table: {error}",
-            where=Place(name, start + reader.line_num - 1),
-            hint="Is a quote missing, or a cell cut off?",
-        ) from None
+        where, hint = Place(name, start + reader.line_num - 1), "Is a quote missing, or a cell cut off?"
+        raise InputError(f"is no regular table: {error}", where=where, hint=hint) from None
     finally:
         csv.field_size_limit(usual)
 
@@ -133,15 +119,10 @@ def _header(cells: Sequence[str], where: Place) -> list[str]:
 
 
 def _wrong_width(cells: Sequence[str], header: Sequence[str], where: Place) -> InputError:
-    shown = ids.show(" ".join(cells), 80)
-    return InputError(
-        f"found {len(cells)} columns in '{shown}', expected {len(header)} ({ids.show(', '.join(header), 200)})",
-        where=where,
-        hint="A cell that holds the separator must be in double quotes.",
-    )
-
-
-# As frames.
+    shown, expected = ids.show(" ".join(cells), 80), ids.show(", ".join(header), 200)
+    hint = "A cell that holds the separator must be in double quotes."
+    what = f"found {len(cells)} columns in '{shown}', expected {len(header)} ({expected})"
+    return InputError(what, where=where, hint=hint)
 
 
 def _open_table(source: ByteSource) -> InputTable:
@@ -176,10 +157,9 @@ def _split_plain(body: bytes, before: int, name: str, counts: Counter[str]) -> t
     import polars as pl
 
     at: Callable[[int], Place] = partial(Place, name)
-    wrong = min((offset for offset in (body.find(b"\0"), _not_utf8(body)) if offset >= 0), default=None)
-    if wrong is not None:
-        number = body.count(b"\n", 0, wrong)
-        _decoded(body.split(b"\n", number + 1)[number], at(before + number + 1))
+    if not _is_utf8_without_nul(body):
+        for number, raw in enumerate(body.split(b"\n"), before + 1):
+            _decoded(raw, at(number))
     first = body.split(b"\n", 1)[0]
     separator = _separator(first)
     header = _header(first.decode().split(separator), at(before + 1))
@@ -195,18 +175,16 @@ def _split_plain(body: bytes, before: int, name: str, counts: Counter[str]) -> t
     frame.columns = header
     lines = np.arange(before + 2, before + len(frame) + 2)
     filled = frame.select(pl.any_horizontal(pl.all() != "")).to_series().to_numpy()
-    if filled.all():
-        return frame, lines
     counts["blank-lines"] += int((~filled).sum())
-    return frame.filter(filled), lines[filled]
+    return frame if filled.all() else frame.filter(filled), lines[filled]
 
 
-def _not_utf8(raw: bytes) -> int:
+def _is_utf8_without_nul(raw: bytes) -> bool:
     try:
         raw.decode()
-    except UnicodeDecodeError as error:
-        return error.start
-    return -1
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in raw
 
 
 def _keep_empty_cells() -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 import tokenize
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from numbers import Integral, Real
 from types import NoneType
 from typing import Any, NamedTuple
@@ -68,11 +69,10 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
         return RetrievedText(value)
     if absent(value):
         return RetrievedText(None)
-    if isinstance(value, tuple | list):
-        if len(value) == 2 and isinstance(value[1], Real) and not isinstance(value[0], list | tuple):
-            return retrieved_text(value[0], at)._replace(score=float(value[1]))
-        raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
-    if isinstance(value, bytes | bool | Real):
+    is_list = isinstance(value, tuple | list)
+    if is_list and len(value) == 2 and isinstance(value[1], Real) and not isinstance(value[0], list | tuple):
+        return retrieved_text(value[0], at)._replace(score=float(value[1]))
+    if is_list or isinstance(value, bytes | bool | Real):
         raise InputError(f"is {shown(value)}, not a text", where=at, hint=TEXT_HINT)
     outer = value
     for wrapper in ("node", "document", "kwargs"):  # LlamaIndex, pairs with a score, LangChain's own JSON
@@ -83,14 +83,10 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     found = _texts(value)
     if len({text for _, text in found}) > 1:
         names = " and ".join(f"'{name}'" for name, _ in found)
-        raise InputError(
-            f"{names} may both be the text",
-            where=at,
-            hint=f"Say which by a path into the list, for example fields={{'retrieved': 'documents.{found[0][0]}'}}.",
-        )
+        hint = f"Say which by a path into the list, for example fields={{'retrieved': 'documents.{found[0][0]}'}}."
+        raise InputError(f"{names} may both be the text", where=at, hint=hint)
     text = found[0][1] if found else None
     meta = next((m for name in ("metadata", "meta") if isinstance(m := _get(value, name), Mapping)), {})
-    places = (value, meta)
     given_id = _first((outer, value), "id", str | Integral)
     if given_id is None:  # an id may be an object such as a UUID
         others = (_get(value, name) for name in TEXT_FIELDS["id"])
@@ -100,28 +96,22 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     score = None if given_score is None else float(given_score)
     if not found and not has_text_field(value):
         if text_id is None or not isinstance(value, Mapping):
-            raise InputError(f"is {_named(value)} without a text", where=at, hint=TEXT_HINT)
+            what = f"a {type(value).__name__}"
+            if isinstance(value, Mapping):
+                what = f"an object with {', '.join(ids.show(str(key)) for key in value) or 'nothing'}"
+            raise InputError(f"is {what} without a text", where=at, hint=TEXT_HINT)
         return RetrievedText(None, text_id, score=score)
-    source = _first(places, "source", str | Integral)
-    source = None if source is None else str(source)
+    given_source = _first((value, meta), "source", str | Integral)
+    source = None if given_source is None else str(given_source)
     span = None
-    start = _first(places, "start", Integral)
+    start = _first((value, meta), "start", Integral)
     if source is not None and start is not None and text is not None:
-        end = _first(places, "end", Integral)
-        span = checked_span(source, start, start + len(text) if end is None else end, at)
+        end = _first((value, meta), "end", Integral)
+        end = start + len(text) if end is None else end
+        if not 0 <= start <= end:
+            raise InputError(f"characters {start} to {end} are no stretch of a text", where=at)
+        span = Span(source, int(start), int(end))
     return RetrievedText(text, text_id, source, span, score)
-
-
-def checked_span(source: Any, start: Any, end: Any, at: str) -> Span:
-    """A stretch of a source with sound ends."""
-    if absent(source) or not isinstance(source, str | Integral):
-        raise InputError(f"the source is {shown(source)}, not a name", where=at, hint=EVIDENCE_HINT)
-    for name, value in (("start", start), ("end", end)):
-        if not isinstance(value, Integral) or isinstance(value, bool):
-            raise InputError(f"{name} is {shown(value)}, not a whole number", where=at, hint=EVIDENCE_HINT)
-    if not 0 <= start <= end:
-        raise InputError(f"characters {start} to {end} are no stretch of a text", where=at)
-    return Span(str(source), int(start), int(end))
 
 
 def references(value: Any, at: str, counts: Counter[str]) -> tuple[Reference, ...]:
@@ -152,26 +142,18 @@ def from_cell(text: str, at: str, counts: Counter[str]) -> Any:
         if stripped:
             counts["single-cells"] += 1
         return [text] if stripped else []
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(stripped)
-    except (ValueError, RecursionError):
-        pass
     try:
         tokens = tokenize.generate_tokens(io.StringIO(stripped).readline)
         words = [token.type for token in tokens if token.type != tokenize.NL]
-        if any(pair == (tokenize.STRING, tokenize.STRING) for pair in itertools.pairwise(words)):
-            raise InputError(
-                "is a list without commas, as numpy prints it: what belongs to which text is lost",
-                where=at,
-                hint="Write the items as JSON Lines or Parquet.",
-            )
-        return ast.literal_eval(stripped)
-    except InputError:
-        raise
+        if (tokenize.STRING, tokenize.STRING) not in itertools.pairwise(words):
+            return ast.literal_eval(stripped)
     except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
-        raise InputError(
-            f"is no list in JSON: '{ids.show(stripped, 60)}'", where=at, hint='Expected ["one text", "another"].'
-        ) from None
+        hint = 'Expected ["one text", "another"].'
+        raise InputError(f"is no list in JSON: '{ids.show(stripped, 60)}'", where=at, hint=hint) from None
+    what = "is a list without commas, as numpy prints it: what belongs to which text is lost"
+    raise InputError(what, where=at, hint="Write the items as JSON Lines or Parquet.")
 
 
 def _reference(entry: Any, at: str) -> Reference:
@@ -228,9 +210,3 @@ def _first(places: Iterable[Any], wanted: str, kind: Any) -> Any:
             if isinstance(value, kind) and not isinstance(value, bool) and not absent(value):
                 return value
     return None
-
-
-def _named(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"an object with {', '.join(ids.show(str(key)) for key in value) or 'nothing'}"
-    return f"a {type(value).__name__}"

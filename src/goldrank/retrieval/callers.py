@@ -19,32 +19,27 @@ def caller_of(retriever: Any, k: int | None) -> tuple[Callable[[str], Any], str]
     owner = retriever.__self__ if inspect.ismethod(retriever) else retriever
     name = getattr(owner, "__name__", None) or type(owner).__name__
     name = name if name.isidentifier() else "retrieved"
-    for method in ("invoke", "retrieve", "ainvoke", "aretrieve"):
-        asks = getattr(retriever, method, None)
-        if callable(asks) and not inspect.isclass(retriever):
-            return asks, name
-    run = getattr(retriever, "run", None)
-    if callable(run) and not inspect.isclass(retriever):
-        return _haystack(run, name, k), name
-    if callable(retriever) and not inspect.isclass(retriever):
-        return retriever, name
-    raise RetrievalError(
-        f"a {name} cannot be asked",
-        hint="A retriever is a function from a question to a list of texts, or has invoke, retrieve or run.",
-    )
+    if not inspect.isclass(retriever):
+        for method in ("invoke", "retrieve", "ainvoke", "aretrieve"):
+            if callable(asks := getattr(retriever, method, None)):
+                return asks, name
+        if callable(run := getattr(retriever, "run", None)):
+            return _haystack(run, name, k), name
+        if callable(retriever):
+            return retriever, name
+    hint = "A retriever is a function from a question to a list of texts, or has invoke, retrieve or run."
+    raise RetrievalError(f"a {name} cannot be asked", hint=hint)
 
 
 def _haystack(run: Callable[..., Any], name: str, k: int | None) -> Callable[[str], Any]:
     parameters = inspect.signature(run).parameters
     open_ended = any(given.kind is inspect.Parameter.VAR_KEYWORD for given in parameters.values())
     if parameters and "query" not in parameters and not open_ended:
-        raise RetrievalError(
-            f"{name}.run takes {', '.join(parameters)}, not query",
-            hint="Wrap it in a function, for example: "
-            "lambda question: retriever.run(query_embedding=embed(question))['documents'].",
-        )
-    takes_k = k is not None and ("top_k" in parameters or open_ended)
-    return (lambda question: run(query=question, top_k=k)) if takes_k else (lambda question: run(query=question))
+        hint = "Wrap it in a function, for example: "
+        hint += "lambda question: retriever.run(query_embedding=embed(question))['documents']."
+        raise RetrievalError(f"{name}.run takes {', '.join(parameters)}, not query", hint=hint)
+    more = {"top_k": k} if k is not None and ("top_k" in parameters or open_ended) else {}
+    return lambda question: run(query=question, **more)
 
 
 def plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
@@ -52,18 +47,14 @@ def plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
     if isinstance(raw, Mapping):
         named = [key for key in ("documents", "retrieved", "nodes", "source_nodes") if key in raw]
         if len(named) != 1:
-            raise InputError(
-                f"the retriever returned an object with {', '.join(map(str, raw)) or 'nothing'}",
-                hint="Return a list of texts or documents.",
-            )
+            what = f"the retriever returned an object with {', '.join(map(str, raw)) or 'nothing'}"
+            raise InputError(what, hint="Return a list of texts or documents.")
         raw = raw[named[0]]
     elif hasattr(raw, "source_nodes"):  # LlamaIndex's query engines
         raw = raw.source_nodes
     if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
-        raise InputError(
-            f"the retriever returned {raw!r:.60} (of type {type(raw).__name__}), not a list",
-            hint="Return a list of texts, documents or ids, best first.",
-        )
+        hint = "Return a list of texts, documents or ids, best first."
+        raise InputError(f"the retriever returned {raw!r:.60} (of type {type(raw).__name__}), not a list", hint=hint)
     return [_plain(result, f"result {rank}", strings) for rank, result in enumerate(islice(raw, k), 1)]
 
 
@@ -75,7 +66,7 @@ def _plain(result: Any, at: str, strings: str) -> Any:
     inner = result
     if isinstance(result, tuple | list) and len(result) == 2 and isinstance(result[1], int | float):
         inner, score = result[0], float(result[1])
-    is_id = isinstance(inner, str) if strings == "ids" else False
+    is_id = isinstance(inner, str) and strings == "ids"
     if is_id or (isinstance(inner, int) and not isinstance(inner, bool)):
         return _without_none(id=ids.as_text(inner, "document id"), score=score)
     text = retrieved_text(result, at)
@@ -100,9 +91,6 @@ class EventLoop:
         self._closed = False
 
     def result(self, awaitable: Awaitable[Any], timeout: float | None) -> Any:
-        async def wait() -> Any:
-            return await asyncio.wait_for(awaitable, timeout)
-
         with self._lock:
             if self._closed:
                 if inspect.iscoroutine(awaitable):
@@ -112,7 +100,7 @@ class EventLoop:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="goldrank-loop", daemon=True)
                 self._thread.start()
-            waiting = asyncio.run_coroutine_threadsafe(wait(), self._loop)
+            waiting = asyncio.run_coroutine_threadsafe(asyncio.wait_for(awaitable, timeout), self._loop)
         return waiting.result()
 
     def close(self) -> None:

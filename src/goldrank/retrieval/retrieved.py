@@ -93,11 +93,9 @@ class Retrieved(Sequence[Mapping[str, Any]]):
         one_of(failures, ("error", "skip", "zero"), "failures")
         if failures == "error" and self.failures:
             first = self.failures[0]
-            raise InputError(
-                f"{self.notes[0]}; first '{ids.show(first.query)}': {first.type}: {ids.show(first.text, 200)}",
-                where=self.name,
-                hint="Say failures='skip' to leave such questions out, or 'zero' if they count as not found.",
-            )
+            reason = f"first '{ids.show(first.query)}': {first.type}: {ids.show(first.text, 200)}"
+            hint = "Say failures='skip' to leave such questions out, or 'zero' if they count as not found."
+            raise InputError(f"{self.notes[0]}; {reason}", where=self.name, hint=hint)
         kept = [record for record in self._records if FAILED not in record or failures == "zero"]
         rows: list[tuple[str, str, float]] = []
         for record in kept:
@@ -105,11 +103,9 @@ class Retrieved(Sequence[Mapping[str, Any]]):
             texts = [retrieved_text(entry, f"{self.name}: query '{ids.show(query)}'") for entry in record["retrieved"]]
             without_id = next((rank for rank, text in enumerate(texts, 1) if text.id is None), None)
             if without_id is not None:
-                raise InputError(
-                    f"result {without_id} of query '{ids.show(query)}' has no id",
-                    where=self.name,
-                    hint="Evaluate the texts, or have the retriever return ids: run_retriever(..., strings='ids').",
-                )
+                what = f"result {without_id} of query '{ids.show(query)}' has no id"
+                hint = "Evaluate the texts, or have the retriever return ids: run_retriever(..., strings='ids')."
+                raise InputError(what, where=self.name, hint=hint)
             scores = [text.score for text in texts if text.score is not None]
             if len(scores) < len(texts) or any(not a > b for a, b in pairwise(scores)):
                 scores = [-float(rank) for rank in range(1, len(texts) + 1)]
@@ -122,8 +118,7 @@ class Retrieved(Sequence[Mapping[str, Any]]):
         part = target.with_name(target.name + ".part")
         try:
             with open(part, "wb") as file:
-                for record in self._records:
-                    file.write(_line(record))
+                file.writelines(map(_line, self._records))
             os.replace(part, target)
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror or error}", where=str(target)) from None

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import inspect
+import os
 import queue
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of
+from goldrank.data.texts import TextItem
+from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
 from goldrank.io.items import FAILED
-from goldrank.io.record_fields import ItemFields
+from goldrank.io.json_text import step
+from goldrank.io.records import ItemFields, as_mapping, open_records
+from goldrank.io.text_values import absent
 from goldrank.retrieval.callers import EventLoop, caller_of, plain_results
-from goldrank.retrieval.questions import AskedQuestion, read_questions
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
 
 FIRST_PAUSE = 0.5
@@ -59,10 +64,14 @@ def run_retriever(
     >>> found[0]["query"], found[0]["retrieved"]
     ('1', ['a man', 'a plan'])
     """
-    _check(k, concurrency, retries, timeout)
+    whole_number(1 if k is None else k, "k", 1)
+    whole_number(concurrency, "concurrency", 1)
+    whole_number(retries, "retries", 0)
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
+        raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
     one_of(strings, ("texts", "ids"), "strings")
     call, default_name = caller_of(retriever, k)
-    asked = list(read_questions(questions, ItemFields(fields)))
+    asked = list(_questions(questions, ItemFields(fields)))
     if not asked:
         raise InputError("no questions", where=getattr(questions, "name", "questions"))
     runner = _Runner(call, asked, k, strings, retries, timeout, sleep)
@@ -75,62 +84,113 @@ def run_retriever(
     failures = found.failures
     if len(failures) == len(found):
         first = failures[0]
-        error = RetrievalError(
-            f"retrieving failed for every question ({len(found):,}); the first, '{ids.show(first.query)}', "
-            f"with {first.type}: {ids.show(first.text, 300)}",
-            hint="Try the retriever on one question by itself.",
-        )
+        what = f"retrieving failed for every question ({len(found):,}); the first, '{ids.show(first.query)}', "
+        what += f"with {first.type}: {ids.show(first.text, 300)}"
+        error = RetrievalError(what, hint="Try the retriever on one question by itself.")
         error.retrieved = found
         raise error from runner.first_error
     return found
 
 
+class _AskedQuestion(NamedTuple):
+    """A question, its id, and all else that it came with."""
+
+    query: str
+    text: str
+    others: dict[str, Any]
+
+
+def _questions(given: Any, fields: ItemFields) -> Iterator[_AskedQuestion]:
+    """Questions with their ids and all that they came with, but for what was retrieved before."""
+    if isinstance(given, str) and not os.path.exists(given) and (" " in given or given.endswith("?")):
+        raise InputError(f"'{ids.show(given)}' is one question", hint="Give a list of questions, or a path.")
+    records = open_records(given, fields)
+    seen: dict[str, str] = {}
+    for number, record in records.rows(Counter()):
+        where = records.place(number)
+        question = _question(record, where, fields, len(seen) + 1)
+        if question.query in seen:
+            shown, first = ids.show(question.query), seen[question.query]
+            raise InputError(f"query id '{shown}' is duplicated, first at {first}", where=where)
+        seen[question.query] = where
+        yield question
+
+
+def _question(record: Any, where: str, fields: ItemFields, number: int) -> _AskedQuestion:
+    asked = _AskedQuestion(str(number), record, {})
+    if isinstance(record, TextItem):
+        asked = _AskedQuestion(record.query, record.question, _expected(record))
+    elif not isinstance(record, str):
+        asked = _of_record(as_mapping(record, where), where, fields, number)
+    if not isinstance(asked.text, str) or not asked.text.strip():
+        raise InputError(f"the question is {asked.text!r:.60}, not text", where=where)
+    return asked
+
+
+def _of_record(record: Mapping[str, Any], where: str, fields: ItemFields, number: int) -> _AskedQuestion:
+    found = fields.find(record, where)
+    if "question" not in found or absent(found["question"].value):
+        raise fields.missing("question", record, where)
+    query = found["query"].value if "query" in found else None
+    others: dict[str, Any] = {}
+    others |= {role: found[role].value for role in ("references", "evidence", "sources") if role in found}
+    if "sources" in others and not isinstance(others["sources"], Mapping):
+        del others["sources"]  # they belong to the texts that were retrieved before
+    used = {field.path for field in found.values()}
+    dropped = ("retrieved", "query", "question", "latency", FAILED)
+    for key, value in record.items():
+        if isinstance(key, str) and "$" + step(key) not in used and key not in dropped:
+            others[key] = value
+    text_id = str(number) if absent(query) else ids.as_text(query, "query id")
+    return _AskedQuestion(text_id, found["question"].value, others)
+
+
+def _expected(item: TextItem) -> dict[str, Any]:
+    """References and evidence as plain objects, as far as there are any."""
+    references = [{"any_of": list(reference.texts), "grade": reference.grade} for reference in item.references]
+    evidence = [
+        {"any_of": [{"all_of": [span._asdict() for span in spans]} for spans in piece.alternatives]}
+        for piece in item.evidence
+    ]
+    return {key: value for key, value in (("references", references), ("evidence", evidence)) if value}
+
+
 @dataclass
 class _Answer:
-    retrieved: list[Any] | None
-    seconds: float | None
-    error: BaseException | None
     attempts: int
+    retrieved: list[Any] | None = None
+    seconds: float | None = None
+    error: BaseException | None = None
 
 
+@dataclass
 class _Runner:
     """Questions shared out among threads."""
 
-    def __init__(
-        self,
-        call: Callable[[str], Any],
-        asked: Sequence[AskedQuestion],
-        k: int | None,
-        strings: str,
-        retries: int,
-        timeout: float | None,
-        sleep: Callable[[float], None],
-    ) -> None:
-        self._call = call
-        self._asked = asked
-        self._k = k
-        self._strings = strings
-        self._retries = retries
-        self._timeout = timeout
-        self._sleep = sleep
-        self._loop = EventLoop()
-        self._stop = threading.Event()
-        self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[tuple[int, _Answer]] = queue.SimpleQueue()
-        self.interrupted: BaseException | None = None
-        self.first_error: BaseException | None = None
+    call: Callable[[str], Any]
+    asked: Sequence[_AskedQuestion]
+    k: int | None
+    strings: str
+    retries: int
+    timeout: float | None
+    sleep: Callable[[float], None]
+    interrupted: BaseException | None = None
+    first_error: BaseException | None = None
+    _loop: EventLoop = field(default_factory=EventLoop)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _waiting: queue.SimpleQueue[int] = field(default_factory=queue.SimpleQueue)
+    _answers: queue.SimpleQueue[tuple[int, _Answer]] = field(default_factory=queue.SimpleQueue)
 
     def run(self, concurrency: int, tell: Callable[[int, int], None]) -> dict[int, _Answer]:
         """Every answer by the question's position; fewer if interrupted."""
-        for i in range(len(self._asked)):
+        for i in range(len(self.asked)):
             self._waiting.put(i)
-        # Daemons: a call that never ends does not keep the interpreter from ending.
-        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(concurrency)]
         found: dict[int, _Answer] = {}
         try:
-            for worker in workers:
-                worker.start()
-            while len(found) < len(self._asked):
+            for _ in range(concurrency):
+                # Daemons: a call that never ends does not keep the interpreter from ending.
+                threading.Thread(target=self._work, daemon=True).start()
+            while len(found) < len(self.asked):
                 try:
                     i, answer = self._answers.get(timeout=0.5)  # where waiting for ever cannot be interrupted
                 except queue.Empty:
@@ -138,7 +198,7 @@ class _Runner:
                 if answer.error is not None and not isinstance(answer.error, Exception):
                     raise answer.error
                 found[i] = answer
-                tell(len(found), len(self._asked))
+                tell(len(found), len(self.asked))
         except KeyboardInterrupt as error:
             self.interrupted = error
         finally:
@@ -148,8 +208,7 @@ class _Runner:
                 i, answer = self._answers.get()
                 if answer.error is None:
                     found[i] = answer
-        first = min((i for i, answer in found.items() if answer.error is not None), default=None)
-        self.first_error = None if first is None else found[first].error
+        self.first_error = next((found[i].error for i in sorted(found) if found[i].error is not None), None)
         return found
 
     def _work(self) -> None:
@@ -158,78 +217,59 @@ class _Runner:
                 i = self._waiting.get_nowait()
             except queue.Empty:
                 return
-            self._answers.put((i, self._answer(self._asked[i].text)))
+            self._answers.put((i, self._answer(self.asked[i].text)))
 
     def _answer(self, question: str) -> _Answer:
-        for attempt in range(1, self._retries + 2):
+        attempt = 0
+        while True:
+            attempt += 1
             begin = time.perf_counter()
             try:
                 raw = self._call_once(question)
                 seconds = time.perf_counter() - begin
-                return _Answer(plain_results(raw, self._k, self._strings), seconds, None, attempt)
-            except Exception as error:
-                last = error
-                if isinstance(error, _PERMANENT) or attempt > self._retries or self._stop.is_set():
-                    break
-                self._sleep(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE))
+                return _Answer(attempt, plain_results(raw, self.k, self.strings), seconds)
             except BaseException as error:
-                return _Answer(None, None, error, attempt)
-        return _Answer(None, None, last, attempt)
+                is_final = not isinstance(error, Exception) or isinstance(error, _PERMANENT)
+                if is_final or attempt > self.retries or self._stop.is_set():
+                    return _Answer(attempt, error=error)
+            self.sleep(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE))
 
     def _call_once(self, question: str) -> Any:
-        if self._timeout is None or inspect.iscoroutinefunction(self._call):
-            raw = self._call(question)
+        if self.timeout is None or inspect.iscoroutinefunction(self.call):
+            raw = self.call(question)
         else:
-            raw = self._call_in_time(question, self._timeout)
+            raw = self._call_in_time(question, self.timeout)
         if inspect.isawaitable(raw):
             try:
-                return self._loop.result(raw, self._timeout)
+                return self._loop.result(raw, self.timeout)
             except TimeoutError:
-                raise TimeoutError(f"no answer within {self._timeout:g} s" if self._timeout else "timed out") from None
+                raise TimeoutError(f"no answer within {self.timeout:g} s" if self.timeout else "timed out") from None
         return raw
 
     def _call_in_time(self, question: str, timeout: float) -> Any:
         """A call that is given up, though not ended, after some seconds."""
-        answer: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        answer: Future[Any] = Future()
 
         def ask() -> None:
             try:
-                answer.put((self._call(question), None))
+                answer.set_result(self.call(question))
             except BaseException as error:
-                answer.put((None, error))
+                answer.set_exception(error)
 
         threading.Thread(target=ask, daemon=True).start()
-        try:
-            raw, error = answer.get(timeout=timeout)
-        except queue.Empty:
-            raise TimeoutError(f"no answer within {timeout:g} s") from None
-        if error is not None:
-            raise error
-        return raw
+        if not wait([answer], timeout).done:
+            raise TimeoutError(f"no answer within {timeout:g} s")
+        return answer.result()
 
 
-def _record(asked: AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
+def _record(asked: _AskedQuestion, answer: _Answer | None) -> dict[str, Any]:
     record: dict[str, Any] = {"query": asked.query, "question": asked.text}
-    if answer is None:
-        error = {"type": "NotAsked", "text": "interrupted before it was answered", "attempts": 0}
-        return record | {"retrieved": [], FAILED: error} | asked.others
-    if answer.error is not None:
+    if answer is not None and answer.error is None:
+        return record | {"retrieved": answer.retrieved, "latency": answer.seconds} | asked.others
+    error: dict[str, Any] = {"type": "NotAsked", "text": "interrupted before it was answered", "attempts": 0}
+    if answer is not None:
         error = {"type": type(answer.error).__name__, "text": str(answer.error), "attempts": answer.attempts}
-        return record | {"retrieved": [], FAILED: error} | asked.others
-    return record | {"retrieved": answer.retrieved, "latency": answer.seconds} | asked.others
-
-
-# Options and progress.
-
-
-def _check(k: Any, concurrency: Any, retries: Any, timeout: Any) -> None:
-    for what, value, lowest in (("k", k, 1), ("concurrency", concurrency, 1), ("retries", retries, 0)):
-        if what == "k" and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
-            raise OptionError(f"{what} is {value!r}; it must be a whole number of at least {lowest}")
-    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
-        raise OptionError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
+    return record | {"retrieved": [], FAILED: error} | asked.others
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Parquet files. What can be read in slices is: a file on disk that is not compressed once more."""
+"""Parquet files and Arrow's (IPC, Feather, streams). Parquet is read in slices where the file is one on disk."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from goldrank.io import parquet_check, tables
 from goldrank.io.sources import ByteSource
 
 
-def _open_table(source: ByteSource) -> tables.InputTable:
-    with tables.reading(source.name, "parquet"):
+def _open_table(source: ByteSource, format: str) -> tables.InputTable:
+    with tables.reading(source.name, format):
+        if format == "arrow":
+            is_stream = source.head.startswith(b"\xff\xff\xff\xff")
+            read = pl.read_ipc_stream if is_stream else pl.read_ipc
+            return tables.InputTable(read(io.BytesIO(source.read())).lazy(), source, source.notes)
         if source.path is not None and source.compression is None:
             with source.open() as file:
                 shape = parquet_check.check(file, source.name)
