@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from goldrank import ids, types
-from goldrank.comparison.paired import Interval
-from goldrank.comparison.tabular import Tabular
+from goldrank.comparison.paired import UNKNOWN, Interval
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.explanation import clip
+from goldrank.data.scores import without_nan
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher
@@ -125,6 +126,8 @@ class MatcherAgreement:
 class MatcherAgreements(Tabular):
     """Matchers, the one that agrees most with the labels first (by kappa, then F1)."""
 
+    drawn_by = "matchers"
+
     results: Sequence[MatcherAgreement]
     pairs: int
     matches: int
@@ -152,20 +155,14 @@ class MatcherAgreements(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the disagreements, as plain values; NaN as None."""
-        rows = [{key: None if value != value else value for key, value in row.items()} for row in self.rows()]
-        about = {"pairs": self.pairs, "matches": self.matches, "level": self.level, "folds": self.folds}
+        rows = without_nan(self.rows())
+        about = attributes(self, "pairs matches level folds")
         return {**about, "matchers": rows, "notes": [note.to_dict() for note in self.notes]}
 
     def __str__(self) -> str:
         from goldrank.report import matchers
 
         return matchers.render(self)
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import html
-        from goldrank.report.matchers import parts
-
-        return html(parts(self))
 
 
 def matcher_agreement(
@@ -257,10 +254,7 @@ def _kappas(tables: np.ndarray) -> np.ndarray:
 
 def _percentiles(values: np.ndarray, level: float) -> Interval:
     known = values[~np.isnan(values)]
-    if not len(known):
-        return Interval(math.nan, math.nan)
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high))
+    return Interval(*np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()) if len(known) else UNKNOWN
 
 
 def _kappa_interval(confusion: Confusion, level: float, samples: int, seed: int) -> Interval:
@@ -389,14 +383,10 @@ def _words(text: str) -> str:
 
 
 def _record(result: MatcherAgreement) -> dict[str, Any]:
-    c = result.confusion
-    record: dict[str, Any] = {"matcher": result.matcher, "kappa": c.kappa}
+    record: dict[str, Any] = {"matcher": result.matcher, "kappa": result.kappa}
     record |= {"kappa_low": result.interval.low, "kappa_high": result.interval.high}
-    record |= {name: getattr(c, name) for name in ("f1", "precision", "recall", "accuracy")}
-    record |= c._asdict()
-    record["behind_low"], record["behind_high"] = (
-        (None, None) if result.behind is None else (result.behind.low, result.behind.high)
-    )
+    record |= attributes(result.confusion, "f1 precision recall accuracy both matcher_only label_only neither")
+    record |= {f"behind_{end}": getattr(result.behind, end, None) for end in ("low", "high")}
     for by in ("kappa", "f1"):
         best = result.best.get(by)
         record[f"best_threshold_{by}"] = best.threshold if best else None

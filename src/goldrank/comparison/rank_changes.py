@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from goldrank import conventions, ids, io
-from goldrank.comparison.tabular import Tabular
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError, whole_number
@@ -149,6 +149,8 @@ def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
 class Diff(Tabular):
     """Two runs, query by query."""
 
+    drawn_by = "diff"
+
     a: str
     b: str
     measure: str
@@ -176,12 +178,7 @@ class Diff(Tabular):
         return {
             "format": "goldrank-diff",
             "version": 1,
-            "a": self.a,
-            "b": self.b,
-            "measure": self.measure,
-            "k": self.k,
-            "delta": self.delta,
-            "causes": self.causes,
+            **attributes(self, "a b measure k delta causes"),
             "queries": [
                 {**row, "documents": [vars(document) for document in change.documents]}
                 for row, change in zip(self.rows(), self.changes, strict=True)
@@ -190,27 +187,12 @@ class Diff(Tabular):
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each query."""
-        return [
-            {
-                "query": change.query,
-                "before": change.before,
-                "after": change.after,
-                "delta": change.delta,
-                "cause": change.cause,
-            }
-            for change in self.changes
-        ]
+        return [attributes(change, "query before after delta cause") for change in self.changes]
 
     def __repr__(self) -> str:
         n, changed = len(self.changes), len(self.read_first(len(self.changes)))
         names = f"{ids.show(self.b)} minus {ids.show(self.a)}"
         return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import html
-        from goldrank.report.diff import parts
-
-        return html(parts(self))
 
 
 def diff(

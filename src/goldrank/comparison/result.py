@@ -13,7 +13,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison.correction import CORRECTIONS
 from goldrank.comparison.paired import TESTS, Interval, effect_word
-from goldrank.comparison.tabular import Tabular
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of, whole_number
@@ -153,19 +153,11 @@ class Pair:
     def row(self) -> dict[str, Any]:
         """The numbers as one flat record, with the interval that the comparison asked for."""
         return {
-            "measure": self.measure,
-            "a": self.a,
-            "b": self.b,
+            **attributes(self, "measure a b"),
             "queries": self.n,
-            "mean_a": self.mean_a,
-            "mean_b": self.mean_b,
-            "difference": self.difference,
-            "low": self.interval.low,
-            "high": self.interval.high,
-            "effect": self.effect,
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
+            **attributes(self, "mean_a mean_b difference"),
+            **attributes(self.interval, "low high"),
+            **attributes(self, "effect wins ties losses"),
             **{f"p_{test}": self.p[test] for test in TESTS},
             "p_adjusted": self.adjusted,
             "p_equivalence": self.equivalence,
@@ -176,15 +168,11 @@ class Pair:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        record = self.row()
-        for key in ("low", "high", *(f"p_{test}" for test in TESTS)):
-            del record[key]
-        intervals = {
-            "level": self.settings.level,
-            "percentile": [self.percentile.low, self.percentile.high],
-            "bca": [self.bca.low, self.bca.high],
-        }
-        return {**record, "interval": intervals, "p": dict(self.p), "exact": self.exact, "words": self.words}
+        left_out = {"low", "high", *(f"p_{test}" for test in TESTS)}
+        record = {key: value for key, value in self.row().items() if key not in left_out}
+        intervals = {"percentile": list(self.percentile), "bca": list(self.bca)}
+        record["interval"] = {"level": self.settings.level, **intervals}
+        return {**record, "p": dict(self.p), **attributes(self, "exact words")}
 
 
 @dataclass(frozen=True)
@@ -221,6 +209,8 @@ class Comparison(Tabular):
     >>> pair.difference, pair.p["randomization"] == 2 / 2**8, pair.verdict
     (0.5, True, 'better')
     """
+
+    drawn_by = "comparison"
 
     runs: tuple[str, ...]
     measures: tuple[str, ...]
@@ -329,14 +319,8 @@ class Comparison(Tabular):
             "method": self.method,
             "settings": dict(vars(self.settings)),
             "systems": [
-                {
-                    "measure": measure,
-                    "run": run,
-                    "mean": summary.mean,
-                    "summary": summary.shown,
-                    "interval": [summary.interval.low, summary.interval.high],
-                }
-                for (measure, run), summary in self.summaries.items()
+                {"measure": measure, "run": run, "mean": s.mean, "summary": s.shown, "interval": list(s.interval)}
+                for (measure, run), s in self.summaries.items()
             ],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "slices": self.slices.to_dict() if self.slices else None,
@@ -369,12 +353,6 @@ class Comparison(Tabular):
         if len(first) > 10:
             lines.append(f"  and {len(first) - 10:,} more pairs")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import html
-        from goldrank.report.comparison import parts
-
-        return html(parts(self))
 
 
 def format_p(value: float) -> str:

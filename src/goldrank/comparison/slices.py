@@ -20,6 +20,7 @@ from goldrank.comparison import paired
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.paired import Interval
 from goldrank.comparison.result import Comparison, Pair
+from goldrank.comparison.tabular import attributes
 from goldrank.errors import InputError
 from goldrank.notes import Note
 
@@ -62,8 +63,7 @@ class _QueryGroup:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        about = {"attribute": self.attribute, "value": self.value, "measure": self.measure}
-        return {**about, "queries": self.n, "small": self.small}
+        return {**attributes(self, "attribute value measure"), "queries": self.n, "small": self.small}
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Slice(_QueryGroup):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        intervals = {run: [interval.low, interval.high] for run, interval in self.intervals.items()}
+        intervals = {run: list(interval) for run, interval in self.intervals.items()}
         return {**super().to_dict(), "means": dict(self.means), "intervals": intervals}
 
 
@@ -96,16 +96,8 @@ class SliceDifference(_QueryGroup):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        return {
-            **super().to_dict(),
-            "a": self.a,
-            "b": self.b,
-            "difference": self.difference,
-            "interval": [self.interval.low, self.interval.high],
-            "p": self.p,
-            "p_adjusted": self.adjusted,
-            "reversed": self.reversed,
-        }
+        about = {**super().to_dict(), **attributes(self, "a b difference"), "interval": list(self.interval)}
+        return {**about, "p": self.p, "p_adjusted": self.adjusted, "reversed": self.reversed}
 
 
 @dataclass(frozen=True)
