@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TypeAlias, TypedDict, Unpack, overload
+from typing import TypeAlias, Unpack
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.evaluation.inputs import Inputs, resolve, resolve_measures
 from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies, QrelsLike, RunsLike
@@ -35,40 +35,6 @@ ScoresLike: TypeAlias = "Mapping[str, Scores] | Sequence[Scores]"
 """The scores of several systems: by name, or a list. What `evaluate` returns for several runs is one."""
 
 
-class CompareOptions(TypedDict, total=False):
-    """What `compare` takes, whatever it starts from."""
-
-    baseline: str | None
-    seed: int
-    slice_by: Mapping[str, Attribute] | None
-    queries: QueryValues | None
-    align: str
-    test: str
-    correction: str
-    interval: str
-    alpha: float
-    power: float
-    margin: float | None
-    samples: int
-
-
-class CompareRunsOptions(CompareOptions, Policies, total=False):
-    """What `compare` takes if it evaluates the runs itself."""
-
-    convention: str | Convention
-    format: str | None
-    curves: bool
-    max_memory: str | int | None
-
-
-@overload
-def compare(
-    qrels: QrelsLike, runs: RunsLike, measures: MeasuresLike = None, **options: Unpack[CompareRunsOptions]
-) -> Comparison: ...
-@overload
-def compare(
-    scores: ScoresLike, /, *, measures: MeasuresLike = None, **options: Unpack[CompareOptions]
-) -> Comparison: ...
 def compare(
     qrels: QrelsLike | ScoresLike,
     runs: RunsLike | None = None,
@@ -110,7 +76,10 @@ def compare(
     """
     settings = Settings(test, correction, interval, alpha, power, margin, samples, seed)
     one_of(align, ALIGN, "align")
-    _check_keywords(policies)
+    for name in policies:
+        if name not in conventions.POLICIES:
+            hint = did_you_mean(name, [*conventions.POLICIES, *(compare.__kwdefaults__ or ())])
+            raise OptionError(f"compare has no argument {name!r}", hint=hint)
     systems, asked, curve_scores, inputs = _scores_of(qrels), None, None, None
     if systems is None:
         if runs is None:
@@ -119,9 +88,9 @@ def compare(
                 hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
             )
         rules = conventions.get(convention).having(**policies)
-        systems, curve_scores, inputs = _evaluated(
-            qrels, runs, resolve_measures(measures, rules), rules, format, curves, max_memory
-        )
+        wanted = resolve_measures(measures, rules)
+        opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)
+        systems, curve_scores, inputs = _evaluated(opened, wanted, curves)
     else:
         of_runs = {"runs": runs, "format": format, "max_memory": max_memory, **policies}
         given = [name for name, value in of_runs.items() if value is not None]
@@ -160,16 +129,9 @@ def compare(
 
 
 def _evaluated(
-    qrels: QrelsLike | ScoresLike,
-    runs: RunsLike,
-    wanted: list[Measure],
-    rules: Convention,
-    format: str | None,
-    curves: bool,
-    max_memory: str | int | None,
+    opened: Inputs, wanted: list[Measure], curves: bool
 ) -> tuple[list[Scores], list[Scores], ComparisonInputs]:
     """The scores of each run, those that the curves need, and what they came from."""
-    opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)
     if not opened.several:
         raise InputError(
             "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
@@ -177,19 +139,12 @@ def _evaluated(
     placed = tuple(pipeline.place_all(opened))
     drawn: list[Scores] = []
     if curves:
+        rules = opened.rules
         # Curves show values, no bounds or expectations, which not every measure has.
         plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
         at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
         drawn = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     return [pipeline.score(run, wanted) for run in placed], drawn, ComparisonInputs(placed)
-
-
-def _check_keywords(policies: Policies) -> None:
-    """Refuse a keyword that is neither a policy nor an argument of `compare`."""
-    for name in policies:
-        if name not in conventions.POLICIES:
-            known = [*conventions.POLICIES, *CompareRunsOptions.__annotations__]
-            raise OptionError(f"compare has no argument {name!r}", hint=did_you_mean(name, known))
 
 
 def _scores_of(given: object) -> list[Scores] | None:

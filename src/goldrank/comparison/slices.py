@@ -5,12 +5,11 @@ An attribute gives each query a value: a category, or a number, which is cut int
 
 from __future__ import annotations
 
-import json
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +20,9 @@ from goldrank.comparison.correction import adjust
 from goldrank.comparison.paired import Interval
 from goldrank.comparison.result import Comparison, Pair
 from goldrank.comparison.tabular import attributes
-from goldrank.errors import InputError
+from goldrank.errors import InputError, Place
+from goldrank.io import json_text
+from goldrank.io.sources import open_source
 from goldrank.notes import Note
 
 SMALL = 10
@@ -189,7 +190,7 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
         by_id = {ids.as_text(key, "query id"): value for key, value in given.items()}
         return by_id.get
     if isinstance(given, str | os.PathLike):
-        rows = read_jsonl(Path(given))
+        rows = read_objects(given)
     elif hasattr(given, "to_dicts"):
         rows = given.to_dicts()
     elif hasattr(given, "to_dict"):
@@ -211,24 +212,18 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
     return table.get
 
 
-def read_jsonl(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file."""
-    rows = []
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(path)) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"is not JSON: {error}", where=f"{path}:{number}") from None
+def read_objects(path: types.Path) -> list[dict[str, Any]]:
+    """The objects of a JSONL file, or the one object of a JSON file."""
+    source = open_source(path)
+    hint = "Each field has one name."
+    if json_text.is_lines(source):
+        numbered = list(json_text.read_lines(source, Counter(), hint))
+    else:
+        numbered = [(1, json_text.read_whole(source, hint))]
+    for number, row in numbered:
         if not isinstance(row, dict):
-            raise InputError("is not a JSON object", where=f"{path}:{number}")
-        rows.append(row)
-    return rows
+            raise InputError("is not a JSON object", where=Place(source.name, number))
+    return [row for _, row in numbered]
 
 
 def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:

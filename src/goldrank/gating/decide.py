@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict, Unpack, overload
+from typing import Unpack
 
 from goldrank import __version__, conventions, ids
 from goldrank.comparison.slices import QueryValues
@@ -22,35 +22,6 @@ from goldrank.notes import Note
 from goldrank.types import JudgementsLike, Policies, RunLike
 
 
-class GateOptions(TypedDict, total=False):
-    """What `gate` takes, whatever it starts from."""
-
-    db: str | Path | None
-    metadata: QueryValues | None
-    latency: LatencyLike | None
-    allow_changed_qrels: bool
-
-
-class GateRunOptions(GateOptions, Policies, total=False):
-    """What `gate` takes if it evaluates the run itself."""
-
-    convention: str | Convention
-    format: str | None
-    depth: int | None
-
-
-@overload
-def gate(
-    qrels: JudgementsLike,
-    run: RunLike,
-    rules: RulesLike,
-    baseline: BaselineLike | None = None,
-    **options: Unpack[GateRunOptions],
-) -> Verdict: ...
-@overload
-def gate(
-    scores: Scores, /, *, rules: RulesLike, baseline: BaselineLike | None = None, **options: Unpack[GateOptions]
-) -> Verdict: ...
 def gate(
     qrels: JudgementsLike | Scores,
     run: RunLike | None = None,
@@ -110,8 +81,7 @@ def gate(
         hashes = judgement_hashes(judged) if changed else None
         now = Basis(judged.digest, judged.criteria or "", policy.label, depth, scores.queries, hashes, __version__)
     notes = _check_basis(scores, held_to, against, now, allow_changed_qrels)
-    before = against.scores if against else None
-    checker = RuleChecker(scores, before, held_to, policy, metadata, latency, documents)
+    checker = RuleChecker(scores, against.scores if against else None, held_to, policy, metadata, latency, documents)
     drafts = [draft for rule in held_to.rules for draft in checker.check(rule)]
     return Verdict(
         run=scores.run,

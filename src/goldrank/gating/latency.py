@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from goldrank import ids
-from goldrank.comparison.slices import read_jsonl
+from goldrank.comparison.slices import read_objects
 from goldrank.errors import InputError, did_you_mean
 
 LatencyLike: TypeAlias = "Mapping[Any, float] | Iterable[float] | str | Path"
@@ -22,16 +21,10 @@ def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
     """Latencies from a mapping, a JSON object of numbers by query, or JSONL with a field."""
     where = ids.show(str(given), 200) if isinstance(given, str | Path) else "latency"
     if isinstance(given, str | Path):
-        try:
-            data = json.loads(Path(given).read_bytes())
-        except OSError as error:
-            raise InputError(f"cannot be opened: {error.strerror}", where=where) from None
-        except (ValueError, RecursionError):
-            data = None
-        if isinstance(data, dict) and field_name not in data:
-            given = data
+        rows = read_objects(given)
+        if len(rows) == 1 and field_name not in rows[0]:
+            given = rows[0]
         else:
-            rows = read_jsonl(Path(given))
             for number, row in enumerate(rows, 1):
                 if field_name not in row:
                     hint = did_you_mean(field_name, row) or f"Fields are: {', '.join(map(ids.show, list(row)[:8]))}."

@@ -85,7 +85,11 @@ class Finding:
         """Everything, as plain Python values."""
         record = self.row()
         record["interval"] = [record.pop("low"), record.pop("high")]
-        return {**self.rule.to_dict(), **record, "worst": [attributes(moved, "query before after") for moved in self.worst]}
+        return {
+            **self.rule.to_dict(),
+            **record,
+            "worst": [attributes(moved, "query before after") for moved in self.worst],
+        }
 
 
 @dataclass(frozen=True)
