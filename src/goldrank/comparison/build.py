@@ -10,14 +10,15 @@ from typing import TypeAlias, Unpack
 import numpy as np
 
 from goldrank import conventions, ids
-from goldrank.comparison.result import Comparison, ComparisonInputs, Settings
+from goldrank.comparison.result import Comparison, Settings
 from goldrank.comparison.slices import Attribute, QueryValues, with_slices
 from goldrank.comparison.statistics import all_pairs, samples_too_few
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.inputs import Inputs, resolve, resolve_measures
+from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies, QrelsLike, RunsLike
@@ -80,7 +81,8 @@ def compare(
         if name not in conventions.POLICIES:
             hint = did_you_mean(name, [*conventions.POLICIES, *(compare.__kwdefaults__ or ())])
             raise OptionError(f"compare has no argument {name!r}", hint=hint)
-    systems, asked, curve_scores, inputs = _scores_of(qrels), None, None, None
+    systems, asked, curve_scores = _scores_of(qrels), None, None
+    placed: tuple[Placed, ...] = ()
     if systems is None:
         if runs is None:
             raise InputError(
@@ -90,7 +92,18 @@ def compare(
         rules = conventions.get(convention).having(**policies)
         wanted = resolve_measures(measures, rules)
         opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)
-        systems, curve_scores, inputs = _evaluated(opened, wanted, curves)
+        if not opened.several:
+            raise InputError(
+                "a comparison needs several runs",
+                hint='Give {"name": run, "other": run} or a list of two or more paths.',
+            )
+        placed = tuple(pipeline.place_all(opened))
+        systems = [pipeline.score(run, wanted) for run in placed]
+        if curves:
+            # Curves show values, no bounds or expectations, which not every measure has.
+            plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
+            at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
+            curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     else:
         of_runs = {"runs": runs, "format": format, "max_memory": max_memory, **policies}
         given = [name for name, value in of_runs.items() if value is not None]
@@ -123,28 +136,9 @@ def compare(
         notes=tuple(dict.fromkeys(notes)),
         scores=tuple(systems),
         curves=_curves(curve_scores or systems),
-        inputs=inputs,
+        placed=placed,
     )
     return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by, queries)
-
-
-def _evaluated(
-    opened: Inputs, wanted: list[Measure], curves: bool
-) -> tuple[list[Scores], list[Scores], ComparisonInputs]:
-    """The scores of each run, those that the curves need, and what they came from."""
-    if not opened.several:
-        raise InputError(
-            "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
-        )
-    placed = tuple(pipeline.place_all(opened))
-    drawn: list[Scores] = []
-    if curves:
-        rules = opened.rules
-        # Curves show values, no bounds or expectations, which not every measure has.
-        plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-        at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
-        drawn = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
-    return [pipeline.score(run, wanted) for run in placed], drawn, ComparisonInputs(placed)
 
 
 def _scores_of(given: object) -> list[Scores] | None:

@@ -152,8 +152,8 @@ def _attribute(
         if text_of is None:
             raise InputError("slices by length need the queries' texts", hint="queries={'q1': 'some words'}.")
         return word_counts(text_of, comparison.queries)
-    if name == "relevant" and comparison.inputs is not None:
-        return relevant_counts(comparison.inputs.qrels.text, comparison.queries)
+    if name == "relevant" and comparison.placed:
+        return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
     if name == "judged":
         return _judged_shares(comparison)
     raise InputError(
