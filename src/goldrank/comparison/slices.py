@@ -128,14 +128,11 @@ def with_slices(
 ) -> Comparison:
     """The comparison with a table of slices; `slice_by` as `compare` takes it."""
     text_of = None if texts is None else lookup(texts, "queries")
-    wanted = dict(slice_by or {})
-    if not wanted:
-        wanted = dict.fromkeys(name for name in AUTOMATIC if name != "length" or text_of is not None)
+    automatic = dict.fromkeys(name for name in AUTOMATIC if name != "length" or text_of is not None)
     notes: list[Note] = []
     groups: dict[str, Groups] = {}
-    for name, given in wanted.items():
-        values = _attribute(comparison, str(name), given, text_of)
-        parts = group_queries(str(name), values, notes)
+    for name, given in (slice_by or automatic).items():
+        parts = group_queries(str(name), _attribute(comparison, str(name), given, text_of), notes)
         if parts is not None:
             groups[str(name)] = parts
     return replace(comparison, slices=_table(comparison, groups, notes))
@@ -228,7 +225,8 @@ def read_objects(path: types.Path) -> list[dict[str, Any]]:
 
 def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:
     """Each value of the attribute with the queries that have it; None if it tells no queries apart."""
-    known = [value for value in values if not _is_absent(value)]
+    values = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    known = [value for value in values if value is not None]
     if not known:
         raise InputError(f"slices by {name!r}: no query of the comparison has a value", hint="Are the ids the same?")
     if len(known) < len(values):
@@ -240,25 +238,20 @@ def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups
         notes.append(Note.of("one-slice", attribute=name))
         return None
     if numeric and len(different) > MOST_NUMBERS:
-        return _thirds(np.array([math.nan if _is_absent(v) else float(v) for v in values]))
+        return _thirds(np.array([math.nan if v is None else float(v) for v in values]))
     if len(different) > MOST_CATEGORIES:
         raise InputError(
             f"slices by {name!r}: {len(different):,} different values", hint=f"Use at most {MOST_CATEGORIES}."
         )
-    ordered = sorted(different)
     if numeric:
-        return {f"{v:g}": np.array([not _is_absent(x) and x == v for x in values]) for v in ordered}
-    return {v: np.array([not _is_absent(x) and str(x) == v for x in values]) for v in ordered}
+        return {f"{v:g}": np.array([x is not None and x == v for x in values]) for v in sorted(different)}
+    return {v: np.array([x is not None and str(x) == v for x in values]) for v in sorted(different)}
 
 
 def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
     low, high = np.nanquantile(values, [1 / 3, 2 / 3], method="inverted_cdf")
     parts = [values <= low, (values > low) & (values <= high), values > high]
     return {f"{values[part].min():.4g} to {values[part].max():.4g}": part for part in parts if part.any()}
-
-
-def _is_absent(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Note]) -> SliceTable:
@@ -302,12 +295,11 @@ def _differences(
         differences.append(
             SliceDifference(attribute, value, pair.measure, len(part), pair.a, pair.b, mean, interval, p)
         )
-    large = [i for i, difference in enumerate(differences) if not difference.small]
-    adjusted = adjust(np.array([differences[i].p for i in large]), "holm").tolist()
-    for i, p in zip(large, adjusted, strict=True):
-        turned = p <= settings.alpha and differences[i].difference * pair.difference < 0
-        differences[i] = replace(differences[i], adjusted=p, reversed=turned)
-    return differences
+    adjusted = adjust(np.array([math.nan if part.small else part.p for part in differences]), "holm").tolist()
+    return [
+        replace(part, adjusted=p, reversed=p <= settings.alpha and part.difference * pair.difference < 0)
+        for part, p in zip(differences, adjusted, strict=True)
+    ]
 
 
 def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:
@@ -315,21 +307,13 @@ def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:
     where = "ahead of" if pair.difference > 0 else "behind"
     overall = f"{pair.measure}: over all queries {ids.show(pair.b)} is {where} {ids.show(pair.a)}"
     overall += f" ({pair.difference:+.4f})"
-    notes = [
-        Note.of(
-            "slice-turned",
-            overall=overall,
-            attribute=ids.show(part.attribute),
-            value=ids.show(part.value),
-            mean=part.difference,
-            count=part.n,
-        )
-        for part in differences
-        if part.reversed
-    ]
+    notes = []
+    for part in filter(lambda part: part.reversed, differences):
+        facts = {"attribute": ids.show(part.attribute), "value": ids.show(part.value)}
+        notes.append(Note.of("slice-turned", overall=overall, **facts, mean=part.difference, count=part.n))
     for attribute in dict.fromkeys(part.attribute for part in differences):
         means = [part.difference for part in differences if part.attribute == attribute and not part.small]
-        if len(means) > 1 and all(means) and float(np.mean(means)) * pair.difference < 0:
-            mean = float(np.mean(means))
+        mean = float(np.mean(means)) if means else 0.0
+        if len(means) > 1 and all(means) and mean * pair.difference < 0:
             notes.append(Note.of("slice-decides", overall=overall, attribute=ids.show(attribute), mean=mean))
     return notes

@@ -13,8 +13,7 @@ from goldrank.errors import BaselineError, InputError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
-from goldrank.gating.findings import JUDGED, RETURNED, RuleChecker
-from goldrank.gating.latency import LatencyLike
+from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker
 from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
