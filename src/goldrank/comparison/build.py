@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from typing import TypeAlias, Unpack
@@ -123,7 +124,7 @@ def compare(
     summaries, tested = all_pairs(names, shared, values, systems, pairs, settings)
     if samples_too_few(len(tested), settings):
         notes.append(Note.of("coarse-samples", count=len(tested)))
-    notes += [*_unequal_weights(systems, shared, values, names), *_scored_notes(systems)]
+    notes += [*_unequal_weights(systems, values), *_scored_notes(systems)]
     comparison = Comparison(
         runs=tuple(names),
         measures=tuple(shared),
@@ -215,12 +216,9 @@ def _measures(scores: Sequence[Scores], asked: set[str] | None, notes: list[Note
     listed = list(dict.fromkeys(name for system in scores for name in system.columns))
     shared = [name for name in listed if all(name in system.columns for system in scores)]
     if asked is not None:
-        absent = sorted(asked - set(shared))
-        if absent:
-            lacking = [ids.show(system.run) for system in scores if absent[0] not in system.columns]
-            raise InputError(
-                f"{absent[0]} was not measured for {', '.join(lacking)}", hint="Evaluate all systems with it."
-            )
+        for absent in sorted(asked - set(shared)):
+            lacking = ", ".join(ids.show(system.run) for system in scores if absent not in system.columns)
+            raise InputError(f"{absent} was not measured for {lacking}", hint="Evaluate all systems with it.")
         return [name for name in shared if name in asked]
     if not shared:
         raise InputError("the systems have no measure in common", hint="Evaluate them with the same measures.")
@@ -250,21 +248,18 @@ def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray],
     return matrix
 
 
-def _unequal_weights(
-    scores: Sequence[Scores], measures: Sequence[str], values: Mapping[str, np.ndarray], names: Sequence[str]
-) -> list[Note]:
+def _unequal_weights(scores: Sequence[Scores], values: Mapping[str, np.ndarray]) -> list[Note]:
     """Pairs whose order on their own queries is not their order on the same queries (Simpson's paradox)."""
-    if all(len(system.queries) == values[measures[0]].shape[1] for system in scores):
-        return []
     notes = []
-    for measure in measures:
-        if scores[0].columns[measure].average != "mean":
+    for measure, matrix in values.items():
+        columns = [system.columns[measure] for system in scores]
+        if columns[0].average != "mean" or all(len(column.values) == matrix.shape[1] for column in columns):
             continue
-        same = np.nanmean(values[measure], axis=1)
-        for i, j in combinations(range(len(names)), 2):
-            own = scores[j].columns[measure].summary - scores[i].columns[measure].summary
+        same = np.nanmean(matrix, axis=1)
+        for i, j in combinations(range(len(scores)), 2):
+            own = columns[j].summary - columns[i].summary
             if own * (same[j] - same[i]) < 0:
-                ahead, behind = (ids.show(names[x]) for x in ((j, i) if own > 0 else (i, j)))
+                ahead, behind = (ids.show(scores[x].run) for x in ((j, i) if own > 0 else (i, j)))
                 notes.append(Note.of("simpson", measure=measure, ahead=ahead, behind=behind))
     return notes
 
@@ -281,13 +276,10 @@ def _curves(scores: Sequence[Scores]) -> dict[str, dict[str, tuple[tuple[float, 
     """Means over cut-offs, for every measure that was taken at three or more."""
     families: dict[str, dict[float, str]] = {}
     for name in scores[0].columns:
-        if not all(name in system.columns for system in scores):
-            continue
         head, _, cutoff = name.rpartition("@")
-        try:
-            families.setdefault(head, {})[float(cutoff)] = name
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            if all(name in system.columns for system in scores):
+                families.setdefault(head, {})[float(cutoff)] = name
     return {
         head: {
             system.run: tuple((k, system.columns[name].summary) for k, name in sorted(columns.items()))
