@@ -275,28 +275,18 @@ def _behind(best: _Decisions, other: _Decisions, truth: np.ndarray, level: float
     return _percentiles(kappas(drawn.sum(axis=2)) - kappas(drawn.sum(axis=1)), level)
 
 
-def _tables(degrees: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each degree above 0 that occurs, ascending, and the four counts if it and all above it are matches."""
-    cuts, code = np.unique(degrees, return_inverse=True)
-    yes = np.bincount(code, weights=truth, minlength=len(cuts))[::-1].cumsum()[::-1]
-    no = np.bincount(code, weights=~truth, minlength=len(cuts))[::-1].cumsum()[::-1]
-    tables = np.stack([yes, no, truth.sum() - yes, (~truth).sum() - no], axis=1)
-    return cuts[cuts > 0], tables[cuts > 0]
-
-
-def _quality(tables: np.ndarray, by: str) -> np.ndarray:
-    if by == "kappa":
-        return np.asarray(np.nan_to_num(_kappas(tables)))
-    f1: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
-    return f1
-
-
 def _choose(degrees: np.ndarray, truth: np.ndarray, by: str) -> tuple[float, float]:
     """The threshold at which the decisions are best, in the widest gap between degrees, and how good they are."""
-    cuts, tables = _tables(degrees, truth)
+    cuts, code = np.unique(degrees, return_inverse=True)
+    # For each degree that occurs, the four counts if it and all above it are matches.
+    yes, no = (np.bincount(code, label, len(cuts))[::-1].cumsum()[::-1] for label in (truth, ~truth))
+    tables = np.stack([yes, no, truth.sum() - yes, (~truth).sum() - no], axis=1)[cuts > 0]
+    cuts = cuts[cuts > 0]
     if not len(cuts):
         return 1.0, 0.0
-    quality = _quality(tables, by)
+    both, matcher_only, label_only, _ = tables.T
+    f1 = 2 * both / np.maximum(1, 2 * both + matcher_only + label_only)
+    quality = f1 if by == "f1" else np.nan_to_num(_kappas(tables))
     below = np.concatenate(([0.0], cuts[:-1]))
     top = np.flatnonzero(quality >= quality.max() - 1e-12)
     at = top[np.argmax((cuts - below)[top])]
@@ -328,8 +318,7 @@ def _best_thresholds(judged: _Decisions, truth: np.ndarray, parts: np.ndarray | 
                 out = parts == part
                 chosen, _ = _choose(judged.degrees[~out], truth[~out], by)
                 decided[out] = (judged.degrees[out] > 0) & (judged.degrees[out] >= chosen)
-            confusion = _confusion(decided, truth)
-            held_out = confusion.kappa if by == "kappa" else confusion.f1
+            held_out = getattr(_confusion(decided, truth), by)
         best[by] = BestThreshold(by, threshold, value, held_out)
     return best
 
@@ -357,10 +346,7 @@ def _disagreements(judged: _Decisions, pairs: Sequence[LabelledPair]) -> list[Di
     limit = 0.5 if judged.rule.threshold is None else judged.rule.threshold
     wrong = [i for i, pair in enumerate(pairs) if bool(judged.decided[i]) != pair.label]
     wrong.sort(key=lambda i: -abs(float(judged.degrees[i]) - limit))
-    return [
-        Disagreement(pairs[i].retrieved, pairs[i].reference, pairs[i].label, float(judged.degrees[i]), pairs[i].where)
-        for i in wrong
-    ]
+    return [Disagreement(*pairs[i][:3], float(judged.degrees[i]), pairs[i].where) for i in wrong]
 
 
 def describe_disagreements(result: MatcherAgreement, count: int) -> str:
@@ -388,8 +374,6 @@ def _record(result: MatcherAgreement) -> dict[str, Any]:
     record |= attributes(result.confusion, "f1 precision recall accuracy both matcher_only label_only neither")
     record |= {f"behind_{end}": getattr(result.behind, end, None) for end in ("low", "high")}
     for by in ("kappa", "f1"):
-        best = result.best.get(by)
-        record[f"best_threshold_{by}"] = best.threshold if best else None
-        record[f"best_{by}"] = best.value if best else None
-        record[f"held_out_{by}"] = best.held_out if best else None
+        for key, name in (("best_threshold", "threshold"), ("best", "value"), ("held_out", "held_out")):
+            record[f"{key}_{by}"] = getattr(result.best.get(by), name, None)
     return record

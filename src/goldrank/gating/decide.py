@@ -106,16 +106,14 @@ def _check_basis(
     scores: Scores, rules: Rules, baseline: Baseline | None, now: Basis, allow_changed_qrels: bool
 ) -> list[Note]:
     """Refuse what nothing can be decided about: a run without results, a baseline that says nothing about the run."""
-    notes = []
-    if baseline is None:
-        needing = next((rule for rule in rules.rules if rule.needs_baseline), None)
-        if needing is not None:
-            raise BaselineError(
-                f"the rule '{ids.show(str(needing))}' needs a baseline",
-                hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
-            )
-    else:
-        notes = _check_comparable(baseline, now, allow_changed_qrels)
+    needing = next((rule for rule in rules.rules if rule.needs_baseline), None)
+    if baseline is None and needing is not None:
+        raise BaselineError(
+            f"the rule '{ids.show(str(needing))}' needs a baseline",
+            hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
+        )
+    notes = [] if baseline is None else _check_comparable(baseline, now, allow_changed_qrels)
+    if baseline is not None:
         _check_answered(baseline.scores, f"the baseline {ids.show(baseline.name, 200)}")
     _check_answered(scores, "the run")
     return notes

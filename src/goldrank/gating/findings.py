@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -98,11 +99,8 @@ class RuleChecker:
             return
         answers = dict(zip(self.scores.queries, now.tolist(), strict=True))
         if_absent = self.policy.missing != "skip"
-        self.lost_answers = [
-            query
-            for query, answered in zip(before.queries, then.tolist(), strict=True)
-            if answered and not answers.get(query, if_absent)
-        ]
+        answered = compress(before.queries, then.tolist())
+        self.lost_answers = [query for query in answered if not answers.get(query, if_absent)]
         if self.lost_answers:
             self.notes.append(Note.of("lost-answers", count=len(self.lost_answers), samples=self.lost_answers))
 
@@ -140,11 +138,9 @@ class RuleChecker:
         """The run's queries by their value of an attribute."""
         if attribute not in self._groups:
             values = self._attribute(attribute)
-            groups = slices.group_queries(attribute, values, self.notes)
-            if groups is None:
-                label = next(str(value) for value in values if value is not None)
-                groups = {label: np.array([value is not None for value in values])}
-            self._groups[attribute] = groups
+            known = [value is not None for value in values]
+            alone = {str(values[known.index(True)]): np.array(known)} if any(known) else {}
+            self._groups[attribute] = slices.group_queries(attribute, values, self.notes) or alone
         return self._groups[attribute]
 
     def _attribute(self, attribute: str) -> Sequence[Any]:
@@ -277,7 +273,7 @@ class RuleChecker:
             return ""
         lost = self.lost_answers
         if which is not None:
-            inside = {query for query, is_in in zip(self.scores.queries, which.tolist(), strict=True) if is_in}
+            inside = set(compress(self.scores.queries, which.tolist()))
             lost = [query for query in lost if query in inside]
         return f"{counted(len(lost), 'query', 'queries')} ({ids.samples(lost)})" if lost else ""
 
@@ -285,13 +281,14 @@ class RuleChecker:
         gains = direction * (after - before)
         order = np.argsort(gains, kind="stable")[: self.rules.worst]
         where = self.at_now[at]
-        return tuple(
-            Moved(self.scores.queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0
-        )
+        queries = self.scores.queries
+        return tuple(Moved(queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0)
 
     def _share(self, rule: Rule) -> Finding:
         counts, n = self.scores.counts, len(self.scores.queries)
+        wanted = f"at most {rule.limit_words} may be"
         if rule.kind == "overlap":
+            wanted = f"at least {rule.limit_words} is asked for"
             share = float((self.column(self.scores, JUDGED, "the run").values > 0).mean())
             text = f"{share:.1%} of {counted(n, 'query', 'queries')} have a judged document in their results"
         elif rule.kind == "unjudged":
@@ -301,10 +298,7 @@ class RuleChecker:
             n, empty = counts["queries"], counts["missing"] + counts["no_results"]
             share = empty / n
             text = f"{empty:,} of {counted(n, 'judged query', 'judged queries')} ({share:.1%}) are without any result"
-        if rule.kind == "overlap":
-            ok, wanted = share >= rule.limit, f"at least {rule.limit_words} is asked for"
-        else:
-            ok, wanted = share <= rule.limit, f"at most {rule.limit_words} may be"
+        ok = share >= rule.limit if rule.kind == "overlap" else share <= rule.limit
         return Finding(rule, "pass" if ok else "fail", f"{text}; {wanted}", share, queries=n)
 
     def _latency(self, rule: Rule) -> Finding:

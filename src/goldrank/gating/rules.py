@@ -145,12 +145,11 @@ class Rule:
                 takes = f"It takes: {', '.join(_ALSO[kind])}." if _ALSO[kind] else "It takes nothing else."
                 raise RuleError(f"a rule of kind {kind} has no key {key!r}", where=place(key), hint=takes)
         limit, percent = _number(table[kind], kind, place(kind))
+        said = f"{kind} is {table[kind]!r}"
         if kind in (*SHARES, "drop", "latency") and limit < 0:
-            raise RuleError(f"{kind} is {table[kind]!r}; it must be 0 or more", where=place(kind))
+            raise RuleError(f"{said}; it must be 0 or more", where=place(kind))
         if kind in SHARES and limit > 1:
-            raise RuleError(
-                f"{kind} is {table[kind]!r}; it is a share, from 0 to 1", where=place(kind), hint='Or "40%" for 0.4.'
-            )
+            raise RuleError(f"{said}; it is a share, from 0 to 1", where=place(kind), hint='Or "40%" for 0.4.')
         more: dict[str, Any] = {"relative": percent and kind == "drop"}
         if kind in OF_MEASURES:
             if table.get("measure") is None:
@@ -187,24 +186,18 @@ class Rule:
         return f"{100 * self.limit:.6g}%" if self.relative or self.kind in SHARES else f"{self.limit:.6g}"
 
     def __str__(self) -> str:
-        if self.kind == "latency":
-            return f"latency p{100 * self.quantile:g} <= {self.limit_words}"
-        if self.kind in SHARES:
-            return f"{self.kind} {'>=' if self.kind == 'overlap' else '<='} {self.limit_words}"
-        group = "" if self.slice is None else f" [{self.slice}]"
-        if self.value is not None:
-            group = f" [{self.slice}={self.value}]"
+        subject = f"latency p{100 * self.quantile:g}" if self.kind == "latency" else self.measure or self.kind
+        if self.slice is not None:
+            subject += f" [{self.slice}]" if self.value is None else f" [{self.slice}={self.value}]"
         if self.kind != "drop":
-            return f"{self.measure}{group} {'>=' if self.kind == 'floor' else '<='} {self.limit_words}"
+            return f"{subject} {'>=' if self.kind in ('floor', 'overlap') else '<='} {self.limit_words}"
         sign = "-" if parse_measure(str(self.measure)).declaration.higher_is_better else "+"
-        return f"{self.measure}{group}: {sign}{self.limit_words}{'' if self.tested else ' untested'}"
+        return f"{subject}: {sign}{self.limit_words}{'' if self.tested else ' untested'}"
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as its table, with its spelling."""
-        table = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("quantile", "file", "field")}
-        if self.kind == "latency":
-            table |= {"quantile": self.quantile, "file": self.file, "field": self.field}
-        return {"rule": str(self), **table}
+        left_out = () if self.kind == "latency" else _ALSO["latency"]
+        return {"rule": str(self), **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}}
 
 
 @dataclass(frozen=True)
@@ -237,10 +230,8 @@ class Rules:
             given = [given]
         if not isinstance(given, Iterable):
             raise RuleError(f"rules are given as {_type(given)}", hint="Give a TOML file or a list of rules.")
-        listed = tuple(
-            rule if isinstance(rule, Rule) else Rule.parse(rule) if isinstance(rule, str) else Rule.from_table(rule)
-            for rule in given
-        )
+        tables = (Rule.parse(rule) if isinstance(rule, str) else rule for rule in given)
+        listed = [rule if isinstance(rule, Rule) else Rule.from_table(rule) for rule in tables]
         return cls.from_dict({}, more=listed)
 
     @classmethod
@@ -248,12 +239,11 @@ class Rules:
         """The rules of a TOML file."""
         try:
             text = Path(path).read_bytes().decode()
+            data = tomllib.loads(text)
         except OSError as error:
             raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
         except UnicodeDecodeError as error:
             raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
-        try:
-            data = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise RuleError(f"is not TOML: {error}", where=str(path)) from None
         return cls.from_dict(data, name=str(path), text=text)

@@ -138,11 +138,9 @@ class Verdict(Tabular):
             return f"{ids.show(self.run, 200)}: nothing was decided: {self.error}"
         against = f" against {self.baseline}" if self.baseline else ""
         count = len(self.findings)
-        held = (
-            f"{len(self.failed)} of {count} checks failed"
-            if self.failed
-            else f"{count} check{'s' * (count != 1)} passed"
-        )
+        held = f"{count} check{'s' * (count != 1)} passed"
+        if self.failed:
+            held = f"{len(self.failed)} of {count} checks failed"
         unclear = sum(finding.status == "unclear" for finding in self.findings)
         doubt = f", {unclear} of them only because the queries cannot tell" if unclear and not self.failed else ""
         return f"{ids.show(self.run, 200)}{against}: {held}{doubt}"
