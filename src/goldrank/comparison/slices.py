@@ -173,8 +173,7 @@ def relevant_counts(grades: Mapping[str, Mapping[str, float]], queries: Sequence
 def _judged_shares(comparison: Comparison) -> list[float | None]:
     values = comparison.values.get("Judged@10")
     if values is None:
-        columns = [scores.columns.get("Judged@10") for scores in comparison.scores]
-        if not all(columns):
+        if not all("Judged@10" in scores.columns for scores in comparison.scores):
             raise InputError("slices by judged share need Judged@10 among the measures")
         by_query = [scores.per_query["Judged@10"] for scores in comparison.scores]
         values = np.array([[shares[query] for query in comparison.queries] for shares in by_query])

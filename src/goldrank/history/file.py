@@ -119,30 +119,21 @@ class HistoryFile:
         tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if not application and not version and not tables:
             if not create:
-                raise HistoryError("is empty", where=self.path, hint=_MAKE)
+                raise self._error("is empty", _MAKE)
             _retry_while_locked(self._create)
             return
         if application != APPLICATION:
-            raise HistoryError(
-                "is an SQLite file of another program, not a history",
-                where=self.path,
-                hint="Name another file with --db; it is made if it is not there.",
-            )
+            hint = "Name another file with --db; it is made if it is not there."
+            raise self._error("is an SQLite file of another program, not a history", hint)
         if version < 1:
             raise self._damaged(f"there is no version {version} of the format")
         if version > VERSION:
-            raise HistoryError(
-                f"has version {version} of the format; this goldrank knows versions up to {VERSION}",
-                where=self.path,
-                hint="Use the goldrank that wrote it, or a newer one.",
-            )
+            what = f"has version {version} of the format; this goldrank knows versions up to {VERSION}"
+            raise self._error(what, "Use the goldrank that wrote it, or a newer one.")
         if self.read_only:
             if version < OLDEST_READABLE:
-                raise HistoryError(
-                    f"has the older version {version} of the format, and it is opened read-only",
-                    where=self.path,
-                    hint="Open it once for writing, as `goldrank record` does: that brings it up to date.",
-                )
+                hint = "Open it once for writing, as `goldrank record` does: that brings it up to date."
+                raise self._error(f"has the older version {version} of the format, and it is opened read-only", hint)
             return
         for old in range(version, VERSION):
             with self._writing():
@@ -172,7 +163,7 @@ class HistoryFile:
     def _writing(self) -> Iterator[None]:
         """One transaction: all of it is on the disk at the end, or none."""
         if self.read_only:
-            raise HistoryError("is opened read-only", where=self.path)
+            raise self._error("is opened read-only")
         with translated_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -197,7 +188,10 @@ class HistoryFile:
                     self._db.execute("ROLLBACK")
 
     def _damaged(self, what: str) -> HistoryError:
-        return HistoryError(f"the file is damaged: {what}", where=self.path, hint=RECOVER)
+        return self._error(f"the file is damaged: {what}", RECOVER)
+
+    def _error(self, what: str, hint: str | None = None) -> HistoryError:
+        return HistoryError(what, where=self.path, hint=hint)
 
 
 def _connect(path: Path, create: bool, read_only: bool) -> sqlite3.Connection:

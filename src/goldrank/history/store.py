@@ -209,8 +209,8 @@ class History(HistoryFile):
         if isinstance(ref, str):
             known = ", ".join(filter(None, labels)) or "none"
             hint = did_you_mean(ref, labels) or f"Labels are: {known}."
-            raise HistoryError(f"there is no record with the label {ref!r}", where=self.path, hint=hint)
-        raise HistoryError(f"there is no record {ref}", where=self.path, hint="`goldrank history` lists them.")
+            raise self._error(f"there is no record with the label {ref!r}", hint)
+        raise self._error(f"there is no record {ref}", "`goldrank history` lists them.")
 
     def scores(self, record: Record | int) -> Scores:
         """The scores as they were recorded, every query's values included."""
@@ -258,7 +258,7 @@ class History(HistoryFile):
             for record in records:
                 row = self._db.execute(_ONE_MEASURE, (record.id, name)).fetchone()
                 if row is None:
-                    raise HistoryError(f"record {record.id} has no {name}", where=self.path)
+                    raise self._error(f"record {record.id} has no {name}")
                 query_set, blob = row
                 if query_set not in ids:
                     ids[query_set] = self._queries(query_set, record.id)
@@ -272,7 +272,7 @@ class History(HistoryFile):
         known = self.baselines()
         if name not in known:
             hint = did_you_mean(name, known) or f"Baselines are: {', '.join(known) or 'none'}."
-            raise HistoryError(f"there is no baseline {name!r}", where=self.path, hint=hint)
+            raise self._error(f"there is no baseline {name!r}", hint)
         return self.get(known[name])
 
     def baselines(self) -> dict[str, int]:
