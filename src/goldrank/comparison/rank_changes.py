@@ -173,7 +173,6 @@ class Diff(Tabular):
         return sorted(changed, key=lambda change: (-abs(change.delta), change.query))[:count]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
         return {
             "format": "goldrank-diff",
             "version": 1,

@@ -76,7 +76,6 @@ class Slice(_QueryGroup):
     """Student's interval of each system's mean."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
         intervals = {run: list(interval) for run, interval in self.intervals.items()}
         return {**super().to_dict(), "means": dict(self.means), "intervals": intervals}
 
@@ -96,7 +95,6 @@ class SliceDifference(_QueryGroup):
     """Whether the slice clearly goes the other way than all queries together."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
         about = {**super().to_dict(), **attributes(self, "a b difference"), "interval": list(self.interval)}
         return {**about, "p": self.p, "p_adjusted": self.adjusted, "reversed": self.reversed}
 

@@ -381,17 +381,8 @@ def _columns(scores: Scores) -> Iterator[tuple[str, Column]]:
 
 def _row(position: int, kind: str, column: Column, query_set: bytes) -> tuple[Any, ...]:
     summary = None if math.isnan(column.summary) else float(column.summary) + 0.0  # SQLite has neither NaN nor -0
-    values = np.ascontiguousarray(column.values, np.float64)
-    return (
-        position,
-        kind,
-        column.measure,
-        summary,
-        column.average,
-        int(column.higher_is_better),
-        values_hash(values, query_set),
-        packing.pack_values(values),
-    )
+    about = (position, kind, column.measure, summary, column.average, int(column.higher_is_better))
+    return (*about, values_hash(column.values, query_set), packing.pack_values(column.values))
 
 
 def _moment(given: datetime.datetime | str) -> datetime.datetime:
