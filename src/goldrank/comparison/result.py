@@ -267,14 +267,10 @@ class Comparison(Tabular):
 
     def beats(self, measure: str, run: str) -> list[str]:
         """The systems that this one is clearly better than, by their letters."""
-        letters = self.letters
-        beaten = []
-        for pair in self.of(measure):
-            if pair.b == run and pair.verdict == "better":
-                beaten.append(letters[pair.a])
-            if pair.a == run and pair.verdict == "worse":
-                beaten.append(letters[pair.b])
-        return sorted(beaten, key=lambda letter: (len(letter), letter))
+        pairs = self.of(measure)
+        beaten = {pair.a for pair in pairs if pair.b == run and pair.verdict == "better"}
+        beaten |= {pair.b for pair in pairs if pair.a == run and pair.verdict == "worse"}
+        return [letter for other, letter in self.letters.items() if other in beaten]
 
     @property
     def method(self) -> str:

@@ -113,8 +113,6 @@ def _check_basis(
             hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
         )
     notes = [] if baseline is None else _check_comparable(baseline, now, allow_changed_qrels)
-    if baseline is not None:
-        _check_answered(baseline.scores, f"the baseline {ids.show(baseline.name, 200)}")
     _check_answered(scores, "the run")
     return notes
 
@@ -146,6 +144,7 @@ def _check_comparable(baseline: Baseline, now: Basis, allow_changed_qrels: bool)
             hint="Set the baseline anew with these judgements, or compare all the same: --allow-changed-qrels "
             "(allow_changed_qrels=True).",
         )
+    _check_answered(baseline.scores, f"the baseline {ids.show(baseline.name, 200)}")
     notes = [Note.of("changed-judgements", what=what) for what in other_judgements]
     if then.version and now.version and then.version != now.version:
         notes.append(Note.of("baseline-version", then=then.version, now=now.version))
