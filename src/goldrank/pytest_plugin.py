@@ -7,6 +7,7 @@ fixture is called.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,8 @@ def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
                 baseline = _update(request, qrels, run, held_to, baseline, options)
             verdict = decide(qrels, run, held_to, baseline, **options)
         except GoldrankError as error:
-            hint = "\n  To make the baseline: pytest --goldrank-update" if _is_absent(baseline) else ""
+            is_absent = isinstance(baseline, Path) and not baseline.exists()
+            hint = "\n  To make the baseline: pytest --goldrank-update" if is_absent else ""
             pytest.fail(f"goldrank gate: {error}{hint}", pytrace=False)
         if not verdict:
             pytest.fail(f"goldrank gate: {render(verdict, 'text')}", pytrace=False)
@@ -81,17 +83,10 @@ def goldrank_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
 
 def _named(config: pytest.Config, name: str, is_file: bool = True) -> Any:
     """What the command line names, relative to where pytest was called, else what the settings name."""
-    given = config.getoption(f"goldrank_{name}")
-    if given:
-        return config.invocation_params.dir / given if is_file else given
-    found = config.getini(f"goldrank_{name}")
-    if not found:
-        return None
-    return config.rootpath / found if is_file else found
-
-
-def _is_absent(baseline: Any) -> bool:
-    return isinstance(baseline, Path) and not baseline.exists()
+    given, folder = config.getoption(f"goldrank_{name}"), config.invocation_params.dir
+    if not given:
+        given, folder = config.getini(f"goldrank_{name}"), config.rootpath
+    return None if not given else folder / given if is_file else given
 
 
 def _update(
@@ -124,12 +119,10 @@ def _update(
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say which baselines were set, and whether two tests set the same one."""
     by_file: dict[str, list[list[Any]]] = {}
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            if getattr(report, "when", "") == "call":
-                for name, value in report.user_properties:
-                    if name == _PROPERTY:
-                        by_file.setdefault(value[0], []).append(value)
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        for name, value in report.user_properties if getattr(report, "when", "") == "call" else ():
+            if name == _PROPERTY:
+                by_file.setdefault(value[0], []).append(value)
     if not by_file:
         return
     terminalreporter.section("goldrank baselines")

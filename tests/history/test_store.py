@@ -16,7 +16,8 @@ from made_up_scores import make
 
 from goldrank import GoldrankError, History, Record, Scores, evaluate
 from goldrank.errors import HistoryError, OptionError
-from goldrank.history import packing, schema
+from goldrank.history import file as history_file
+from goldrank.history import packing
 from goldrank.notes import Note
 
 FILES = Path(__file__).parents[1] / "files" / "old"
@@ -254,9 +255,9 @@ def older(monkeypatch, path, migration):
     """As if this goldrank were the next one, which adds a column, and the file of today's."""
     with History.open(path, create=True) as history:
         history.record(make([0.25, 0.5]), label="main")
-    monkeypatch.setattr(schema, "VERSION", 3)
-    monkeypatch.setattr(schema, "OLDEST_READABLE", 3)
-    monkeypatch.setitem(schema.MIGRATIONS, 2, migration)
+    monkeypatch.setattr(history_file, "VERSION", 3)
+    monkeypatch.setattr(history_file, "OLDEST_READABLE", 3)
+    monkeypatch.setitem(history_file.MIGRATIONS, 2, migration)
 
 
 def columns(path):
@@ -291,7 +292,7 @@ def test_a_failed_migration_changes_nothing(monkeypatch, path):
     with pytest.raises(HistoryError, match="syntax error"):
         History.open(path)
     assert columns(path) == before
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(history_file, "VERSION", 2)
     with History.open(path) as history:
         assert len(history.records()) == 1
 

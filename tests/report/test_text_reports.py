@@ -149,7 +149,7 @@ def test_charts_are_wellformed_alone_and_inline(data, hostile):
     result = compare(qrels, names, ["nDCG@10", "AP"], samples=200)
     pair = result.pairs[0]
     a, b = result.values["nDCG@10"]
-    ranks = locate(result.inputs.placed)
+    ranks = locate(result.placed)
     drawn = [
         charts.forest(result, "nDCG@10"),
         charts.forest(hostile, "AP"),

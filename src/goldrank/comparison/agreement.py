@@ -48,14 +48,12 @@ def rank_agreement(a: RunLike, b: RunLike, *, k: int = 10, p: float = 0.9, depth
     queries = tuple(query for query in first if query in second.results)
     if not queries:
         raise MismatchError("the two runs have no query in common", where=f"{first.name}, {second.name}")
-    values: dict[str, list[float]] = {name: [] for name in STATISTICS}
+    rows = []
     for query in queries:
         rankings = first.ranking(query)[:depth], second.ranking(query)[:depth]
-        values["rbo"].append(rbo(*rankings, p))
-        values["tau"].append(kendall_tau(*_shared(*rankings)))
-        values["tau_ap"].append(tau_ap(*_shared(*rankings)))
-        values["jaccard"].append(jaccard(*rankings, k))
-    return RankAgreement(queries, {name: np.array(column) for name, column in values.items()})
+        shared = _shared(*rankings)
+        rows.append((rbo(*rankings, p), kendall_tau(*shared), tau_ap(*shared), jaccard(*rankings, k)))
+    return RankAgreement(queries, dict(zip(STATISTICS, np.array(rows).T, strict=True)))
 
 
 def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
@@ -69,22 +67,15 @@ def rbo(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> float:
         return 1.0 if not a and not b else 0.0
     short, long = sorted((a, b), key=len)
     s, n = len(short), len(long)
-    seen_short: set[str] = set()
-    seen_long: set[str] = set()
-    overlap = 0
-    total = 0.0
-    at_short = 0
-    for d in range(1, n + 1):
-        item = long[d - 1]
-        other = short[d - 1] if d <= s else None
-        seen_long.add(item)
-        if other is not None:
-            seen_short.add(other)
-            overlap += int(other == item) if other == item else int(item in seen_short) + int(other in seen_long)
-        else:
-            overlap += int(item in seen_short)
-        if d == s:
-            at_short = overlap
+    place = {item: i for i, item in enumerate(short)}
+    joining = [0] * n  # how many items become common to both at each depth
+    for i, item in enumerate(long):
+        if item in place:
+            joining[max(i, place[item])] += 1
+    at_short = sum(joining[:s])
+    overlap, total = 0, 0.0
+    for d, joined in enumerate(joining, 1):
+        overlap += joined
         share = overlap / d
         if d > s:
             share += at_short * (d - s) / (s * d)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
-from typing import TypeAlias, TypedDict, Unpack, overload
+from typing import TypeAlias, Unpack
 
 import numpy as np
 
 from goldrank import conventions, ids
-from goldrank.comparison.result import Comparison, ComparisonInputs, Settings
+from goldrank.comparison.result import Comparison, Settings
 from goldrank.comparison.slices import Attribute, QueryValues, with_slices
 from goldrank.comparison.statistics import all_pairs, samples_too_few
 from goldrank.conventions import Convention
@@ -18,6 +19,7 @@ from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies, QrelsLike, RunsLike
@@ -35,40 +37,6 @@ ScoresLike: TypeAlias = "Mapping[str, Scores] | Sequence[Scores]"
 """The scores of several systems: by name, or a list. What `evaluate` returns for several runs is one."""
 
 
-class CompareOptions(TypedDict, total=False):
-    """What `compare` takes, whatever it starts from."""
-
-    baseline: str | None
-    seed: int
-    slice_by: Mapping[str, Attribute] | None
-    queries: QueryValues | None
-    align: str
-    test: str
-    correction: str
-    interval: str
-    alpha: float
-    power: float
-    margin: float | None
-    samples: int
-
-
-class CompareRunsOptions(CompareOptions, Policies, total=False):
-    """What `compare` takes if it evaluates the runs itself."""
-
-    convention: str | Convention
-    format: str | None
-    curves: bool
-    max_memory: str | int | None
-
-
-@overload
-def compare(
-    qrels: QrelsLike, runs: RunsLike, measures: MeasuresLike = None, **options: Unpack[CompareRunsOptions]
-) -> Comparison: ...
-@overload
-def compare(
-    scores: ScoresLike, /, *, measures: MeasuresLike = None, **options: Unpack[CompareOptions]
-) -> Comparison: ...
 def compare(
     qrels: QrelsLike | ScoresLike,
     runs: RunsLike | None = None,
@@ -110,8 +78,12 @@ def compare(
     """
     settings = Settings(test, correction, interval, alpha, power, margin, samples, seed)
     one_of(align, ALIGN, "align")
-    _check_keywords(policies)
-    systems, asked, curve_scores, inputs = _scores_of(qrels), None, None, None
+    for name in policies:
+        if name not in conventions.POLICIES:
+            hint = did_you_mean(name, [*conventions.POLICIES, *(compare.__kwdefaults__ or ())])
+            raise OptionError(f"compare has no argument {name!r}", hint=hint)
+    systems, asked, curve_scores = _scores_of(qrels), None, None
+    placed: tuple[Placed, ...] = ()
     if systems is None:
         if runs is None:
             raise InputError(
@@ -119,9 +91,20 @@ def compare(
                 hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
             )
         rules = conventions.get(convention).having(**policies)
-        systems, curve_scores, inputs = _evaluated(
-            qrels, runs, resolve_measures(measures, rules), rules, format, curves, max_memory
-        )
+        wanted = resolve_measures(measures, rules)
+        opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)
+        if not opened.several:
+            raise InputError(
+                "a comparison needs several runs",
+                hint='Give {"name": run, "other": run} or a list of two or more paths.',
+            )
+        placed = tuple(pipeline.place_all(opened))
+        systems = [pipeline.score(run, wanted) for run in placed]
+        if curves:
+            # Curves show values, no bounds or expectations, which not every measure has.
+            plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
+            at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
+            curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     else:
         of_runs = {"runs": runs, "format": format, "max_memory": max_memory, **policies}
         given = [name for name, value in of_runs.items() if value is not None]
@@ -141,7 +124,7 @@ def compare(
     summaries, tested = all_pairs(names, shared, values, systems, pairs, settings)
     if samples_too_few(len(tested), settings):
         notes.append(Note.of("coarse-samples", count=len(tested)))
-    notes += [*_unequal_weights(systems, shared, values, names), *_scored_notes(systems)]
+    notes += [*_unequal_weights(systems, values), *_scored_notes(systems)]
     comparison = Comparison(
         runs=tuple(names),
         measures=tuple(shared),
@@ -154,42 +137,9 @@ def compare(
         notes=tuple(dict.fromkeys(notes)),
         scores=tuple(systems),
         curves=_curves(curve_scores or systems),
-        inputs=inputs,
+        placed=placed,
     )
     return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by, queries)
-
-
-def _evaluated(
-    qrels: QrelsLike | ScoresLike,
-    runs: RunsLike,
-    wanted: list[Measure],
-    rules: Convention,
-    format: str | None,
-    curves: bool,
-    max_memory: str | int | None,
-) -> tuple[list[Scores], list[Scores], ComparisonInputs]:
-    """The scores of each run, those that the curves need, and what they came from."""
-    opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)
-    if not opened.several:
-        raise InputError(
-            "a comparison needs several runs", hint='Give {"name": run, "other": run} or a list of two or more paths.'
-        )
-    placed = tuple(pipeline.place_all(opened))
-    drawn: list[Scores] = []
-    if curves:
-        # Curves show values, no bounds or expectations, which not every measure has.
-        plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-        at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
-        drawn = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
-    return [pipeline.score(run, wanted) for run in placed], drawn, ComparisonInputs(placed)
-
-
-def _check_keywords(policies: Policies) -> None:
-    """Refuse a keyword that is neither a policy nor an argument of `compare`."""
-    for name in policies:
-        if name not in conventions.POLICIES:
-            known = [*conventions.POLICIES, *CompareRunsOptions.__annotations__]
-            raise OptionError(f"compare has no argument {name!r}", hint=did_you_mean(name, known))
 
 
 def _scores_of(given: object) -> list[Scores] | None:
@@ -266,12 +216,9 @@ def _measures(scores: Sequence[Scores], asked: set[str] | None, notes: list[Note
     listed = list(dict.fromkeys(name for system in scores for name in system.columns))
     shared = [name for name in listed if all(name in system.columns for system in scores)]
     if asked is not None:
-        absent = sorted(asked - set(shared))
-        if absent:
-            lacking = [ids.show(system.run) for system in scores if absent[0] not in system.columns]
-            raise InputError(
-                f"{absent[0]} was not measured for {', '.join(lacking)}", hint="Evaluate all systems with it."
-            )
+        for absent in sorted(asked - set(shared)):
+            lacking = ", ".join(ids.show(system.run) for system in scores if absent not in system.columns)
+            raise InputError(f"{absent} was not measured for {lacking}", hint="Evaluate all systems with it.")
         return [name for name in shared if name in asked]
     if not shared:
         raise InputError("the systems have no measure in common", hint="Evaluate them with the same measures.")
@@ -301,21 +248,18 @@ def _values(measure: str, columns: Sequence[Column], rows: Sequence[np.ndarray],
     return matrix
 
 
-def _unequal_weights(
-    scores: Sequence[Scores], measures: Sequence[str], values: Mapping[str, np.ndarray], names: Sequence[str]
-) -> list[Note]:
+def _unequal_weights(scores: Sequence[Scores], values: Mapping[str, np.ndarray]) -> list[Note]:
     """Pairs whose order on their own queries is not their order on the same queries (Simpson's paradox)."""
-    if all(len(system.queries) == values[measures[0]].shape[1] for system in scores):
-        return []
     notes = []
-    for measure in measures:
-        if scores[0].columns[measure].average != "mean":
+    for measure, matrix in values.items():
+        columns = [system.columns[measure] for system in scores]
+        if columns[0].average != "mean" or all(len(column.values) == matrix.shape[1] for column in columns):
             continue
-        same = np.nanmean(values[measure], axis=1)
-        for i, j in combinations(range(len(names)), 2):
-            own = scores[j].columns[measure].summary - scores[i].columns[measure].summary
+        same = np.nanmean(matrix, axis=1)
+        for i, j in combinations(range(len(scores)), 2):
+            own = columns[j].summary - columns[i].summary
             if own * (same[j] - same[i]) < 0:
-                ahead, behind = (ids.show(names[x]) for x in ((j, i) if own > 0 else (i, j)))
+                ahead, behind = (ids.show(scores[x].run) for x in ((j, i) if own > 0 else (i, j)))
                 notes.append(Note.of("simpson", measure=measure, ahead=ahead, behind=behind))
     return notes
 
@@ -332,13 +276,10 @@ def _curves(scores: Sequence[Scores]) -> dict[str, dict[str, tuple[tuple[float, 
     """Means over cut-offs, for every measure that was taken at three or more."""
     families: dict[str, dict[float, str]] = {}
     for name in scores[0].columns:
-        if not all(name in system.columns for system in scores):
-            continue
         head, _, cutoff = name.rpartition("@")
-        try:
-            families.setdefault(head, {})[float(cutoff)] = name
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            if all(name in system.columns for system in scores):
+                families.setdefault(head, {})[float(cutoff)] = name
     return {
         head: {
             system.run: tuple((k, system.columns[name].summary) for k, name in sorted(columns.items()))

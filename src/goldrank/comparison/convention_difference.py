@@ -107,26 +107,21 @@ def _own(rules: Convention, measure: Measure) -> Mapping[str, Any]:
 
 def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple[str, Any, Any]]:
     """Policies and options of the measure in which two conventions differ; what the measure spells out is fixed."""
-    rules = [
-        (policy, getattr(old, policy), getattr(new, policy))
-        for policy in POLICIES
-        if getattr(old, policy) != getattr(new, policy)
-    ]
-    mine, theirs = _own(old, measure), _own(new, measure)
-    spelled = dict(measure.options)
-    for key in sorted({*mine, *theirs} - set(spelled)):
-        default = measure.declaration.defaults.get(key)
-        if mine.get(key, default) != theirs.get(key, default):
-            rules.append((key, mine.get(key, default), theirs.get(key, default)))
-    return rules
+    keys = sorted({*_own(old, measure), *_own(new, measure)} - set(dict(measure.options)))
+
+    def felt(rules: Convention) -> list[Any]:
+        options = {**measure.declaration.defaults, **_own(rules, measure)}
+        return [*(getattr(rules, policy) for policy in POLICIES), *map(options.get, keys)]
+
+    rows = zip([*POLICIES, *keys], felt(old), felt(new), strict=True)
+    return [(name, mine, theirs) for name, mine, theirs in rows if mine != theirs]
 
 
 def _with(rules: Convention, name: str, value: object, measure: Measure) -> Convention:
     """A convention with one rule changed."""
     if name in POLICIES:
         return rules.having(**{name: str(value)})
-    options = {**rules.options, measure.name: {**_own(rules, measure), name: value}}
-    return replace(rules, options=options)
+    return replace(rules, options={**rules.options, measure.name: {**_own(rules, measure), name: value}})
 
 
 def _shown(value: float) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 CORRECTIONS = {
@@ -19,46 +17,16 @@ def adjust(p_values: np.ndarray, method: str) -> np.ndarray:
     """Corrected p-values, in the order given; NaN stays NaN and is not counted."""
     p_values = np.asarray(p_values, np.float64)
     corrected = np.full(len(p_values), np.nan)
-    defined = np.flatnonzero(~np.isnan(p_values))
-    if len(defined):
-        corrected[defined] = _METHODS[method](p_values[defined])
+    order = np.argsort(p_values, kind="stable")[: np.count_nonzero(~np.isnan(p_values))]  # NaN is last
+    ascending, n = p_values[order], len(order)
+    if method == "bonferroni":
+        ascending = ascending * n
+    elif method == "holm":
+        ascending = np.maximum.accumulate(ascending * np.arange(n, 0, -1))
+    elif method == "bh":
+        ascending = np.minimum.accumulate((ascending * n / np.arange(1, n + 1))[::-1])[::-1]
+    corrected[order] = np.minimum(ascending, 1.0)
     return corrected
-
-
-def _bonferroni(p_values: np.ndarray) -> np.ndarray:
-    corrected: np.ndarray = np.minimum(p_values * len(p_values), 1.0)
-    return corrected
-
-
-def _holm(p_values: np.ndarray) -> np.ndarray:
-    order = np.argsort(p_values, kind="stable")
-    stepped = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
-    return _put_back(np.minimum(stepped, 1.0), order)
-
-
-def _bh(p_values: np.ndarray) -> np.ndarray:
-    order = np.argsort(p_values, kind="stable")[::-1]
-    n = len(p_values)
-    stepped = np.minimum.accumulate(p_values[order] * n / np.arange(n, 0, -1))
-    return _put_back(np.minimum(stepped, 1.0), order)
-
-
-def _put_back(values: np.ndarray, order: np.ndarray) -> np.ndarray:
-    in_place = np.empty_like(values)
-    in_place[order] = values
-    return in_place
-
-
-def _none(p_values: np.ndarray) -> np.ndarray:
-    return p_values
-
-
-_METHODS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "holm": _holm,
-    "bonferroni": _bonferroni,
-    "bh": _bh,
-    "none": _none,
-}
 
 
 def randomized_tukey(values: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -101,15 +102,10 @@ def tune_fusion(
     rng = np.random.default_rng(seed)
     candidates = _candidates(len(given), steps, rng)
     prepared = _prepare(given, method, normalise, set(judgements))
-    table = []
-    fused = []
-    for weights in candidates:
-        run = _fuse(prepared, method, weights, k, None)
-        scores = evaluation.evaluate(judgements, run, measure, convention=rules)
-        fused.append(run)
-        table.append(next(iter(scores.columns.values())).values)
-    values = np.array(table)
-    queries, spelled = scores.queries, scores.measures[0]
+    fused = [_fuse(prepared, method, weights, k, None) for weights in candidates]
+    scored = [evaluation.evaluate(judgements, run, measure, convention=rules) for run in fused]
+    queries, spelled = scored[0].queries, scored[0].measures[0]
+    values = np.array([scores.columns[spelled].values for scores in scored])
     fold = rng.permutation(len(queries)) % folds
     chosen = [int(np.nanmean(values[:, fold != i], axis=1).argmax()) for i in range(folds)]
     best = int(np.nanmean(values, axis=1).argmax())
@@ -133,7 +129,6 @@ def _runs(runs: RunsLike) -> list[Run]:
 
 
 def _weights(weights: Sequence[float] | None, count: int, method: str) -> Weights:
-    one_of(method, METHODS, "method")
     if weights is None:
         return (1.0,) * count
     if method in ("combsum", "combmnz"):
@@ -177,30 +172,14 @@ def _prepare(runs: Sequence[Run], method: str, normalise: str, only: set[str] | 
             elif method == "rrf":
                 prepared[query].append(({doc: float(i) for i, doc in enumerate(run.ranking(query), 1)}, math.inf))
             else:
-                prepared[query].append(_NORMALISE[normalise](run, query, row))
+                prepared[query].append(_normalised(run, query, row, normalise))
     return prepared
 
 
-def _min_max(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:
-    scores = _finite(run, query, row)
-    low, high = scores.min(), scores.max()
-    scaled = (scores - low) / (high - low) if high > low else np.ones(len(scores))
-    return dict(zip(row, scaled.tolist(), strict=True)), 0.0
-
-
-def _z_score(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:
-    scores = _finite(run, query, row)
-    spread = scores.std()
-    scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
-    return dict(zip(row, scaled.tolist(), strict=True)), float(scaled.min())
-
-
-def _by_rank(run: Run, query: str, row: Mapping[str, float]) -> tuple[Mapping[str, float], float]:
-    ranking = run.ranking(query)
-    return {doc: 1 - i / len(ranking) for i, doc in enumerate(ranking)}, 0.0
-
-
-def _finite(run: Run, query: str, row: Mapping[str, float]) -> np.ndarray:
+def _normalised(run: Run, query: str, row: Mapping[str, float], how: str) -> tuple[Mapping[str, float], float]:
+    if how == "rank":
+        ranking = run.ranking(query)
+        return {doc: 1 - i / len(ranking) for i, doc in enumerate(ranking)}, 0.0
     scores = np.fromiter(row.values(), np.float64, len(row))
     if not np.isfinite(scores).all():
         raise InputError(
@@ -208,14 +187,10 @@ def _finite(run: Run, query: str, row: Mapping[str, float]) -> np.ndarray:
             where=run.name,
             hint="Use method='rrf' or normalise='rank', which need ranks only.",
         )
-    return scores
-
-
-_NORMALISE: dict[str, Callable[[Run, str, Mapping[str, float]], tuple[Mapping[str, float], float]]] = {
-    "min-max": _min_max,
-    "z-score": _z_score,
-    "rank": _by_rank,
-}
+    is_z = how == "z-score"
+    zero, unit = (scores.mean(), scores.std()) if is_z else (scores.min(), np.ptp(scores))
+    scaled = (scores - zero) / unit if unit > 0 else np.full(len(scores), 0.0 if is_z else 1.0)
+    return dict(zip(row, scaled.tolist(), strict=True)), float(scaled.min()) if is_z else 0.0
 
 
 def _fuse(prepared: _Prepared, method: str, weights: Weights, k: float, name: str | None) -> Run:
@@ -223,23 +198,16 @@ def _fuse(prepared: _Prepared, method: str, weights: Weights, k: float, name: st
         raise OptionError(f"k is {k!r}; it must be a number, 0 or more", hint="60 is usual.")
     results: dict[str, dict[str, float]] = {}
     for query, lists in prepared.items():
-        total: dict[str, float] = {}
-        if method == "rrf":
-            for (ranks, _), weight in zip(lists, weights, strict=True):
-                for doc, rank in ranks.items():
-                    total[doc] = total.get(doc, 0.0) + weight / (k + rank)
-        elif method == "wsum":
-            docs = dict.fromkeys(doc for scores, _ in lists for doc in scores)
-            for (scores, absent), weight in zip(lists, weights, strict=True):
-                for doc in docs:
-                    total[doc] = total.get(doc, 0.0) + weight * scores.get(doc, absent)
-        else:
-            times: dict[str, int] = {}
-            for scores, _ in lists:
+        total = dict.fromkeys((doc for scores, _ in lists for doc in scores), 0.0)
+        for (scores, absent), weight in zip(lists, weights, strict=True):
+            if method == "wsum":
+                for doc in total:
+                    total[doc] += weight * scores.get(doc, absent)
+            else:
                 for doc, score in scores.items():
-                    total[doc] = total.get(doc, 0.0) + score
-                    times[doc] = times.get(doc, 0) + 1
-            if method == "combmnz":
-                total = {doc: score * times[doc] for doc, score in total.items()}
+                    total[doc] += weight / (k + score) if method == "rrf" else score
+        if method == "combmnz":
+            times = Counter(doc for scores, _ in lists for doc in scores)
+            total = {doc: score * times[doc] for doc, score in total.items()}
         results[query] = total
     return Run(results, name=name or method)

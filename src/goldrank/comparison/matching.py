@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from goldrank import ids, types
-from goldrank.comparison.paired import Interval
-from goldrank.comparison.tabular import Tabular
+from goldrank.comparison.paired import UNKNOWN, Interval
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.explanation import clip
+from goldrank.data.scores import without_nan
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher
@@ -125,6 +126,8 @@ class MatcherAgreement:
 class MatcherAgreements(Tabular):
     """Matchers, the one that agrees most with the labels first (by kappa, then F1)."""
 
+    drawn_by = "matchers"
+
     results: Sequence[MatcherAgreement]
     pairs: int
     matches: int
@@ -152,20 +155,14 @@ class MatcherAgreements(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the disagreements, as plain values; NaN as None."""
-        rows = [{key: None if value != value else value for key, value in row.items()} for row in self.rows()]
-        about = {"pairs": self.pairs, "matches": self.matches, "level": self.level, "folds": self.folds}
+        rows = without_nan(self.rows())
+        about = attributes(self, "pairs matches level folds")
         return {**about, "matchers": rows, "notes": [note.to_dict() for note in self.notes]}
 
     def __str__(self) -> str:
         from goldrank.report import matchers
 
         return matchers.render(self)
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import html
-        from goldrank.report.matchers import parts
-
-        return html(parts(self))
 
 
 def matcher_agreement(
@@ -257,10 +254,7 @@ def _kappas(tables: np.ndarray) -> np.ndarray:
 
 def _percentiles(values: np.ndarray, level: float) -> Interval:
     known = values[~np.isnan(values)]
-    if not len(known):
-        return Interval(math.nan, math.nan)
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high))
+    return Interval(*np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()) if len(known) else UNKNOWN
 
 
 def _kappa_interval(confusion: Confusion, level: float, samples: int, seed: int) -> Interval:
@@ -281,28 +275,18 @@ def _behind(best: _Decisions, other: _Decisions, truth: np.ndarray, level: float
     return _percentiles(kappas(drawn.sum(axis=2)) - kappas(drawn.sum(axis=1)), level)
 
 
-def _tables(degrees: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each degree above 0 that occurs, ascending, and the four counts if it and all above it are matches."""
-    cuts, code = np.unique(degrees, return_inverse=True)
-    yes = np.bincount(code, weights=truth, minlength=len(cuts))[::-1].cumsum()[::-1]
-    no = np.bincount(code, weights=~truth, minlength=len(cuts))[::-1].cumsum()[::-1]
-    tables = np.stack([yes, no, truth.sum() - yes, (~truth).sum() - no], axis=1)
-    return cuts[cuts > 0], tables[cuts > 0]
-
-
-def _quality(tables: np.ndarray, by: str) -> np.ndarray:
-    if by == "kappa":
-        return np.asarray(np.nan_to_num(_kappas(tables)))
-    f1: np.ndarray = 2 * tables[:, 0] / np.maximum(1, 2 * tables[:, 0] + tables[:, 1] + tables[:, 2])
-    return f1
-
-
 def _choose(degrees: np.ndarray, truth: np.ndarray, by: str) -> tuple[float, float]:
     """The threshold at which the decisions are best, in the widest gap between degrees, and how good they are."""
-    cuts, tables = _tables(degrees, truth)
+    cuts, code = np.unique(degrees, return_inverse=True)
+    # For each degree that occurs, the four counts if it and all above it are matches.
+    yes, no = (np.bincount(code, label, len(cuts))[::-1].cumsum()[::-1] for label in (truth, ~truth))
+    tables = np.stack([yes, no, truth.sum() - yes, (~truth).sum() - no], axis=1)[cuts > 0]
+    cuts = cuts[cuts > 0]
     if not len(cuts):
         return 1.0, 0.0
-    quality = _quality(tables, by)
+    both, matcher_only, label_only, _ = tables.T
+    f1 = 2 * both / np.maximum(1, 2 * both + matcher_only + label_only)
+    quality = f1 if by == "f1" else np.nan_to_num(_kappas(tables))
     below = np.concatenate(([0.0], cuts[:-1]))
     top = np.flatnonzero(quality >= quality.max() - 1e-12)
     at = top[np.argmax((cuts - below)[top])]
@@ -334,8 +318,7 @@ def _best_thresholds(judged: _Decisions, truth: np.ndarray, parts: np.ndarray | 
                 out = parts == part
                 chosen, _ = _choose(judged.degrees[~out], truth[~out], by)
                 decided[out] = (judged.degrees[out] > 0) & (judged.degrees[out] >= chosen)
-            confusion = _confusion(decided, truth)
-            held_out = confusion.kappa if by == "kappa" else confusion.f1
+            held_out = getattr(_confusion(decided, truth), by)
         best[by] = BestThreshold(by, threshold, value, held_out)
     return best
 
@@ -363,10 +346,7 @@ def _disagreements(judged: _Decisions, pairs: Sequence[LabelledPair]) -> list[Di
     limit = 0.5 if judged.rule.threshold is None else judged.rule.threshold
     wrong = [i for i, pair in enumerate(pairs) if bool(judged.decided[i]) != pair.label]
     wrong.sort(key=lambda i: -abs(float(judged.degrees[i]) - limit))
-    return [
-        Disagreement(pairs[i].retrieved, pairs[i].reference, pairs[i].label, float(judged.degrees[i]), pairs[i].where)
-        for i in wrong
-    ]
+    return [Disagreement(*pairs[i][:3], float(judged.degrees[i]), pairs[i].where) for i in wrong]
 
 
 def describe_disagreements(result: MatcherAgreement, count: int) -> str:
@@ -389,17 +369,11 @@ def _words(text: str) -> str:
 
 
 def _record(result: MatcherAgreement) -> dict[str, Any]:
-    c = result.confusion
-    record: dict[str, Any] = {"matcher": result.matcher, "kappa": c.kappa}
+    record: dict[str, Any] = {"matcher": result.matcher, "kappa": result.kappa}
     record |= {"kappa_low": result.interval.low, "kappa_high": result.interval.high}
-    record |= {name: getattr(c, name) for name in ("f1", "precision", "recall", "accuracy")}
-    record |= c._asdict()
-    record["behind_low"], record["behind_high"] = (
-        (None, None) if result.behind is None else (result.behind.low, result.behind.high)
-    )
+    record |= attributes(result.confusion, "f1 precision recall accuracy both matcher_only label_only neither")
+    record |= {f"behind_{end}": getattr(result.behind, end, None) for end in ("low", "high")}
     for by in ("kappa", "f1"):
-        best = result.best.get(by)
-        record[f"best_threshold_{by}"] = best.threshold if best else None
-        record[f"best_{by}"] = best.value if best else None
-        record[f"held_out_{by}"] = best.held_out if best else None
+        for key, name in (("best_threshold", "threshold"), ("best", "value"), ("held_out", "held_out")):
+            record[f"{key}_{by}"] = getattr(result.best.get(by), name, None)
     return record

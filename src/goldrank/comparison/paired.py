@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,14 +27,13 @@ CHUNK = 4_000_000
 """Numbers drawn at a time, which bounds the memory."""
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """Where a value lies with a stated confidence; NaN where it cannot be told."""
 
     low: float
     high: float
 
-    def __contains__(self, value: float) -> bool:
+    def __contains__(self, value: float) -> bool:  # type: ignore[override]
         return self.low <= value <= self.high
 
 

@@ -6,6 +6,7 @@ All of it is for the paired t test, which the randomisation test agrees with clo
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
@@ -47,13 +48,8 @@ def queries_needed(effect: float, power_wanted: float = 0.8, alpha: float = 0.05
         low, high = max(1, low - 4), low
     while high < 2 or power(effect, high, alpha) < power_wanted:
         low, high = high, high + 4
-    while high - low > 1:
-        middle = (low + high) // 2
-        if power(effect, middle, alpha) < power_wanted:
-            low = middle
-        else:
-            high = middle
-    return high
+    between = range(low + 1, high)
+    return low + 1 + bisect_left(between, True, key=lambda queries: power(effect, queries, alpha) >= power_wanted)
 
 
 @lru_cache(maxsize=1024)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Unpack
 
 import numpy as np
 
 from goldrank import conventions, ids, io
-from goldrank.comparison.tabular import Tabular
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError, whole_number
@@ -57,15 +58,13 @@ def locate(placed: Sequence[Placed], only: Collection[str] | None = None) -> Ran
     arrays = qrels.arrays
     rank = np.array([run.placements.by_label(run.placements.rank) for run in placed])
     unjudged = np.array([run.placements.by_label(_unjudged_above(run.placements)) for run in placed])
-    if only is None:
-        return Ranks(arrays.queries, arrays.start, qrels.docs, arrays.grade, rank, unjudged)
-    numbers = [i for i, query in enumerate(arrays.queries) if query in only]
-    sizes = np.diff(arrays.start)[numbers]
-    rows = [row for i in numbers for row in range(arrays.start[i], arrays.start[i + 1])]
+    sizes = np.diff(arrays.start)
+    wanted = np.array([only is None or query in only for query in arrays.queries], bool)
+    rows = np.repeat(wanted, sizes)
     return Ranks(
-        tuple(arrays.queries[i] for i in numbers),
-        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        tuple(qrels.docs[row] for row in rows),
+        tuple(compress(arrays.queries, wanted)),
+        np.concatenate(([0], np.cumsum(sizes[wanted]))).astype(np.int64),
+        tuple(compress(qrels.docs, rows)),
         arrays.grade[rows],
         rank[:, rows],
         unjudged[:, rows],
@@ -149,6 +148,8 @@ def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
 class Diff(Tabular):
     """Two runs, query by query."""
 
+    drawn_by = "diff"
+
     a: str
     b: str
     measure: str
@@ -172,16 +173,10 @@ class Diff(Tabular):
         return sorted(changed, key=lambda change: (-abs(change.delta), change.query))[:count]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
         return {
             "format": "goldrank-diff",
             "version": 1,
-            "a": self.a,
-            "b": self.b,
-            "measure": self.measure,
-            "k": self.k,
-            "delta": self.delta,
-            "causes": self.causes,
+            **attributes(self, "a b measure k delta causes"),
             "queries": [
                 {**row, "documents": [vars(document) for document in change.documents]}
                 for row, change in zip(self.rows(), self.changes, strict=True)
@@ -190,27 +185,12 @@ class Diff(Tabular):
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each query."""
-        return [
-            {
-                "query": change.query,
-                "before": change.before,
-                "after": change.after,
-                "delta": change.delta,
-                "cause": change.cause,
-            }
-            for change in self.changes
-        ]
+        return [attributes(change, "query before after delta cause") for change in self.changes]
 
     def __repr__(self) -> str:
         n, changed = len(self.changes), len(self.read_first(len(self.changes)))
         names = f"{ids.show(self.b)} minus {ids.show(self.a)}"
         return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import html
-        from goldrank.report.diff import parts
-
-        return html(parts(self))
 
 
 def diff(
@@ -267,17 +247,11 @@ def describe(
             continue
         rows = [row for row in range(ranks.start[i], ranks.start[i + 1]) if shown[row]]
         rows.sort(key=lambda row: (ranks.grade[row] < 1, -shift[row], ranks.docs[row]))
-        documents = tuple(
-            DocumentChange(
-                ranks.docs[row],
-                float(ranks.grade[row]),
-                int(old[row]) or None,
-                int(new[row]) or None,
-                str(why[row]),
-            )
-            for row in rows
-        )
-        changes.append(QueryChange(query, float(values[0][query]), float(values[1][query]), documents))
+        documents = []
+        for row in rows:
+            doc, grade = ranks.docs[row], float(ranks.grade[row])
+            documents.append(DocumentChange(doc, grade, int(old[row]) or None, int(new[row]) or None, str(why[row])))
+        changes.append(QueryChange(query, float(values[0][query]), float(values[1][query]), tuple(documents)))
     if not changes:
         raise InputError("no query has a value in both runs", where=f"{names[0]}, {names[1]}")
     return Diff(names[0], names[1], measure, k, tuple(changes))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count, product
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +15,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison.correction import CORRECTIONS
 from goldrank.comparison.paired import TESTS, Interval, effect_word
-from goldrank.comparison.tabular import Tabular
-from goldrank.data.qrels import Qrels
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of, whole_number
 from goldrank.evaluation.pipeline import Placed
@@ -109,9 +110,11 @@ class Pair:
             return "same"
         if self.adjusted <= self.settings.alpha and self.difference != 0:
             return "better" if (self.difference > 0) == self.higher_is_better else "worse"
-        if self.equivalence is not None and self.equivalence <= self.settings.alpha:
-            return "equivalent"
-        return "unclear"
+        return "equivalent" if self._is_equivalent else "unclear"
+
+    @property
+    def _is_equivalent(self) -> bool:
+        return self.equivalence is not None and self.equivalence <= self.settings.alpha
 
     @property
     def words(self) -> str:
@@ -125,47 +128,30 @@ class Pair:
         counts = f"better on {self.wins:,}, worse on {self.losses:,}, equal on {self.ties:,} of {self.n:,} queries"
         p = format_p(self.adjusted)
         if self.verdict in ("better", "worse"):
-            word = (
-                f"a {effect_word(self.effect)} effect, d = {self.effect:.2f}; " if not math.isnan(self.effect) else ""
-            )
-            within = ""
-            if self.equivalence is not None and self.equivalence <= s.alpha:
-                within = f" The difference is real but within the margin of {s.margin:g}."
+            is_known, is_within = not math.isnan(self.effect), self._is_equivalent
+            word = f"a {effect_word(self.effect)} effect, d = {self.effect:.2f}; " if is_known else ""
+            within = f" The difference is real but within the margin of {s.margin:g}." if is_within else ""
             return (
                 f"{b} is {self.verdict} than {a}: {size}; {word}{counts}. "
                 f"Chance alone would rarely do this (p {p}).{within}"
             )
         if self.verdict == "equivalent":
             return f"{b} and {a} are equivalent within {s.margin:g}: {size}; {counts}."
-        enough = ""
+        enough = " One query cannot show a difference between systems." if self.n == 1 else ""
         if not math.isnan(self.detectable):
-            enough = (
-                f" With {self.n:,} queries a difference of {self.detectable:.4f} would be found "
-                f"{s.power:.0%} of the time"
-            )
-            enough += (
-                f"; one of {abs(self.difference):.4f} needs about {self.needed:,} queries." if self.needed else "."
-            )
-        elif self.n == 1:
-            enough = " One query cannot show a difference between systems."
+            needed = f"; one of {abs(self.difference):.4f} needs about {self.needed:,} queries" if self.needed else ""
+            found = f"a difference of {self.detectable:.4f} would be found {s.power:.0%} of the time"
+            enough = f" With {self.n:,} queries {found}{needed}."
         return f"No clear difference between {b} and {a}: {size}; {counts} (p {p}).{enough}"
 
     def row(self) -> dict[str, Any]:
         """The numbers as one flat record, with the interval that the comparison asked for."""
         return {
-            "measure": self.measure,
-            "a": self.a,
-            "b": self.b,
+            **attributes(self, "measure a b"),
             "queries": self.n,
-            "mean_a": self.mean_a,
-            "mean_b": self.mean_b,
-            "difference": self.difference,
-            "low": self.interval.low,
-            "high": self.interval.high,
-            "effect": self.effect,
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
+            **attributes(self, "mean_a mean_b difference"),
+            **attributes(self.interval, "low high"),
+            **attributes(self, "effect wins ties losses"),
             **{f"p_{test}": self.p[test] for test in TESTS},
             "p_adjusted": self.adjusted,
             "p_equivalence": self.equivalence,
@@ -176,15 +162,11 @@ class Pair:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        record = self.row()
-        for key in ("low", "high", *(f"p_{test}" for test in TESTS)):
-            del record[key]
-        intervals = {
-            "level": self.settings.level,
-            "percentile": [self.percentile.low, self.percentile.high],
-            "bca": [self.bca.low, self.bca.high],
-        }
-        return {**record, "interval": intervals, "p": dict(self.p), "exact": self.exact, "words": self.words}
+        left_out = {"low", "high", *(f"p_{test}" for test in TESTS)}
+        record = {key: value for key, value in self.row().items() if key not in left_out}
+        intervals = {"percentile": list(self.percentile), "bca": list(self.bca)}
+        record["interval"] = {"level": self.settings.level, **intervals}
+        return {**record, "p": dict(self.p), **attributes(self, "exact words")}
 
 
 @dataclass(frozen=True)
@@ -199,18 +181,6 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class ComparisonInputs:
-    """Where each run put the judged documents; needed to say which of them moved."""
-
-    placed: tuple[Placed, ...]
-
-    @property
-    def qrels(self) -> Qrels:
-        """The judgements."""
-        return self.placed[0].qrels
-
-
-@dataclass(frozen=True)
 class Comparison(Tabular):
     """Several systems on the same queries: means with intervals, and each pair's difference.
 
@@ -221,6 +191,8 @@ class Comparison(Tabular):
     >>> pair.difference, pair.p["randomization"] == 2 / 2**8, pair.verdict
     (0.5, True, 'better')
     """
+
+    drawn_by = "comparison"
 
     runs: tuple[str, ...]
     measures: tuple[str, ...]
@@ -237,7 +209,8 @@ class Comparison(Tabular):
     curves: Mapping[str, Mapping[str, tuple[tuple[float, float], ...]]] = field(default_factory=dict)
     """Values over cut-offs ('nDCG') or recall levels ('IPrec'), by system."""
     slices: SliceTable | None = None
-    inputs: ComparisonInputs | None = None
+    placed: tuple[Placed, ...] = ()
+    """Where each run put the judged documents, if it was evaluated here; needed to say which of them moved."""
 
     def __getitem__(self, key: tuple[str, str, str]) -> Pair:
         """The pair (measure, a, b), whose difference is b minus a."""
@@ -289,26 +262,22 @@ class Comparison(Tabular):
     @property
     def letters(self) -> dict[str, str]:
         """A short mark for each system: a to z, then aa, ab and so on."""
-        return {run: _letter(i) for i, run in enumerate(self.runs)}
+        marks = (letters for size in count(1) for letters in product(ascii_lowercase, repeat=size))
+        return {run: "".join(mark) for run, mark in zip(self.runs, marks, strict=False)}
 
     def beats(self, measure: str, run: str) -> list[str]:
         """The systems that this one is clearly better than, by their letters."""
-        letters = self.letters
-        beaten = []
-        for pair in self.of(measure):
-            if pair.b == run and pair.verdict == "better":
-                beaten.append(letters[pair.a])
-            if pair.a == run and pair.verdict == "worse":
-                beaten.append(letters[pair.b])
-        return sorted(beaten, key=lambda letter: (len(letter), letter))
+        pairs = self.of(measure)
+        beaten = {pair.a for pair in pairs if pair.b == run and pair.verdict == "better"}
+        beaten |= {pair.b for pair in pairs if pair.a == run and pair.verdict == "worse"}
+        return [letter for other, letter in self.letters.items() if other in beaten]
 
     @property
     def method(self) -> str:
         """How the comparison was made, in a sentence."""
         s = self.settings
-        count = len(self.pairs)
         exact = " (exact where at most 13 queries differ)" if s.test == "randomization" else ""
-        tests = f"{count:,} comparison{'s' if count != 1 else ''}"
+        tests = f"{len(self):,} comparison{'s' * (len(self) != 1)}"
         how = {"none": f"not corrected for {tests}"}.get(s.correction, f"corrected over {tests} by {s.correction}")
         if s.correction == "tukey":
             how = "corrected over all pairs of systems, measure by measure, by randomised Tukey HSD"
@@ -329,14 +298,8 @@ class Comparison(Tabular):
             "method": self.method,
             "settings": dict(vars(self.settings)),
             "systems": [
-                {
-                    "measure": measure,
-                    "run": run,
-                    "mean": summary.mean,
-                    "summary": summary.shown,
-                    "interval": [summary.interval.low, summary.interval.high],
-                }
-                for (measure, run), summary in self.summaries.items()
+                {"measure": measure, "run": run, "mean": s.mean, "summary": s.shown, "interval": list(s.interval)}
+                for (measure, run), s in self.summaries.items()
             ],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "slices": self.slices.to_dict() if self.slices else None,
@@ -370,24 +333,9 @@ class Comparison(Tabular):
             lines.append(f"  and {len(first) - 10:,} more pairs")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import html
-        from goldrank.report.comparison import parts
-
-        return html(parts(self))
-
 
 def format_p(value: float) -> str:
     """A p-value for people, with its sign: '= 0.012' or '< 0.001'."""
     if math.isnan(value):
         return "is not defined"
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
-
-
-def _letter(index: int) -> str:
-    text = ""
-    index += 1
-    while index:
-        index, rest = divmod(index - 1, 26)
-        text = chr(97 + rest) + text
-    return text

@@ -5,12 +5,11 @@ An attribute gives each query a value: a category, or a number, which is cut int
 
 from __future__ import annotations
 
-import json
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +19,10 @@ from goldrank.comparison import paired
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.paired import Interval
 from goldrank.comparison.result import Comparison, Pair
-from goldrank.errors import InputError
+from goldrank.comparison.tabular import attributes
+from goldrank.errors import InputError, Place
+from goldrank.io import json_text
+from goldrank.io.sources import open_source
 from goldrank.notes import Note
 
 SMALL = 10
@@ -62,8 +64,7 @@ class _QueryGroup:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        about = {"attribute": self.attribute, "value": self.value, "measure": self.measure}
-        return {**about, "queries": self.n, "small": self.small}
+        return {**attributes(self, "attribute value measure"), "queries": self.n, "small": self.small}
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,7 @@ class Slice(_QueryGroup):
     """Student's interval of each system's mean."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
-        intervals = {run: [interval.low, interval.high] for run, interval in self.intervals.items()}
+        intervals = {run: list(interval) for run, interval in self.intervals.items()}
         return {**super().to_dict(), "means": dict(self.means), "intervals": intervals}
 
 
@@ -95,17 +95,8 @@ class SliceDifference(_QueryGroup):
     """Whether the slice clearly goes the other way than all queries together."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
-        return {
-            **super().to_dict(),
-            "a": self.a,
-            "b": self.b,
-            "difference": self.difference,
-            "interval": [self.interval.low, self.interval.high],
-            "p": self.p,
-            "p_adjusted": self.adjusted,
-            "reversed": self.reversed,
-        }
+        about = {**super().to_dict(), **attributes(self, "a b difference"), "interval": list(self.interval)}
+        return {**about, "p": self.p, "p_adjusted": self.adjusted, "reversed": self.reversed}
 
 
 @dataclass(frozen=True)
@@ -135,14 +126,11 @@ def with_slices(
 ) -> Comparison:
     """The comparison with a table of slices; `slice_by` as `compare` takes it."""
     text_of = None if texts is None else lookup(texts, "queries")
-    wanted = dict(slice_by or {})
-    if not wanted:
-        wanted = dict.fromkeys(name for name in AUTOMATIC if name != "length" or text_of is not None)
+    automatic = dict.fromkeys(name for name in AUTOMATIC if name != "length" or text_of is not None)
     notes: list[Note] = []
     groups: dict[str, Groups] = {}
-    for name, given in wanted.items():
-        values = _attribute(comparison, str(name), given, text_of)
-        parts = group_queries(str(name), values, notes)
+    for name, given in (slice_by or automatic).items():
+        parts = group_queries(str(name), _attribute(comparison, str(name), given, text_of), notes)
         if parts is not None:
             groups[str(name)] = parts
     return replace(comparison, slices=_table(comparison, groups, notes))
@@ -159,8 +147,8 @@ def _attribute(
         if text_of is None:
             raise InputError("slices by length need the queries' texts", hint="queries={'q1': 'some words'}.")
         return word_counts(text_of, comparison.queries)
-    if name == "relevant" and comparison.inputs is not None:
-        return relevant_counts(comparison.inputs.qrels.text, comparison.queries)
+    if name == "relevant" and comparison.placed:
+        return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
     if name == "judged":
         return _judged_shares(comparison)
     raise InputError(
@@ -183,8 +171,7 @@ def relevant_counts(grades: Mapping[str, Mapping[str, float]], queries: Sequence
 def _judged_shares(comparison: Comparison) -> list[float | None]:
     values = comparison.values.get("Judged@10")
     if values is None:
-        columns = [scores.columns.get("Judged@10") for scores in comparison.scores]
-        if not all(columns):
+        if not all("Judged@10" in scores.columns for scores in comparison.scores):
             raise InputError("slices by judged share need Judged@10 among the measures")
         by_query = [scores.per_query["Judged@10"] for scores in comparison.scores]
         values = np.array([[shares[query] for query in comparison.queries] for shares in by_query])
@@ -197,7 +184,7 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
         by_id = {ids.as_text(key, "query id"): value for key, value in given.items()}
         return by_id.get
     if isinstance(given, str | os.PathLike):
-        rows = read_jsonl(Path(given))
+        rows = read_objects(given)
     elif hasattr(given, "to_dicts"):
         rows = given.to_dicts()
     elif hasattr(given, "to_dict"):
@@ -219,29 +206,24 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
     return table.get
 
 
-def read_jsonl(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file."""
-    rows = []
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(path)) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"is not JSON: {error}", where=f"{path}:{number}") from None
+def read_objects(path: types.Path) -> list[dict[str, Any]]:
+    """The objects of a JSONL file, or the one object of a JSON file."""
+    source = open_source(path)
+    hint = "Each field has one name."
+    if json_text.is_lines(source):
+        numbered = list(json_text.read_lines(source, Counter(), hint))
+    else:
+        numbered = [(1, json_text.read_whole(source, hint))]
+    for number, row in numbered:
         if not isinstance(row, dict):
-            raise InputError("is not a JSON object", where=f"{path}:{number}")
-        rows.append(row)
-    return rows
+            raise InputError("is not a JSON object", where=Place(source.name, number))
+    return [row for _, row in numbered]
 
 
 def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:
     """Each value of the attribute with the queries that have it; None if it tells no queries apart."""
-    known = [value for value in values if not _is_absent(value)]
+    values = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    known = [value for value in values if value is not None]
     if not known:
         raise InputError(f"slices by {name!r}: no query of the comparison has a value", hint="Are the ids the same?")
     if len(known) < len(values):
@@ -253,25 +235,20 @@ def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups
         notes.append(Note.of("one-slice", attribute=name))
         return None
     if numeric and len(different) > MOST_NUMBERS:
-        return _thirds(np.array([math.nan if _is_absent(v) else float(v) for v in values]))
+        return _thirds(np.array([math.nan if v is None else float(v) for v in values]))
     if len(different) > MOST_CATEGORIES:
         raise InputError(
             f"slices by {name!r}: {len(different):,} different values", hint=f"Use at most {MOST_CATEGORIES}."
         )
-    ordered = sorted(different)
     if numeric:
-        return {f"{v:g}": np.array([not _is_absent(x) and x == v for x in values]) for v in ordered}
-    return {v: np.array([not _is_absent(x) and str(x) == v for x in values]) for v in ordered}
+        return {f"{v:g}": np.array([x is not None and x == v for x in values]) for v in sorted(different)}
+    return {v: np.array([x is not None and str(x) == v for x in values]) for v in sorted(different)}
 
 
 def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
     low, high = np.nanquantile(values, [1 / 3, 2 / 3], method="inverted_cdf")
     parts = [values <= low, (values > low) & (values <= high), values > high]
     return {f"{values[part].min():.4g} to {values[part].max():.4g}": part for part in parts if part.any()}
-
-
-def _is_absent(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Note]) -> SliceTable:
@@ -315,12 +292,11 @@ def _differences(
         differences.append(
             SliceDifference(attribute, value, pair.measure, len(part), pair.a, pair.b, mean, interval, p)
         )
-    large = [i for i, difference in enumerate(differences) if not difference.small]
-    adjusted = adjust(np.array([differences[i].p for i in large]), "holm").tolist()
-    for i, p in zip(large, adjusted, strict=True):
-        turned = p <= settings.alpha and differences[i].difference * pair.difference < 0
-        differences[i] = replace(differences[i], adjusted=p, reversed=turned)
-    return differences
+    adjusted = adjust(np.array([math.nan if part.small else part.p for part in differences]), "holm").tolist()
+    return [
+        replace(part, adjusted=p, reversed=p <= settings.alpha and part.difference * pair.difference < 0)
+        for part, p in zip(differences, adjusted, strict=True)
+    ]
 
 
 def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:
@@ -328,21 +304,13 @@ def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:
     where = "ahead of" if pair.difference > 0 else "behind"
     overall = f"{pair.measure}: over all queries {ids.show(pair.b)} is {where} {ids.show(pair.a)}"
     overall += f" ({pair.difference:+.4f})"
-    notes = [
-        Note.of(
-            "slice-turned",
-            overall=overall,
-            attribute=ids.show(part.attribute),
-            value=ids.show(part.value),
-            mean=part.difference,
-            count=part.n,
-        )
-        for part in differences
-        if part.reversed
-    ]
+    notes = []
+    for part in filter(lambda part: part.reversed, differences):
+        facts = {"attribute": ids.show(part.attribute), "value": ids.show(part.value)}
+        notes.append(Note.of("slice-turned", overall=overall, **facts, mean=part.difference, count=part.n))
     for attribute in dict.fromkeys(part.attribute for part in differences):
         means = [part.difference for part in differences if part.attribute == attribute and not part.small]
-        if len(means) > 1 and all(means) and float(np.mean(means)) * pair.difference < 0:
-            mean = float(np.mean(means))
+        mean = float(np.mean(means)) if means else 0.0
+        if len(means) > 1 and all(means) and mean * pair.difference < 0:
             notes.append(Note.of("slice-decides", overall=overall, attribute=ids.show(attribute), mean=mean))
     return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def all_pairs(
     """Every system's mean and every pair's difference. Measures over the same queries share their samples."""
     at = {name: i for i, name in enumerate(names)}
     summaries: dict[tuple[str, str], Summary] = {}
-    raw: dict[tuple[str, str, str], dict[str, Any]] = {}
+    by_names: dict[tuple[str, str, str], Pair] = {}
     tukey: dict[str, np.ndarray] = {}
     groups: dict[bytes, list[str]] = {}
     for measure in measures:
@@ -40,6 +41,7 @@ def all_pairs(
         flips = paired.sign_flips(matrix, flips_for(len(measures) * len(pairs), settings), flip_rng)
         for m, measure in enumerate(group):
             rows = matrix[m * len(names) : (m + 1) * len(names)]
+            higher = scores[0].columns[measure].higher_is_better
             for name, i in at.items():
                 column = scores[i].columns[measure]
                 spread = paired.percentile_interval(np.sort(means[m * len(names) + i]), settings.level)
@@ -48,25 +50,18 @@ def all_pairs(
                 summaries[measure, name] = Summary(float(rows[i].mean()), spread, column.summary, column.average)
             for a, b in pairs:
                 i, j = m * len(names) + at[a], m * len(names) + at[b]
-                raw[measure, a, b] = _pair(rows[at[a]], rows[at[b]], means[j] - means[i], flips[j] - flips[i], settings)
+                parts = _pair(rows[at[a]], rows[at[b]], means[j] - means[i], flips[j] - flips[i], higher, settings)
+                by_names[measure, a, b] = Pair(measure, a, b, **parts)
         if settings.correction == "tukey":
             by_measure = matrix.reshape(len(group), len(names), -1)
             together = randomized_tukey(by_measure, settings.samples, tukey_rng)
             tukey.update(zip(group, together, strict=True))
-    order = [(measure, a, b) for measure in measures for a, b in pairs]
-    p_values = np.array([raw[key]["p"][settings.test] for key in order])
+    untested = [by_names[measure, a, b] for measure in measures for a, b in pairs]
     if settings.correction == "tukey":
-        adjusted = np.array([tukey[measure][at[a], at[b]] for measure, a, b in order])
+        adjusted = np.array([tukey[pair.measure][at[pair.a], at[pair.b]] for pair in untested])
     else:
-        adjusted = adjust(p_values, settings.correction)
-    tested = []
-    for (measure, a, b), p in zip(order, adjusted.tolist(), strict=True):
-        higher = scores[0].columns[measure].higher_is_better
-        parts = raw[measure, a, b]
-        if not higher:
-            parts["wins"], parts["losses"] = parts["losses"], parts["wins"]
-        tested.append(Pair(measure=measure, a=a, b=b, adjusted=p, higher_is_better=higher, settings=settings, **parts))
-    return summaries, tested
+        adjusted = adjust(np.array([pair.p[settings.test] for pair in untested]), settings.correction)
+    return summaries, [replace(pair, adjusted=p) for pair, p in zip(untested, adjusted.tolist(), strict=True)]
 
 
 def flips_for(comparisons: int, settings: Settings) -> int:
@@ -86,7 +81,9 @@ def _needs_more_flips(settings: Settings) -> bool:
     return settings.test == "randomization" and settings.correction not in ("none", "tukey")
 
 
-def _pair(a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, settings: Settings) -> dict[str, Any]:
+def _pair(
+    a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, higher: bool, settings: Settings
+) -> dict[str, Any]:
     differences = b - a
     differences[np.abs(differences) < 1e-12] = 0.0
     n = len(differences)
@@ -99,6 +96,7 @@ def _pair(a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, se
         randomization = paired.share_as_large(flips, differences.sum(), tolerance)
     means = np.sort(means)
     effect = paired.effect_size(differences)
+    above, below = int((differences > 0).sum()), int((differences < 0).sum())
     return {
         "n": n,
         "mean_a": float(a.mean()),
@@ -107,9 +105,9 @@ def _pair(a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, se
         "percentile": paired.percentile_interval(means, settings.level) if n > 1 else paired.UNKNOWN,
         "bca": paired.bca_interval(means, differences, settings.level) if n > 1 else paired.UNKNOWN,
         "effect": effect,
-        "wins": int((differences > 0).sum()),
-        "ties": int((differences == 0).sum()),
-        "losses": int((differences < 0).sum()),
+        "wins": above if higher else below,
+        "ties": n - len(changed),
+        "losses": below if higher else above,
         "p": {
             "randomization": randomization,
             "t": paired.t_test(differences),
@@ -117,7 +115,10 @@ def _pair(a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, se
             "sign": paired.sign_test(differences),
         },
         "exact": exact,
+        "adjusted": math.nan,
         "detectable": power.detectable_difference(differences, settings.power, settings.alpha),
         "needed": power.queries_needed(effect, settings.power, settings.alpha),
         "equivalence": None if settings.margin is None else power.equivalence_test(differences, settings.margin),
+        "higher_is_better": higher,
+        "settings": settings,
     }

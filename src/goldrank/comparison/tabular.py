@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from goldrank.data.scores import utf8, without_nan, write_json
+from goldrank.data.table import html
 
 if TYPE_CHECKING:
     import pandas
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 class Tabular(ABC):
     """A result that says what it holds by `rows` and `to_dict`."""
+
+    drawn_by: ClassVar[str]
+    """The module of `report/` whose `parts` notebooks show."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
@@ -37,19 +42,23 @@ class Tabular(ABC):
         """`rows` as a data frame."""
         import polars
 
-        return polars.DataFrame(self._frame_rows(), infer_schema_length=None)
+        return polars.DataFrame([with_utf8(row) for row in self.rows()], infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:
         """`rows` as a data frame."""
         import pandas
 
-        return pandas.DataFrame(self._frame_rows())
+        return pandas.DataFrame([with_utf8(row) for row in self.rows()])
 
-    def _frame_rows(self) -> list[dict[str, Any]]:
-        return [
-            {key: utf8(value) if isinstance(value, str) else value for key, value in row.items()} for row in self.rows()
-        ]
-
-    @abstractmethod
     def _repr_html_(self) -> str:
-        """What notebooks show; it is drawn in `report/`."""
+        return html(import_module(f"goldrank.report.{self.drawn_by}").parts(self))
+
+
+def attributes(result: object, names: str) -> dict[str, Any]:
+    """The named attributes, in this order."""
+    return {name: getattr(result, name) for name in names.split()}
+
+
+def with_utf8(row: dict[str, Any]) -> dict[str, Any]:
+    """A record whose texts data frames can hold."""
+    return {key: utf8(value) if isinstance(value, str) else value for key, value in row.items()}

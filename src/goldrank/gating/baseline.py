@@ -81,9 +81,8 @@ class Basis:
         """How the way of measuring differs, in words."""
         differences = []
         if self.convention != now.convention:
-            differences.append(
-                f"the convention was {self.convention or 'unknown'} and is {now.convention or 'unknown'}"
-            )
+            then, present = self.convention or "unknown", now.convention or "unknown"
+            differences.append(f"the convention was {then} and is {present}")
         if self.depth != now.depth:
             differences.append(f"rankings were cut at {self.depth or 'no depth'} and are at {now.depth or 'no depth'}")
         return differences
@@ -155,17 +154,15 @@ class Baseline:
     @classmethod
     def load(cls, path: str | Path) -> Baseline:
         """Read a baseline file, and refuse one whose content is not what was written."""
-        where = str(path)
+        where, made_by = str(path), f"A baseline is made by `{_SET}`."
         try:
             data = json.loads(Path(path).read_bytes(), object_pairs_hook=_without_repeats)
         except OSError as error:
-            raise BaselineError(
-                f"cannot be opened: {error.strerror}", where=where, hint=f"A baseline is made by `{_SET}`."
-            ) from None
+            raise BaselineError(f"cannot be opened: {error.strerror}", where=where, hint=made_by) from None
         except (ValueError, RecursionError) as error:
             raise BaselineError(f"is not a baseline: {error}", where=where) from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise BaselineError("is not a baseline of goldrank", where=where, hint=f"A baseline is made by `{_SET}`.")
+            raise BaselineError("is not a baseline of goldrank", where=where, hint=made_by)
         if data.get("version") != VERSION:
             raise BaselineError(
                 f"was written in version {data.get('version')!r} of the format; this goldrank reads {VERSION}",
@@ -189,28 +186,20 @@ class Baseline:
             return given
         if isinstance(given, Scores):
             return cls(given, given.run)
-        if db is None or _looks_like_file(given):
-            if isinstance(given, int) or not _looks_like_file(given):
-                raise BaselineError(
-                    f"there is no file {ids.show(str(given))!r}",
-                    hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
-                )
-            return cls.load(given)
+        name = str(given)
+        if isinstance(given, os.PathLike) or name.endswith(".json") or os.sep in name or Path(name).is_file():
+            return cls.load(name)
+        if db is None:
+            raise BaselineError(
+                f"there is no file {ids.show(name)!r}",
+                hint="Name a baseline's file, or the history that has a baseline of that name: --db history.db.",
+            )
         from goldrank.history.store import History
 
         with History.open(db, read_only=True) as history:
-            name = str(given)
-            if name in history.baselines() or not name.isdigit():
-                record = history.baseline(name)
-            else:
-                record = history.get(int(name))
+            is_number = name.isdigit() and name not in history.baselines()
+            record = history.get(int(name)) if is_number else history.baseline(name)
             return cls(history.scores(record), name, record.digest, record.time.isoformat(), record.label)
-
-
-def _looks_like_file(given: str | int | Path) -> bool:
-    if isinstance(given, str):
-        return given.endswith(".json") or os.sep in given or Path(given).is_file()
-    return isinstance(given, os.PathLike)
 
 
 def content_hash(content: Mapping[str, Any]) -> str:
@@ -235,18 +224,17 @@ def changes(old: Baseline | None, new: Scores, judgements: Mapping[str, str] | N
             lines.append(f"{name}: new, {format_value(after[name].summary, after[name].average)}")
         else:
             kind = after[name].average
-            ends = [format_value(column.summary, kind) for column in (before[name], after[name])]
+            then, now = (format_value(column.summary, kind) for column in (before[name], after[name]))
             change = after[name].summary - before[name].summary
-            moved = (
-                f"{ends[0]} -> {ends[1]} ({change:+,.0f})" if kind == "sum" else f"{' -> '.join(ends)} ({change:+.4f})"
-            )
-            lines.append(f"{name}: {moved if change else f'{ends[1]}, as before'}")
-    now = Basis.of(new, judgements)
-    then, these = set(old.scores.queries), set(new.queries)
-    if then != these:
-        lines += [f"queries added: {len(these - then):,}", f"queries removed: {len(then - these):,}"]
-    lines += [f"judgements: {text}" for text in old.basis.other_judgements(now)]
-    return lines + old.basis.other_rules(now)
+            size = f"{change:+,.0f}" if kind == "sum" else f"{change:+.4f}"
+            lines.append(f"{name}: {then} -> {now} ({size})" if change else f"{name}: {now}, as before")
+    basis = Basis.of(new, judgements)
+    old_queries, new_queries = set(old.scores.queries), set(new.queries)
+    if old_queries != new_queries:
+        lines.append(f"queries added: {len(new_queries - old_queries):,}")
+        lines.append(f"queries removed: {len(old_queries - new_queries):,}")
+    lines += [f"judgements: {text}" for text in old.basis.other_judgements(basis)]
+    return lines + old.basis.other_rules(basis)
 
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict, Unpack, overload
+from typing import Unpack
 
 from goldrank import __version__, conventions, ids
 from goldrank.comparison.slices import QueryValues
@@ -13,8 +13,7 @@ from goldrank.errors import BaselineError, InputError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
-from goldrank.gating.findings import JUDGED, RETURNED, RuleChecker
-from goldrank.gating.latency import LatencyLike
+from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker
 from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
@@ -22,35 +21,6 @@ from goldrank.notes import Note
 from goldrank.types import JudgementsLike, Policies, RunLike
 
 
-class GateOptions(TypedDict, total=False):
-    """What `gate` takes, whatever it starts from."""
-
-    db: str | Path | None
-    metadata: QueryValues | None
-    latency: LatencyLike | None
-    allow_changed_qrels: bool
-
-
-class GateRunOptions(GateOptions, Policies, total=False):
-    """What `gate` takes if it evaluates the run itself."""
-
-    convention: str | Convention
-    format: str | None
-    depth: int | None
-
-
-@overload
-def gate(
-    qrels: JudgementsLike,
-    run: RunLike,
-    rules: RulesLike,
-    baseline: BaselineLike | None = None,
-    **options: Unpack[GateRunOptions],
-) -> Verdict: ...
-@overload
-def gate(
-    scores: Scores, /, *, rules: RulesLike, baseline: BaselineLike | None = None, **options: Unpack[GateOptions]
-) -> Verdict: ...
 def gate(
     qrels: JudgementsLike | Scores,
     run: RunLike | None = None,
@@ -110,8 +80,7 @@ def gate(
         hashes = judgement_hashes(judged) if changed else None
         now = Basis(judged.digest, judged.criteria or "", policy.label, depth, scores.queries, hashes, __version__)
     notes = _check_basis(scores, held_to, against, now, allow_changed_qrels)
-    before = against.scores if against else None
-    checker = RuleChecker(scores, before, held_to, policy, metadata, latency, documents)
+    checker = RuleChecker(scores, against.scores if against else None, held_to, policy, metadata, latency, documents)
     drafts = [draft for rule in held_to.rules for draft in checker.check(rule)]
     return Verdict(
         run=scores.run,
@@ -137,17 +106,13 @@ def _check_basis(
     scores: Scores, rules: Rules, baseline: Baseline | None, now: Basis, allow_changed_qrels: bool
 ) -> list[Note]:
     """Refuse what nothing can be decided about: a run without results, a baseline that says nothing about the run."""
-    notes = []
-    if baseline is None:
-        needing = next((rule for rule in rules.rules if rule.needs_baseline), None)
-        if needing is not None:
-            raise BaselineError(
-                f"the rule '{ids.show(str(needing))}' needs a baseline",
-                hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
-            )
-    else:
-        notes = _check_comparable(baseline, now, allow_changed_qrels)
-        _check_answered(baseline.scores, f"the baseline {ids.show(baseline.name, 200)}")
+    needing = next((rule for rule in rules.rules if rule.needs_baseline), None)
+    if baseline is None and needing is not None:
+        raise BaselineError(
+            f"the rule '{ids.show(str(needing))}' needs a baseline",
+            hint="Name one with --baseline (baseline=...); `goldrank baseline set` makes it.",
+        )
+    notes = [] if baseline is None else _check_comparable(baseline, now, allow_changed_qrels)
     _check_answered(scores, "the run")
     return notes
 
@@ -179,6 +144,7 @@ def _check_comparable(baseline: Baseline, now: Basis, allow_changed_qrels: bool)
             hint="Set the baseline anew with these judgements, or compare all the same: --allow-changed-qrels "
             "(allow_changed_qrels=True).",
         )
+    _check_answered(baseline.scores, f"the baseline {ids.show(baseline.name, 200)}")
     notes = [Note.of("changed-judgements", what=what) for what in other_judgements]
     if then.version and now.version and then.version != now.version:
         notes.append(Note.of("baseline-version", then=then.version, now=now.version))

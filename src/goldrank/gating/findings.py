@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import compress
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,11 +18,13 @@ from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.errors import BaselineError, InputError, did_you_mean
-from goldrank.gating.latency import LatencyLike, read_latencies
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
 from goldrank.gating.verdict import Finding, Moved
 from goldrank.measures import parse
 from goldrank.notes import Note
+
+LatencyLike: TypeAlias = "Mapping[Any, float] | Iterable[float] | str | Path"
+"""Times by query, times alone, or a JSON or JSONL file. Queries may be of any type: only the times are read."""
 
 RETURNED, JUDGED = "NumRet", "Judged"
 """Measures that tell a gate which queries returned anything, and anything judged."""
@@ -51,36 +55,32 @@ class Draft:
         return f"{self.what}{f' ({size})' if size else ''}{f', {self.limit}' if self.limit else ''}"
 
 
+@dataclass
 class RuleChecker:
     """One run and what it is held against, aligned by query id."""
 
-    def __init__(
-        self,
-        scores: Scores,
-        before: Scores | None,
-        rules: Rules,
-        policy: Convention,
-        metadata: QueryValues | None,
-        latency: LatencyLike | None,
-        qrels: Qrels | None,
-    ) -> None:
-        self.scores, self.before, self.rules, self.policy = scores, before, rules, policy
-        if metadata is None and rules.metadata is not None:
-            metadata = rules.beside(rules.metadata)
-        self.metadata, self.latency, self.qrels = metadata, latency, qrels
+    scores: Scores
+    before: Scores | None
+    rules: Rules
+    policy: Convention
+    metadata: QueryValues | None
+    latency: LatencyLike | None
+    qrels: Qrels | None
+
+    def __post_init__(self) -> None:
+        if self.metadata is None and self.rules.metadata is not None:
+            self.metadata = self.rules.beside(self.rules.metadata)
         self.notes: list[Note] = []
         self._groups: dict[str, Groups] = {}
-        self.at_now = np.arange(len(scores.queries))
-        self.at_then = np.empty(0, np.int64)
+        self.at_now = self.at_then = np.arange(len(self.scores.queries))
         self.lost_answers: list[str] = []
         """Queries that the baseline answered and the run did not."""
-        if before is not None:
-            self._align(before)
-            self._find_lost_answers(before)
+        if self.before is not None:
+            self._align(self.before)
+            self._find_lost_answers(self.before)
 
     def _align(self, before: Scores) -> None:
         if before.queries == self.scores.queries:
-            self.at_then = self.at_now
             return
         position = {query: i for i, query in enumerate(before.queries)}
         common = [(i, position[query]) for i, query in enumerate(self.scores.queries) if query in position]
@@ -89,8 +89,7 @@ class RuleChecker:
                 f"the baseline and the run have no query in common; baseline: {ids.samples(before.queries)}, "
                 f"run: {ids.samples(self.scores.queries)}"
             )
-        self.at_now = np.array([now for now, _ in common], np.int64)
-        self.at_then = np.array([then for _, then in common], np.int64)
+        self.at_now, self.at_then = np.array(common, np.int64).T
         sizes = f"baseline {len(before.queries):,}, run {len(self.scores.queries):,}"
         self.notes.append(Note.of("common-queries", count=len(common), all="both", sizes=sizes))
 
@@ -100,11 +99,8 @@ class RuleChecker:
             return
         answers = dict(zip(self.scores.queries, now.tolist(), strict=True))
         if_absent = self.policy.missing != "skip"
-        self.lost_answers = [
-            query
-            for query, answered in zip(before.queries, then.tolist(), strict=True)
-            if answered and not answers.get(query, if_absent)
-        ]
+        answered = compress(before.queries, then.tolist())
+        self.lost_answers = [query for query in answered if not answers.get(query, if_absent)]
         if self.lost_answers:
             self.notes.append(Note.of("lost-answers", count=len(self.lost_answers), samples=self.lost_answers))
 
@@ -118,9 +114,8 @@ class RuleChecker:
         for name in (self.name(measure), measure):
             if name in scores.columns:
                 return scores.columns[name]
-        known = ", ".join(scores.columns)
         raise BaselineError(
-            f"{whose} has no {measure}; it has: {known}",
+            f"{whose} has no {measure}; it has: {', '.join(scores.columns)}",
             hint=did_you_mean(measure, scores.columns) or "Set the baseline anew with the measures of the rules.",
         )
 
@@ -143,11 +138,9 @@ class RuleChecker:
         """The run's queries by their value of an attribute."""
         if attribute not in self._groups:
             values = self._attribute(attribute)
-            groups = slices.group_queries(attribute, values, self.notes)
-            if groups is None:
-                label = next(str(value) for value in values if value is not None)
-                groups = {label: np.array([value is not None for value in values])}
-            self._groups[attribute] = groups
+            known = [value is not None for value in values]
+            alone = {str(values[known.index(True)]): np.array(known)} if any(known) else {}
+            self._groups[attribute] = slices.group_queries(attribute, values, self.notes) or alone
         return self._groups[attribute]
 
     def _attribute(self, attribute: str) -> Sequence[Any]:
@@ -172,8 +165,9 @@ class RuleChecker:
     def _measured(self, rule: Rule, group: str, which: np.ndarray | None) -> Draft:
         column = self.column(self.scores, str(rule.measure), "the run")
         of_group = f" where {ids.show(group.replace('=', ' is ', 1))}" if group else ""
-        unanswered = self._unanswered(which)
-        if unanswered:
+        now = _answered(self.scores)
+        if now is not None and which is not None and which.any() and not now[which].any():
+            unanswered = int(which.sum())
             words = f"the run returned nothing for any of the {unanswered:,} queries{of_group}"
             return Draft(Finding(rule, "fail", words, math.nan, group, queries=unanswered))
         if rule.kind == "drop":
@@ -200,13 +194,6 @@ class RuleChecker:
         before, after, at = self._pair(str(rule.measure), column, which)
         worst = () if ok else self._worst(before, after, at, 1 if column.higher_is_better else -1)
         return replace(finding, baseline=_summary(before, column.average), worst=worst)
-
-    def _unanswered(self, which: np.ndarray | None) -> int:
-        """How many queries the group has if none of them returned anything, else 0."""
-        now = _answered(self.scores)
-        if now is None or which is None or not which.any() or now[which].any():
-            return 0
-        return int(which.sum())
 
     def _pair(
         self, measure: str, column: Column, which: np.ndarray | None
@@ -286,7 +273,7 @@ class RuleChecker:
             return ""
         lost = self.lost_answers
         if which is not None:
-            inside = {query for query, is_in in zip(self.scores.queries, which.tolist(), strict=True) if is_in}
+            inside = set(compress(self.scores.queries, which.tolist()))
             lost = [query for query in lost if query in inside]
         return f"{counted(len(lost), 'query', 'queries')} ({ids.samples(lost)})" if lost else ""
 
@@ -294,13 +281,14 @@ class RuleChecker:
         gains = direction * (after - before)
         order = np.argsort(gains, kind="stable")[: self.rules.worst]
         where = self.at_now[at]
-        return tuple(
-            Moved(self.scores.queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0
-        )
+        queries = self.scores.queries
+        return tuple(Moved(queries[where[i]], float(before[i]), float(after[i])) for i in order if gains[i] < 0)
 
     def _share(self, rule: Rule) -> Finding:
         counts, n = self.scores.counts, len(self.scores.queries)
+        wanted = f"at most {rule.limit_words} may be"
         if rule.kind == "overlap":
+            wanted = f"at least {rule.limit_words} is asked for"
             share = float((self.column(self.scores, JUDGED, "the run").values > 0).mean())
             text = f"{share:.1%} of {counted(n, 'query', 'queries')} have a judged document in their results"
         elif rule.kind == "unjudged":
@@ -310,21 +298,16 @@ class RuleChecker:
             n, empty = counts["queries"], counts["missing"] + counts["no_results"]
             share = empty / n
             text = f"{empty:,} of {counted(n, 'judged query', 'judged queries')} ({share:.1%}) are without any result"
-        if rule.kind == "overlap":
-            ok, wanted = share >= rule.limit, f"at least {rule.limit_words} is asked for"
-        else:
-            ok, wanted = share <= rule.limit, f"at most {rule.limit_words} may be"
+        ok = share >= rule.limit if rule.kind == "overlap" else share <= rule.limit
         return Finding(rule, "pass" if ok else "fail", f"{text}; {wanted}", share, queries=n)
 
     def _latency(self, rule: Rule) -> Finding:
-        given = self.latency
-        if given is None:
-            if rule.file is None:
-                raise InputError(
-                    f"the rule '{rule}' needs a file with latencies",
-                    hint='Name it with --latency, or as file = "latency.jsonl" in the rule.',
-                )
-            given = self.rules.beside(rule.file)
+        if self.latency is None and rule.file is None:
+            raise InputError(
+                f"the rule '{rule}' needs a file with latencies",
+                hint='Name it with --latency, or as file = "latency.jsonl" in the rule.',
+            )
+        given = self.rules.beside(str(rule.file)) if self.latency is None else self.latency
         times = read_latencies(given, rule.field)
         value = float(np.quantile(times, rule.quantile, method="inverted_cdf"))
         words = f"{100 * rule.quantile:g}% of {counted(len(times), 'query', 'queries')} took at most {value:g}"
@@ -352,3 +335,25 @@ def _summary(values: np.ndarray, average: str) -> float:
 def counted(count: int, one: str, many: str) -> str:
     """A number with its noun: '1 query', '2 queries'."""
     return f"{count:,} {one if count == 1 else many}"
+
+
+def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
+    """Latencies from a mapping, a JSON object of numbers by query, or JSONL with a field."""
+    where = ids.show(str(given), 200) if isinstance(given, str | Path) else "latency"
+    if isinstance(given, str | Path):
+        rows = slices.read_objects(given)
+        if len(rows) == 1 and field_name not in rows[0]:
+            given = rows[0]
+        else:
+            for number, row in enumerate(rows, 1):
+                if field_name not in row:
+                    hint = did_you_mean(field_name, row) or f"Fields are: {', '.join(map(ids.show, list(row)[:8]))}."
+                    raise InputError(f"object {number:,} has no field {ids.show(field_name)!r}", where=where, hint=hint)
+            given = [row[field_name] for row in rows]
+    listed = list(given.values()) if isinstance(given, Mapping) else list(given)
+    if not listed:
+        raise InputError("no latencies", where=where)
+    for value in listed:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+            raise InputError(f"{value!r:.60} is no latency", where=where, hint="Latencies are numbers from 0 on.")
+    return np.array(listed, np.float64)

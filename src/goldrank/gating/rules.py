@@ -15,12 +15,14 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.result import Settings
 from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, one_of
+from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
 
 KINDS = {
@@ -39,13 +41,11 @@ SHARES = ("unjudged", "missing", "overlap")
 TESTS = ("randomization", "t")
 CORRECTIONS = ("holm", "bonferroni", "none")
 
-_ALSO = {
-    "floor": ("measure", "slice", "value"),
-    "ceiling": ("measure", "slice", "value"),
-    "drop": ("measure", "slice", "value", "tested"),
-    "unjudged": (),
-    "missing": (),
-    "overlap": (),
+_OF_QUERIES = ("measure", "slice", "value")
+_ALSO: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ()) | {
+    "floor": _OF_QUERIES,
+    "ceiling": _OF_QUERIES,
+    "drop": (*_OF_QUERIES, "tested"),
     "latency": ("quantile", "file", "field"),
 }
 _SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed")
@@ -115,7 +115,15 @@ class Rule:
                 table["quantile"] = f"{named[1]}%"
         elif sign == ":":
             table |= {"measure": subject, "drop": limit[1:] if limit[0] in "+-" else limit}
-            _check_direction(subject, limit[0], where)
+            higher = _measure(subject, where).declaration.higher_is_better
+            wanted = "-" if higher else "+"
+            if limit[0] != wanted:
+                raise RuleError(
+                    f"{subject} is better when it is {'higher' if higher else 'lower'}: how much worse it may get is "
+                    f"written with {wanted}",
+                    where=where,
+                    hint=f"For example '{subject}: {wanted}1%'.",
+                )
         else:
             table |= {"measure": subject, "floor" if sign == ">=" else "ceiling": limit}
         return cls.from_table(table, lambda key: where)
@@ -137,15 +145,16 @@ class Rule:
                 takes = f"It takes: {', '.join(_ALSO[kind])}." if _ALSO[kind] else "It takes nothing else."
                 raise RuleError(f"a rule of kind {kind} has no key {key!r}", where=place(key), hint=takes)
         limit, percent = _number(table[kind], kind, place(kind))
+        said = f"{kind} is {table[kind]!r}"
         if kind in (*SHARES, "drop", "latency") and limit < 0:
-            raise RuleError(f"{kind} is {table[kind]!r}; it must be 0 or more", where=place(kind))
+            raise RuleError(f"{said}; it must be 0 or more", where=place(kind))
         if kind in SHARES and limit > 1:
-            raise RuleError(
-                f"{kind} is {table[kind]!r}; it is a share, from 0 to 1", where=place(kind), hint='Or "40%" for 0.4.'
-            )
+            raise RuleError(f"{said}; it is a share, from 0 to 1", where=place(kind), hint='Or "40%" for 0.4.')
         more: dict[str, Any] = {"relative": percent and kind == "drop"}
         if kind in OF_MEASURES:
-            more["measure"] = _measure(table.get("measure"), kind, place)
+            if table.get("measure") is None:
+                raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
+            more["measure"] = str(_measure(table["measure"], place("measure")))
         for key in ("slice", "value", "file", "field"):
             if key in table:
                 value = table[key]
@@ -177,24 +186,18 @@ class Rule:
         return f"{100 * self.limit:.6g}%" if self.relative or self.kind in SHARES else f"{self.limit:.6g}"
 
     def __str__(self) -> str:
-        if self.kind == "latency":
-            return f"latency p{100 * self.quantile:g} <= {self.limit_words}"
-        if self.kind in SHARES:
-            return f"{self.kind} {'>=' if self.kind == 'overlap' else '<='} {self.limit_words}"
-        group = "" if self.slice is None else f" [{self.slice}]"
-        if self.value is not None:
-            group = f" [{self.slice}={self.value}]"
+        subject = f"latency p{100 * self.quantile:g}" if self.kind == "latency" else self.measure or self.kind
+        if self.slice is not None:
+            subject += f" [{self.slice}]" if self.value is None else f" [{self.slice}={self.value}]"
         if self.kind != "drop":
-            return f"{self.measure}{group} {'>=' if self.kind == 'floor' else '<='} {self.limit_words}"
-        sign = "-" if _is_higher_better(str(self.measure)) else "+"
-        return f"{self.measure}{group}: {sign}{self.limit_words}{'' if self.tested else ' untested'}"
+            return f"{subject} {'>=' if self.kind in ('floor', 'overlap') else '<='} {self.limit_words}"
+        sign = "-" if parse_measure(str(self.measure)).declaration.higher_is_better else "+"
+        return f"{subject}: {sign}{self.limit_words}{'' if self.tested else ' untested'}"
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as its table, with its spelling."""
-        table = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("quantile", "file", "field")}
-        if self.kind == "latency":
-            table |= {"quantile": self.quantile, "file": self.file, "field": self.field}
-        return {"rule": str(self), **table}
+        left_out = () if self.kind == "latency" else _ALSO["latency"]
+        return {"rule": str(self), **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}}
 
 
 @dataclass(frozen=True)
@@ -219,33 +222,28 @@ class Rules:
         """Rules from a TOML file, a table, a line, or a list of lines, tables and `Rule`s."""
         if isinstance(given, Rules):
             return given
-        if isinstance(given, Rule):
-            return cls((given,))
         if isinstance(given, Path) or (isinstance(given, str) and not _SPELLED.match(given)):
             return cls.load(given)
-        if isinstance(given, str):
-            return cls((Rule.parse(given),))
         if isinstance(given, Mapping):
             return cls.from_dict(given)
+        if isinstance(given, Rule | str):
+            given = [given]
         if not isinstance(given, Iterable):
             raise RuleError(f"rules are given as {_type(given)}", hint="Give a TOML file or a list of rules.")
-        listed = tuple(
-            rule if isinstance(rule, Rule) else Rule.parse(rule) if isinstance(rule, str) else Rule.from_table(rule)
-            for rule in given
-        )
-        return cls.from_dict({"rules": []}, more=listed)
+        tables = (Rule.parse(rule) if isinstance(rule, str) else rule for rule in given)
+        listed = [rule if isinstance(rule, Rule) else Rule.from_table(rule) for rule in tables]
+        return cls.from_dict({}, more=listed)
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
         """The rules of a TOML file."""
         try:
             text = Path(path).read_bytes().decode()
+            data = tomllib.loads(text)
         except OSError as error:
             raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
         except UnicodeDecodeError as error:
             raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
-        try:
-            data = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise RuleError(f"is not TOML: {error}", where=str(path)) from None
         return cls.from_dict(data, name=str(path), text=text)
@@ -256,27 +254,22 @@ class Rules:
     ) -> Rules:
         """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
         lines = text.splitlines()
-        _check_keys(data, _TOP, "rules have", lambda key: _place(name, lines, key))
+        place = partial(_place, name, lines)
+        _check_keys(data, _TOP, "rules have", place)
         rules = []
         spelled, tables = data.get("rules", []), data.get("rule", [])
         if not isinstance(spelled, list) or not all(isinstance(line, str) for line in spelled):
             hint = 'For example rules = ["nDCG@10 >= 0.40", "AP: -1%"].'
-            raise RuleError("rules is not a list of lines", where=_place(name, lines, "rules"), hint=hint)
+            raise RuleError("rules is not a list of lines", where=place("rules"), hint=hint)
         if not isinstance(tables, list):
-            raise RuleError(
-                "rule is not a list of tables", where=_place(name, lines, "rule"), hint="Each begins with [[rule]]."
-            )
+            raise RuleError("rule is not a list of tables", where=place("rule"), hint="Each begins with [[rule]].")
         for rule_line in spelled:
             at = next((i for i, line in enumerate(lines, 1) if rule_line in line), None)
             rules.append(Rule.parse(rule_line, Place(name, at)))
         heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
         for number, table in enumerate(tables):
             first = heads[number] if len(heads) == len(tables) else None
-
-            def place(key: str | None, first: int | None = first) -> Place:
-                return _place(name, lines, key, first)
-
-            rules.append(Rule.from_table(table, place))
+            rules.append(Rule.from_table(table, partial(place, first=first)))
         rules += more
         if not rules:
             raise RuleError("there are no rules", where=name, hint='For example rules = ["nDCG@10: -1%"].')
@@ -285,11 +278,11 @@ class Rules:
                 raise RuleError(f"the rule '{ids.show(str(rule))}' is duplicated", where=name)
         metadata = data.get("metadata")
         if metadata is not None and not isinstance(metadata, str):
-            raise RuleError("metadata is not a file name", where=_place(name, lines, "metadata"))
+            raise RuleError("metadata is not a file name", where=place("metadata"))
         worst = data.get("worst", 10)
         if isinstance(worst, bool) or not isinstance(worst, int) or worst < 0:
-            raise RuleError(f"worst is {worst!r}; it must be a whole number", where=_place(name, lines, "worst"))
-        return cls(tuple(rules), _settings(data, name, lines), metadata, worst, name)
+            raise RuleError(f"worst is {worst!r}; it must be a whole number", where=place("worst"))
+        return cls(tuple(rules), _settings(data, place), metadata, worst, name)
 
     def beside(self, path: str) -> Path:
         """A file that the rules name, which is looked for beside the file with the rules."""
@@ -311,7 +304,7 @@ def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Pl
             raise RuleError(f"{what} no key {ids.show(key)!r}", where=place(key), hint=hint)
 
 
-def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:
+def _settings(data: Mapping[str, Any], place: Placer) -> Settings:
     given = {key: data[key] for key in _SETTINGS if key in data}
     for key, value in given.items():
         try:
@@ -321,7 +314,7 @@ def _settings(data: Mapping[str, Any], name: str, lines: list[str]) -> Settings:
                 raise OptionError(f"{key} is {value!r:.60}; it must be a number")
             Settings(**{key: value})
         except OptionError as error:
-            raise RuleError(error.what, where=_place(name, lines, key), hint=error.hint) from None
+            raise RuleError(error.what, where=place(key), hint=error.hint) from None
     return Settings(**given)
 
 
@@ -332,8 +325,7 @@ def _number(value: object, what: str, where: Place | str | None) -> tuple[float,
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
         text = value.strip().removesuffix("%") if isinstance(value, str) else repr(value)
-        exact = Decimal(text) / (100 if percent else 1)
-        number = float(exact)
+        number = float(Decimal(text) / (100 if percent else 1))
         if not math.isfinite(number):
             raise ValueError
     except (ValueError, ArithmeticError):
@@ -343,32 +335,11 @@ def _number(value: object, what: str, where: Place | str | None) -> tuple[float,
     return number, percent
 
 
-def _measure(value: Any, kind: str, place: Placer) -> str:
-    if value is None:
-        raise RuleError(f"a {kind} needs a measure", where=place(kind), hint='For example measure = "nDCG@10".')
+def _measure(value: Any, where: Place | str | None) -> Measure:
     try:
-        return str(parse_measure(value))
-    except GoldrankError as error:
-        raise RuleError(error.what, where=place("measure"), hint=error.hint) from None
-
-
-def _is_higher_better(measure: str) -> bool:
-    return parse_measure(measure).declaration.higher_is_better
-
-
-def _check_direction(measure: str, sign: str, where: Place | str | None) -> None:
-    try:
-        higher = _is_higher_better(measure)
+        return parse_measure(value)
     except GoldrankError as error:
         raise RuleError(error.what, where=where, hint=error.hint) from None
-    wanted = "-" if higher else "+"
-    if sign != wanted:
-        which = "higher" if higher else "lower"
-        raise RuleError(
-            f"{measure} is better when it is {which}: how much worse it may get is written with {wanted}",
-            where=where,
-            hint=f"For example '{measure}: {wanted}1%'.",
-        )
 
 
 def _place(name: str, lines: list[str], key: str | None, first: int | None = None) -> Place:

@@ -59,7 +59,7 @@ def _decided(draft: Draft, p_values: tuple[float, float], tests: int, settings: 
         return replace(finding, status="fail", words=words)
     words = f"{text}, but chance could do it ({shown}); {draft.moved}"
     level = settings.alpha if settings.correction == "none" else settings.alpha / tests
-    drop = _as_drop(draft, power.detectable_difference(gains, settings.power, min(2 * level, 0.999)))
+    drop = -_as_change(draft, -power.detectable_difference(gains, settings.power, min(2 * level, 0.999)))
     if not math.isnan(drop):
         share = f" ({drop / abs(finding.baseline):.1%})" if finding.baseline else ""
         words += f". These queries would show a drop of {drop:.4f}{share} {settings.power:.0%} of the time"
@@ -104,14 +104,12 @@ def _interval(draft: Draft, gains: np.ndarray, level: float) -> Interval:
     interval = paired.t_interval(gains, level)
     if math.isnan(interval.low):
         return interval
-    ends = sorted(draft.direction * end for end in (interval.low, interval.high))
-    if draft.average == "geometric":
-        return Interval(*(draft.finding.baseline * math.expm1(end) for end in ends))
-    return Interval(*(end * (len(gains) if draft.average == "sum" else 1) for end in ends))
+    ends = sorted(draft.direction * end for end in interval)
+    return Interval(*(_as_change(draft, end) for end in ends))
 
 
-def _as_drop(draft: Draft, difference: float) -> float:
-    """A mean difference as a drop of the value."""
+def _as_change(draft: Draft, difference: float) -> float:
+    """A mean difference as a change of the value."""
     if draft.average == "geometric":
-        return draft.finding.baseline * -math.expm1(-difference)
+        return draft.finding.baseline * math.expm1(difference)
     return difference * (draft.finding.queries if draft.average == "sum" else 1)

@@ -8,7 +8,7 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.comparison.paired import UNKNOWN, Interval
-from goldrank.comparison.tabular import Tabular
+from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
 from goldrank.errors import GoldrankError
 from goldrank.gating.rules import Rule
@@ -74,34 +74,29 @@ class Finding:
     def row(self) -> dict[str, Any]:
         """The finding as one flat record."""
         return {
-            "title": self.title,
-            "status": self.status,
-            "words": self.words,
-            "group": self.group,
-            "value": self.value,
-            "baseline": self.baseline,
-            "change": self.change,
-            "low": self.interval.low,
-            "high": self.interval.high,
+            **attributes(self, "title status words group value baseline change"),
+            **attributes(self.interval, "low high"),
             "p": self.p,
             "p_adjusted": self.adjusted,
-            "detectable": self.detectable,
-            "queries": self.queries,
-            "worse": self.worse,
-            "better": self.better,
+            **attributes(self, "detectable queries worse better"),
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
         record = self.row()
         record["interval"] = [record.pop("low"), record.pop("high")]
-        worst = [{"query": moved.query, "before": moved.before, "after": moved.after} for moved in self.worst]
-        return {**self.rule.to_dict(), **record, "worst": worst}
+        return {
+            **self.rule.to_dict(),
+            **record,
+            "worst": [attributes(moved, "query before after") for moved in self.worst],
+        }
 
 
 @dataclass(frozen=True)
 class Verdict(Tabular):
     """Whether a run may go in, and why."""
+
+    drawn_by = "gate"
 
     run: str
     findings: tuple[Finding, ...] = ()
@@ -143,11 +138,9 @@ class Verdict(Tabular):
             return f"{ids.show(self.run, 200)}: nothing was decided: {self.error}"
         against = f" against {self.baseline}" if self.baseline else ""
         count = len(self.findings)
-        held = (
-            f"{len(self.failed)} of {count} checks failed"
-            if self.failed
-            else f"{count} check{'s' * (count != 1)} passed"
-        )
+        held = f"{count} check{'s' * (count != 1)} passed"
+        if self.failed:
+            held = f"{len(self.failed)} of {count} checks failed"
         unclear = sum(finding.status == "unclear" for finding in self.findings)
         doubt = f", {unclear} of them only because the queries cannot tell" if unclear and not self.failed else ""
         return f"{ids.show(self.run, 200)}{against}: {held}{doubt}"
@@ -157,13 +150,7 @@ class Verdict(Tabular):
         return {
             "format": "goldrank-verdict",
             "version": 2,
-            "status": self.status,
-            "exit_code": self.exit_code,
-            "words": self.words,
-            "run": self.run,
-            "baseline": self.baseline,
-            "rules": self.rules,
-            "error": self.error,
+            **attributes(self, "status exit_code words run baseline rules error"),
             "findings": [finding.to_dict() for finding in self.findings],
             "notes": [note.to_dict() for note in self.notes],
         }
@@ -174,9 +161,3 @@ class Verdict(Tabular):
 
     def __repr__(self) -> str:
         return "\n".join([self.words, *(f"  {found.status:7} {found.title}: {found.words}" for found in self.findings)])
-
-    def _repr_html_(self) -> str:
-        from goldrank.data.table import html
-        from goldrank.report.gate import parts
-
-        return html(parts(self))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-from goldrank.data.scores import Scores, utf8, without_nan
+from goldrank.comparison.tabular import attributes, with_utf8
+from goldrank.data.scores import Scores, utf8, write_json
 from goldrank.errors import GoldrankError, HistoryError, OptionError
 from goldrank.history import History, Record
 
-_ONCE = (
-    "label", "commit", "branch", "note", "criteria", "run", "qrels_name", "qrels_sha256", "run_sha256", "convention",
-    "version", "digest",
-)  # fmt: skip
+_ABOUT = (
+    "id time label commit branch note criteria run qrels_name qrels_sha256 run_sha256 convention version digest tags "
+    "depth queries"
+)
 
 
 def export(
@@ -37,24 +36,12 @@ def export(
     return len(written), damaged
 
 
-def _about(record: Record) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "time": record.time.isoformat(),
-        **{name: getattr(record, name) for name in _ONCE},
-        "tags": list(record.tags),
-        "depth": record.depth,
-        "queries": record.queries,
-    }
-
-
 def _write_json(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
     rows = []
     for record, scores in records:
-        row = {**_about(record), "summaries": dict(record.summaries)}
+        row = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "summaries": dict(record.summaries)}
         rows.append(row if scores is None else {**row, "scores": scores.to_dict()})
-    text = json.dumps(without_nan({"format": "goldrank-history", "version": 1, "records": rows}), ensure_ascii=True)
-    path.write_text(text + "\n")
+    write_json(path, {"format": "goldrank-history", "version": 1, "records": rows})
 
 
 def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
@@ -63,8 +50,7 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
 
     frames = []
     for record, scores in records:
-        about = {name: utf8(value) if isinstance(value, str) else value for name, value in _about(record).items()}
-        about |= {"tags": utf8("\n".join(record.tags)), "time": record.time}
+        about = with_utf8(attributes(record, _ABOUT)) | {"tags": utf8("\n".join(record.tags))}
         types = {"depth": polars.Int64(), "time": polars.Datetime("us", "UTC")}
         constants = [polars.lit(value, dtype=types.get(name)).alias(name) for name, value in about.items()]
         for measure, summary in record.summaries.items():

@@ -1,4 +1,4 @@
-"""`HistoryFile`: one SQLite file, opened safely, brought up to date, and read and written in transactions.
+"""`HistoryFile`: one SQLite file with its tables, opened safely, brought up to date, read and written in transactions.
 
 What SQLite says is turned into errors that say what to do.
 """
@@ -10,12 +10,57 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
 from goldrank.errors import HistoryError, OptionError
-from goldrank.history import schema
+
+APPLICATION = 0x676F6C64
+"""SQLite's application_id of these files: 'gold'."""
+VERSION = 2
+"""Of the format, kept in SQLite's user_version. Since 2 notes are objects; before, they were text."""
+OLDEST_READABLE = 1
+"""Files from this version on can be read without bringing them up to date."""
+
+TABLES = """
+CREATE TABLE query_set (sha256 BLOB PRIMARY KEY, ids BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE record (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    time TEXT NOT NULL,
+    label TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    query_set BLOB NOT NULL REFERENCES query_set,
+    queries INTEGER NOT NULL,
+    details TEXT NOT NULL
+);
+CREATE TABLE value (
+    record INTEGER NOT NULL REFERENCES record ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    measure TEXT NOT NULL,
+    summary REAL,
+    average TEXT NOT NULL,
+    higher_is_better INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    per_query BLOB NOT NULL,
+    UNIQUE (record, position)
+);
+CREATE TABLE baseline (
+    name TEXT PRIMARY KEY,
+    record INTEGER NOT NULL REFERENCES record ON DELETE RESTRICT,
+    digest TEXT NOT NULL
+);
+CREATE TABLE total (records INTEGER NOT NULL, baselines INTEGER NOT NULL);
+INSERT INTO total VALUES (0, 0);
+"""
+"""`value.kind` is 'value' for a measure, or 'why low' and 'why high' for its bounds. `total` tells that a damaged
+page has swallowed rows. Nothing is found by an index that could be damaged on its own, except the values of a record,
+and those are counted by its digest."""
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: lambda db: None,  # the tables are the same, and notes that are text are still read
+}
+"""By version, what makes the tables those of the next one. Each runs in a transaction, with the new version."""
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for another writer."""
@@ -61,9 +106,7 @@ class HistoryFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -76,35 +119,26 @@ class HistoryFile:
         tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if not application and not version and not tables:
             if not create:
-                raise HistoryError("is empty", where=self.path, hint=_MAKE)
+                raise self._error("is empty", _MAKE)
             _retry_while_locked(self._create)
             return
-        if application != schema.APPLICATION:
-            raise HistoryError(
-                "is an SQLite file of another program, not a history",
-                where=self.path,
-                hint="Name another file with --db; it is made if it is not there.",
-            )
+        if application != APPLICATION:
+            hint = "Name another file with --db; it is made if it is not there."
+            raise self._error("is an SQLite file of another program, not a history", hint)
         if version < 1:
             raise self._damaged(f"there is no version {version} of the format")
-        if version > schema.VERSION:
-            raise HistoryError(
-                f"has version {version} of the format; this goldrank knows versions up to {schema.VERSION}",
-                where=self.path,
-                hint="Use the goldrank that wrote it, or a newer one.",
-            )
+        if version > VERSION:
+            what = f"has version {version} of the format; this goldrank knows versions up to {VERSION}"
+            raise self._error(what, "Use the goldrank that wrote it, or a newer one.")
         if self.read_only:
-            if version < schema.OLDEST_READABLE:
-                raise HistoryError(
-                    f"has the older version {version} of the format, and it is opened read-only",
-                    where=self.path,
-                    hint="Open it once for writing, as `goldrank record` does: that brings it up to date.",
-                )
+            if version < OLDEST_READABLE:
+                hint = "Open it once for writing, as `goldrank record` does: that brings it up to date."
+                raise self._error(f"has the older version {version} of the format, and it is opened read-only", hint)
             return
-        for old in range(version, schema.VERSION):
+        for old in range(version, VERSION):
             with self._writing():
                 if _pragma(db, "user_version") == old:  # another process may have been quicker
-                    schema.MIGRATIONS[old](db)
+                    MIGRATIONS[old](db)
                     db.execute(f"PRAGMA user_version = {old + 1}")
         self._configure()
 
@@ -115,10 +149,10 @@ class HistoryFile:
         self._configure()
         with self._writing():
             if not _pragma(db, "application_id"):  # another process may have been quicker
-                for statement in schema.TABLES.split(";\n"):
+                for statement in TABLES.split(";\n"):
                     db.execute(statement)
-                db.execute(f"PRAGMA application_id = {schema.APPLICATION}")
-                db.execute(f"PRAGMA user_version = {schema.VERSION}")
+                db.execute(f"PRAGMA application_id = {APPLICATION}")
+                db.execute(f"PRAGMA user_version = {VERSION}")
 
     def _configure(self) -> None:
         """What a connection must be told each time."""
@@ -129,7 +163,7 @@ class HistoryFile:
     def _writing(self) -> Iterator[None]:
         """One transaction: all of it is on the disk at the end, or none."""
         if self.read_only:
-            raise HistoryError("is opened read-only", where=self.path)
+            raise self._error("is opened read-only")
         with translated_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -154,7 +188,10 @@ class HistoryFile:
                     self._db.execute("ROLLBACK")
 
     def _damaged(self, what: str) -> HistoryError:
-        return HistoryError(f"the file is damaged: {what}", where=self.path, hint=RECOVER)
+        return self._error(f"the file is damaged: {what}", RECOVER)
+
+    def _error(self, what: str, hint: str | None = None) -> HistoryError:
+        return HistoryError(what, where=self.path, hint=hint)
 
 
 def _connect(path: Path, create: bool, read_only: bool) -> sqlite3.Connection:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-from goldrank.data.scores import Scores
+from goldrank.data.scores import Scores, utf8
 from goldrank.errors import HistoryError
 from goldrank.history import Record
 
@@ -57,19 +57,13 @@ def log(scores: Scores, record: Record) -> str:
         **{f"measure.{name}": measure for measure, name in known.items()},
     }
     try:
-        with mlflow.start_run(run_name=_text(record.label or record.run)) as run:
-            mlflow.set_tags({key: _text(value) for key, value in tags.items() if value})
-            mlflow.log_params({key: _text(str(value)) for key, value in parameters.items() if value != ""})
-            mlflow.log_metrics(
-                {known[name]: value for name, value in scores.mean.items() if math.isfinite(value)},
-            )
+        with mlflow.start_run(run_name=utf8(record.label or record.run)) as run:
+            mlflow.set_tags({key: utf8(value) for key, value in tags.items() if value})
+            mlflow.log_params({key: utf8(str(value)) for key, value in parameters.items() if value != ""})
+            mlflow.log_metrics({known[name]: value for name, value in scores.mean.items() if math.isfinite(value)})
             return str(run.info.run_id)
     except Exception as error:  # whatever its stores, servers and plugins raise
         raise HistoryError(
             f"record {record.id} is in the history, but MLflow did not take it: {type(error).__name__}: {error}",
             hint="Is MLFLOW_TRACKING_URI right, and the server up?",
         ) from error
-
-
-def _text(value: str) -> str:
-    return value.encode("utf-8", "backslashreplace").decode()

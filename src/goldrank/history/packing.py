@@ -22,9 +22,8 @@ def pack_values(values: np.ndarray) -> bytes:
     """Doubles as a blob; NaNs keep their bits too."""
     bits = np.ascontiguousarray(values, "<f8").view("<u8")
     distinct, number = np.unique(bits, return_inverse=True)
-    width = (
-        0 if len(distinct) > len(bits) // 2 else 1 if len(distinct) <= 1 << 8 else 2 if len(distinct) <= 1 << 16 else 4
-    )
+    count = len(distinct)
+    width = 0 if count > len(bits) // 2 else 1 if count <= 1 << 8 else 2 if count <= 1 << 16 else 4
     table = distinct if width else bits
     body = _side_by_side(table.astype("<u8"))
     if width:

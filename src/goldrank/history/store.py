@@ -10,21 +10,34 @@ import datetime
 import hashlib
 import json
 import math
+import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from goldrank.data.scores import Column, Scores
-from goldrank.errors import OptionError, whole_number
+from goldrank.data.scores import Bounds, Column, Scores
+from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import packing
-from goldrank.history.file import translated_errors
-from goldrank.history.reading import HistoryReader, is_text
-from goldrank.history.record import Record, baseline_digest, record_digest, values_hash
+from goldrank.history.file import HistoryFile, translated_errors
+from goldrank.history.record import Record, baseline_digest, full_name, record_digest, values_hash
+from goldrank.notes import Note
+
+_RECORDS = "SELECT id, time, label, digest, query_set, queries, details FROM record"
+_VALUES = "SELECT record, position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
+_BASELINES = (
+    "SELECT name, record, baseline.digest, record.digest FROM baseline LEFT JOIN record ON record.id = baseline.record "
+    "ORDER BY name"
+)
+_ONE_MEASURE = (
+    "SELECT query_set, per_query FROM record JOIN value ON record.id = value.record "
+    "WHERE record.id = ? AND kind = 'value' AND measure = ?"
+)
 
 
-class History(HistoryReader):
+class History(HistoryFile):
     """Recorded scores in one file. Open it with `History.open`, as a context or with `close`.
 
     >>> import tempfile, pathlib
@@ -52,7 +65,11 @@ class History(HistoryReader):
         `label` names a line of records, such as a branch or a system. `criteria` are the rules by which relevance was
         judged; without them those of the qrels count. `time` is now.
         """
-        _check_label(label)
+        if not _is_text(label) or label.isdigit():
+            raise OptionError(
+                f"label is {label!r}; it must be printable text, and not a number alone",
+                hint="For example label='main'. A number alone means a record.",
+            )
         if isinstance(tags, str):
             raise OptionError(f"tags is {tags!r}; it must be a list of texts", hint=f"For example tags=[{tags!r}].")
         provenance = dict(scores.provenance)
@@ -84,8 +101,7 @@ class History(HistoryReader):
         rows = [_row(i, kind, column, query_set) for i, (kind, column) in enumerate(_columns(scores))]
         digest = record_digest(when, label, query_set, len(scores.queries), details, [row[:-1] for row in rows])
         with self._writing():
-            known = self._db.execute("SELECT 1 FROM query_set WHERE sha256 = ?", (query_set,)).fetchone()
-            if not known:
+            if not self._db.execute("SELECT 1 FROM query_set WHERE sha256 = ?", (query_set,)).fetchone():
                 self._db.execute("INSERT INTO query_set VALUES (?, ?)", (query_set, zlib.compress(ids, 6)))
             number = self._db.execute(
                 "INSERT INTO record (time, label, digest, query_set, queries, details) VALUES (?, ?, ?, ?, ?, ?)",
@@ -100,7 +116,7 @@ class History(HistoryReader):
 
     def set_baseline(self, name: str, record: int) -> None:
         """Give a record a name that keeps meaning it, whatever is recorded later, until it is set anew."""
-        if not name or not is_text(name):
+        if not name or not _is_text(name):
             raise OptionError(f"a baseline's name is {name!r}; it must be printable text")
         found = self.get(record)
         with self._writing():
@@ -148,6 +164,207 @@ class History(HistoryReader):
                 self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return removed
 
+    def records(self, *, label: str | None = None, measure: object = None, limit: int | None = None) -> list[Record]:
+        """The records, oldest first, without per-query values; the newest `limit` of those with a label or measure."""
+        name = None if measure is None else full_name(measure)
+        with self._reading():
+            rows, damage = self._rows(label)
+            if damage is not None:
+                raise self._damaged(damage)
+            if limit is not None and name is None:
+                rows = rows[max(0, len(rows) - limit) :]
+            columns = self._columns_of(None if label is None and limit is None else [row[0] for row in rows])
+        records = [self._record(row, columns.get(row[0], [])) for row in rows]
+        if name is not None:
+            records = [record for record in records if name in record.summaries]
+        return records if limit is None else records[max(0, len(records) - limit) :]
+
+    def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[HistoryError]]:
+        """The records that can be read, oldest first, and what is wrong with the others: for saving what there is."""
+        with self._reading():
+            rows, damage = self._rows(label)
+            records, errors = [], [] if damage is None else [self._damaged(damage)]
+            for row in rows:
+                try:
+                    with translated_errors(self.path):
+                        records.append(self._record(row, self._columns_of([row[0]]).get(row[0], [])))
+                except HistoryError as error:
+                    errors.append(error)
+        return records, errors
+
+    def get(self, ref: int | str) -> Record:
+        """A record by its number, or the newest with a label."""
+        if isinstance(ref, str) and ref.isascii() and ref.isdigit():
+            ref = int(ref)
+        with self._reading():
+            if isinstance(ref, str):
+                can_be, where = _is_text(ref), "label = ? ORDER BY time DESC, id DESC LIMIT 1"
+            else:
+                can_be, where = abs(ref) < 1 << 63, "id = ?"
+            row = self._db.execute(f"{_RECORDS} WHERE {where}", (ref,)).fetchone() if can_be else None
+            columns = {} if row is None else self._columns_of([row[0]])
+        if row is not None:
+            return self._record(row, columns.get(row[0], []))
+        labels = dict.fromkeys(record.label for record in self.records())
+        if isinstance(ref, str):
+            known = ", ".join(filter(None, labels)) or "none"
+            hint = did_you_mean(ref, labels) or f"Labels are: {known}."
+            raise self._error(f"there is no record with the label {ref!r}", hint)
+        raise self._error(f"there is no record {ref}", "`goldrank history` lists them.")
+
+    def scores(self, record: Record | int) -> Scores:
+        """The scores as they were recorded, every query's values included."""
+        number = record.id if isinstance(record, Record) else record
+        with self._reading():
+            self.get(number)  # compares what it reads with its hash
+            *_, sha256, _, details = self._db.execute(f"{_RECORDS} WHERE id = ?", (number,)).fetchone()
+            queries = self._queries(sha256, number)
+            rows = self._db.execute(
+                "SELECT kind, measure, summary, average, higher_is_better, sha256, per_query FROM value "
+                "WHERE record = ? ORDER BY position",
+                (number,),
+            ).fetchall()
+        data = json.loads(details)
+        provenance = data["provenance"]
+        counts_nan = (provenance.get("policies") or {}).get("empty") == "nan"
+        by_kind: dict[str, dict[str, Column]] = {}
+        for kind, measure, summary, average, better, expected, blob in rows:
+            values = self._values(blob, queries, sha256, expected, f"{measure} in record {number}")
+            column = Column(measure, values, _or_nan(summary), average, bool(better), counts_nan)
+            by_kind.setdefault(kind, {})[measure] = column
+        bounds = {
+            measure: Bounds(why, low, by_kind[f"{why} high"][measure])
+            for kind in by_kind
+            if (why := kind.removesuffix(" low")) != kind
+            for measure, low in by_kind[kind].items()
+        }
+        return Scores(
+            run=data["run"],
+            queries=queries,
+            columns=by_kind.get("value", {}),
+            counts=data["counts"],
+            notes=tuple(map(Note.from_dict, data["notes"])),
+            convention=data["convention"],
+            origin=partial(dict, provenance),
+            bounds=bounds,
+        )
+
+    def values(self, records: Sequence[Record], measure: object) -> list[tuple[tuple[str, ...], np.ndarray]]:
+        """One measure of many records: for each its query ids and their values."""
+        name = full_name(measure)
+        ids: dict[bytes, tuple[str, ...]] = {}
+        found = []
+        with self._reading():
+            for record in records:
+                row = self._db.execute(_ONE_MEASURE, (record.id, name)).fetchone()
+                if row is None:
+                    raise self._error(f"record {record.id} has no {name}")
+                query_set, blob = row
+                if query_set not in ids:
+                    ids[query_set] = self._queries(query_set, record.id)
+                expected = record.values_sha256[name]
+                values = self._values(blob, ids[query_set], query_set, expected, f"{name} in record {record.id}")
+                found.append((ids[query_set], values))
+        return found
+
+    def baseline(self, name: str) -> Record:
+        """The record that was given this name by `set_baseline`."""
+        known = self.baselines()
+        if name not in known:
+            hint = did_you_mean(name, known) or f"Baselines are: {', '.join(known) or 'none'}."
+            raise self._error(f"there is no baseline {name!r}", hint)
+        return self.get(known[name])
+
+    def baselines(self) -> dict[str, int]:
+        """The number of each baseline's record, by its name."""
+        with self._reading():
+            rows = self._db.execute(_BASELINES).fetchall()
+            total = self._db.execute("SELECT baselines FROM total").fetchone()
+        if total is None or total[0] != len(rows):
+            raise self._damaged("not all baselines can be read")
+        for name, number, digest, recorded in rows:
+            if digest != baseline_digest(name, recorded):
+                raise self._damaged(f"baseline {name!r} does not point to the record {number} that it was set to")
+        return {name: number for name, number, *_ in rows}
+
+    def check(self) -> None:
+        """Read everything and compare it with its hashes; a `HistoryError` says what is damaged."""
+        with translated_errors(self.path):
+            problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
+            if problems != ["ok"]:
+                raise self._damaged("; ".join(map(str, problems)))
+        for record in self.records():
+            self.scores(record)
+        self.baselines()
+        with translated_errors(self.path):
+            if self._db.execute("PRAGMA foreign_key_check").fetchone():
+                raise self._damaged("there are parts of records that are gone")
+
+    def _rows(self, label: str | None) -> tuple[list[tuple[Any, ...]], str | None]:
+        """The rows of records with a label, oldest first, and what is wrong with the table of all records, if it is."""
+        rows = self._db.execute(_RECORDS + " ORDER BY time, id").fetchall()
+        total = self._db.execute("SELECT records FROM total").fetchone()
+        damage = None
+        if total is None or total[0] != len(rows):
+            recorded = "an unknown number of" if total is None else f"{total[0]:,}"
+            damage = f"{recorded} records were recorded and {len(rows):,} can be read"
+        return [row for row in rows if label is None or row[2] == label], damage
+
+    def _columns_of(self, records: Sequence[int] | None) -> dict[int, list[tuple[Any, ...]]]:
+        """By record, the rows of its values without the values; of all records for None."""
+        by_record: dict[int, list[tuple[Any, ...]]] = {}
+        if records is None:
+            rows = self._db.execute(_VALUES + " ORDER BY record, position").fetchall()
+        else:
+            each = _VALUES + " WHERE record = ? ORDER BY position"
+            rows = [row for number in records for row in self._db.execute(each, (number,))]
+        for number, *row in rows:
+            by_record.setdefault(number, []).append(tuple(row))
+        return by_record
+
+    def _record(self, row: tuple[Any, ...], columns: list[tuple[Any, ...]]) -> Record:
+        number, when, label, digest, query_set, queries, details = row
+        try:
+            sound = record_digest(when, label, query_set, queries, details, columns) == digest
+        except (TypeError, ValueError, struct.error):  # a damaged page may hold values of any type
+            sound = False
+        if not sound:
+            raise self._damaged(f"record {number} is not what was recorded")
+        data = json.loads(details)
+        main = {measure: rest for _, kind, measure, *rest in columns if kind == "value"}
+        return Record(
+            id=number,
+            time=datetime.datetime.fromisoformat(when),
+            label=label,
+            tags=tuple(data.pop("tags")),
+            queries=queries,
+            summaries={measure: _or_nan(summary) for measure, (summary, *_) in main.items()},
+            averages={measure: average for measure, (_, average, *_) in main.items()},
+            higher_is_better={measure: bool(better) for measure, (_, _, better, _) in main.items()},
+            values_sha256={measure: sha256 for measure, (*_, sha256) in main.items()},
+            digest=digest,
+            **{name: value for name, value in data.items() if name in Record.__dataclass_fields__},
+        )
+
+    def _values(self, blob: bytes, queries: tuple[str, ...], query_set: bytes, expected: str, what: str) -> np.ndarray:
+        try:
+            values = packing.unpack_values(blob)
+        except (TypeError, ValueError) as error:
+            raise self._damaged(f"the values of {what} cannot be unpacked ({error})") from None
+        if len(values) != len(queries) or values_hash(values, query_set) != expected:
+            raise self._damaged(f"the values of {what} are not those that were recorded")
+        return values
+
+    def _queries(self, sha256: bytes, record: int) -> tuple[str, ...]:
+        packed = self._db.execute("SELECT ids FROM query_set WHERE sha256 = ?", (sha256,)).fetchone()
+        try:
+            raw = zlib.decompress(packed[0]) if packed else b""
+        except (TypeError, zlib.error):
+            raw = b""
+        if hashlib.sha256(raw).digest() != sha256:
+            raise self._damaged(f"the query ids of record {record} are not those that were recorded")
+        return packing.unpack_ids(raw)
+
 
 def _part(provenance: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     part = provenance.get(name)
@@ -164,25 +381,8 @@ def _columns(scores: Scores) -> Iterator[tuple[str, Column]]:
 
 def _row(position: int, kind: str, column: Column, query_set: bytes) -> tuple[Any, ...]:
     summary = None if math.isnan(column.summary) else float(column.summary) + 0.0  # SQLite has neither NaN nor -0
-    values = np.ascontiguousarray(column.values, np.float64)
-    return (
-        position,
-        kind,
-        column.measure,
-        summary,
-        column.average,
-        int(column.higher_is_better),
-        values_hash(values, query_set),
-        packing.pack_values(values),
-    )
-
-
-def _check_label(label: str) -> None:
-    if not is_text(label) or label.isdigit():
-        raise OptionError(
-            f"label is {label!r}; it must be printable text, and not a number alone",
-            hint="For example label='main'. A number alone means a record.",
-        )
+    about = (position, kind, column.measure, summary, column.average, int(column.higher_is_better))
+    return (*about, values_hash(column.values, query_set), packing.pack_values(column.values))
 
 
 def _moment(given: datetime.datetime | str) -> datetime.datetime:
@@ -191,3 +391,12 @@ def _moment(given: datetime.datetime | str) -> datetime.datetime:
     except ValueError:
         raise OptionError(f"{given!r} is not a time", hint="For example 2026-01-31 or 2026-01-31T12:00.") from None
     return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment
+
+
+def _or_nan(summary: float | None) -> float:
+    return math.nan if summary is None else float(summary)
+
+
+def _is_text(text: object) -> bool:
+    """Whether it is text that can be a label or a name."""
+    return isinstance(text, str) and text.isprintable()

@@ -169,16 +169,11 @@ def _differences(old_ids: tuple[str, ...], old: np.ndarray, new_ids: tuple[str, 
 
 def _other_basis(old: Record, new: Record) -> str:
     """In words, what makes two records incomparable."""
-    parts = []
-    if old.qrels_sha256 != new.qrels_sha256:
-        parts.append(
-            f"other judgements ({new.qrels_name or 'qrels'} {new.qrels_sha256[:8] or '?'}, "
-            f"before {old.qrels_name or 'qrels'} {old.qrels_sha256[:8] or '?'})"
-        )
-    if old.criteria != new.criteria:
-        parts.append(f"other relevance rules ({new.criteria or 'none given'}, before {old.criteria or 'none given'})")
-    if old.convention != new.convention:
-        parts.append(f"another convention ({new.convention}, before {old.convention})")
-    if old.depth != new.depth:
-        parts.append(f"another depth ({new.depth or 'all'}, before {old.depth or 'all'})")
-    return ", ".join(parts)
+
+    def words(record: Record) -> tuple[str, str, str, object]:
+        judgements = f"{record.qrels_name or 'qrels'} {record.qrels_sha256[:8] or '?'}"
+        return judgements, record.criteria or "none given", record.convention, record.depth or "all"
+
+    what = ("other judgements", "other relevance rules", "another convention", "another depth")
+    table = zip(what, old.basis, new.basis, words(old), words(new), strict=True)
+    return ", ".join(f"{differs} ({now}, before {then})" for differs, a, b, then, now in table if a != b)

@@ -70,8 +70,8 @@ def all_charts(c: Comparison) -> dict[str, Chart]:
     """Every chart of a comparison, by a name for its file."""
     at = {run: i for i, run in enumerate(c.runs)}
     ranks = None
-    if c.inputs is not None:
-        ranks = locate(c.inputs.placed)
+    if c.placed:
+        ranks = locate(c.placed)
     found = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
     found |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
     for pair in c.of(c.measures[0]):

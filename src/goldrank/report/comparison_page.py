@@ -111,10 +111,10 @@ def _slices(c: Comparison) -> Table:
 
 def _ranks(c: Comparison, listed: np.ndarray, sample: set[str] | None) -> Ranks | None:
     """Where the judged documents of the listed queries and of the sample are; of all queries without a sample."""
-    if c.inputs is None:
+    if not c.placed:
         return None
     only = None if sample is None else sample.union(c.queries[i] for i in listed)
-    return rank_changes.locate(c.inputs.placed, only)
+    return rank_changes.locate(c.placed, only)
 
 
 def _sample(c: Comparison) -> set[str] | None:
