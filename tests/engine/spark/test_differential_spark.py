@@ -21,7 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from frames import lines, qrels_frame, run_frame
 
-from goldrank import conventions, engine, evaluate, ids, io
+from goldrank import conventions, evaluate, ids, io
+from goldrank.engine import engine_for
 from goldrank.engine import spark as by_spark
 from goldrank.io import objects
 from goldrank.io import spark as door
@@ -63,8 +64,10 @@ def test_placements_are_those_of_other_engines(spark, ties, score_type, repeats,
     rules = conventions.get("trec_eval-10").having(ties=ties, score_type=score_type, duplicates=duplicates)
     texts, text_rows = decoded(qrels, rows)
     judged = io.as_qrels(texts)
-    ours, our_counts = engine.place(judged, io.as_run(run_frame(spark, rows, pa.binary())), rules)
-    theirs, their_counts = engine.place(judged, objects.run_from_rows(text_rows, "run", duplicates), rules)
+    in_spark = io.as_run(run_frame(spark, rows, pa.binary()))
+    in_memory = objects.run_from_rows(text_rows, "run", duplicates)
+    ours, our_counts = engine_for(in_spark).place(judged, in_spark, rules)
+    theirs, their_counts = engine_for(in_memory).place(judged, in_memory, rules)
     for field in dataclasses.fields(theirs):
         one, other = getattr(ours, field.name), getattr(theirs, field.name)
         if isinstance(other, np.ndarray):
