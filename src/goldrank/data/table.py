@@ -12,7 +12,7 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
@@ -72,8 +72,8 @@ class Head(NamedTuple):
         return NAME_LIMIT if self.kind == "name" else TEXT_LIMIT
 
 
-Cells = Sequence[Cell | str]
-"""A row of cells; one that is no more than its text may be the text."""
+Cells = Sequence[Cell | str | float]
+"""A row of cells; one that is no more than its text, or a number with four decimals, may be the text or the number."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,14 @@ class Row:
 
     @property
     def full(self) -> list[Cell]:
-        """Its cells, with those that are no more than text made into cells."""
-        return [Cell(cell) if isinstance(cell, str) else cell for cell in self.cells]
+        """Its cells, with those that are no more than text or a number made into cells."""
+        return list(map(_full, self.cells))
+
+
+def _full(cell: Cell | str | float) -> Cell:
+    if isinstance(cell, float):
+        return Cell(f"{cell:.4f}", cell)
+    return Cell(cell) if isinstance(cell, str) else cell
 
 
 @dataclass(frozen=True)
@@ -118,10 +124,16 @@ class Table:
         """All rows as `Row`s."""
         return [row if isinstance(row, Row) else Row(row) for row in self.rows]
 
-    @property
-    def cells(self) -> list[list[Cell]]:
-        """The cells, row by row."""
-        return [row.full for row in self.full_rows]
+    def texts(
+        self, write: Callable[[Cell, Head], str], number: Callable[[float], str] = "{:.4f}".format
+    ) -> Iterator[tuple[str, ...]]:
+        """The rows in a form that writes plain numbers by `number` and every other cell by `write`."""
+        columns = zip(*(row.cells if isinstance(row, Row) else row for row in self.rows), strict=True)
+        written = [
+            [number(cell) if isinstance(cell, float) else write(_full(cell), head) for cell in column]
+            for column, head in zip(columns, self.heads, strict=bool(self.rows))
+        ]
+        return zip(*written, strict=True)
 
     @property
     def has_heads(self) -> bool:
@@ -218,18 +230,17 @@ def plain(parts: Iterable[Part], width: int | None = None) -> str:
 
 def _plain_table(table: Table) -> list[str]:
     grid = [[escape_ci(head.text) for head in table.heads]] if table.has_heads else []
-    for row in table.cells:
-        grid.append([_plain_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)])
-    widths = [max(map(display_width, column)) for column in zip(*grid, strict=True)]
-    is_number = [head.kind == "number" for head in table.heads]
+    columns = zip(*grid, *table.texts(_plain_cell), strict=True)
+    padded = [_padded(column, head.kind == "number") for column, head in zip(columns, table.heads, strict=False)]
     lines = [escape_ci(table.title)] if table.title else []
-    for texts in grid:
-        padded = []
-        for text, right, width in zip(texts, is_number, widths, strict=True):
-            space = " " * (width - display_width(text))
-            padded.append(space + text if right else text + space)
-        lines.append("  ".join(padded).rstrip())
+    lines += ["  ".join(texts).rstrip() for texts in zip(*padded, strict=True)]
     return lines + ([escape_ci(table.caption)] if table.caption else [])
+
+
+def _padded(column: Sequence[str], right: bool) -> list[str]:
+    widths = list(map(display_width, column))
+    spaces = [" " * (max_width - width) for max_width in (max(widths),) for width in widths]
+    return [space + text if right else text + space for text, space in zip(column, spaces, strict=True)]
 
 
 def _plain_cell(cell: Cell, head: Head) -> str:

@@ -56,8 +56,7 @@ def _table(table: Table) -> list[str]:
     lines += [rf"  \begin{{tabular}}{{{kinds}}}", r"    \toprule"]
     if table.has_heads:
         lines += [_row(escape(head.text) for head in table.heads), r"    \midrule"]
-    for row in table.cells:
-        lines.append(_row(_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)))
+    lines += map(_row, table.texts(_cell, lambda value: _number(f"{value:.4f}")))
     return [*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
 
 

@@ -7,7 +7,7 @@ import io
 import re
 
 from goldrank import ids
-from goldrank.data.table import Cell, Table
+from goldrank.data.table import Cell, Head, Table
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _COMMAND = re.compile(r"[=+@-]|\s*::")
@@ -27,9 +27,9 @@ def write(table: Table, delimiter: str = ",") -> str:
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow([escape(head.text) for head in table.heads])
-    writer.writerows([_field(cell) for cell in row] for row in table.cells)
+    writer.writerows(table.texts(_field, repr))
     return file.getvalue()
 
 
-def _field(cell: Cell) -> str:
+def _field(cell: Cell, _: Head) -> str:
     return escape(cell.text) if cell.value is None else repr(cell.value)
