@@ -124,11 +124,16 @@ class Table:
         """All rows as `Row`s."""
         return [row if isinstance(row, Row) else Row(row) for row in self.rows]
 
+    @property
+    def cells(self) -> list[Cells]:
+        """The cells, row by row, as they were given."""
+        return [row.cells if isinstance(row, Row) else row for row in self.rows]
+
     def texts(
         self, write: Callable[[Cell, Head], str], number: Callable[[float], str] = "{:.4f}".format
     ) -> Iterator[tuple[str, ...]]:
         """The rows in a form that writes plain numbers by `number` and every other cell by `write`."""
-        columns = zip(*(row.cells if isinstance(row, Row) else row for row in self.rows), strict=True)
+        columns = zip(*self.cells, strict=True)
         written = [
             [number(cell) if isinstance(cell, float) else write(_full(cell), head) for cell in column]
             for column, head in zip(columns, self.heads, strict=bool(self.rows))
