@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,72 +38,46 @@ class Entry:
 
 
 _PREFS = (
-    "prefs_simp",
-    "prefs_pair",
-    "prefs_avgjg",
-    "prefs_avgjg_Rnonrel",
-    "prefs_simp_ret",
-    "prefs_pair_ret",
-    "prefs_avgjg_ret",
-    "prefs_avgjg_Rnonrel_ret",
-    "prefs_simp_imp",
-    "prefs_pair_imp",
-    "prefs_avgjg_imp",
+    *(f"prefs_{kind}{over}" for over in ("", "_ret") for kind in ("simp", "pair", "avgjg", "avgjg_Rnonrel")),
+    *(f"prefs_{kind}_imp" for kind in ("simp", "pair", "avgjg")),
 )
 _PREF_COUNTS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
 
-TABLE: dict[str, Entry] = {
-    "runid": Entry(single=False),
-    "num_q": Entry(count=True, single=False),
-    "num_ret": Entry(count=True),
-    "num_rel": Entry(count=True),
-    "num_rel_ret": Entry(count=True),
-    "map": Entry(),
-    "gm_map": Entry(single=False),
-    "Rprec": Entry(),
-    "bpref": Entry(),
-    "recip_rank": Entry(),
-    "iprec_at_recall": Entry("levels", ELEVEN),
-    "P": Entry("ranks", RANKS),
-    "relstring": Entry("length", (10,)),
-    "recall": Entry("ranks", RANKS),
-    "infAP": Entry(),
-    "gm_bpref": Entry(single=False),
-    "Rprec_mult": Entry("levels", MULTIPLES),
-    "utility": Entry("numbers"),
-    "11pt_avg": Entry("numbers"),
-    "binG": Entry(),
-    "G": Entry("gains"),
-    "dcg": Entry("gains"),
-    "ideal_dcg": Entry("gains"),
-    "ndcg": Entry("gains"),
-    "ndcg_rel": Entry("gains"),
-    "Rndcg": Entry("gains"),
-    "ndcg_cut": Entry("ranks", RANKS),
-    "map_cut": Entry("ranks", RANKS),
-    "relative_P": Entry("ranks", RANKS),
-    "success": Entry("ranks", (1, 5, 10)),
-    "set_P": Entry(),
-    "set_relative_P": Entry(),
-    "set_recall": Entry(),
-    "set_map": Entry(),
-    "set_F": Entry("numbers"),
-    "num_nonrel_judged_ret": Entry(count=True),
-    **dict.fromkeys(_PREF_COUNTS, Entry(count=True)),
-    **dict.fromkeys(_PREFS, Entry()),
-    "map_avgjg": Entry(),
-    "P_avgjg": Entry("ranks", RANKS),
-    "Rprec_mult_avgjg": Entry("levels", MULTIPLES),
-    "yaap": Entry(),
-    "rbp": Entry("gains"),
-    "rbp_resid": Entry("gains"),
-    "unj": Entry("ranks", (5, 10, 20)),
-}
+_PLAIN, _COUNT, _SUMMARY = Entry(), Entry(count=True), Entry(single=False)
+_CUTS, _NUMBERS, _GAINS = Entry("ranks", RANKS), Entry("numbers"), Entry("gains")
+_ORDERED: Sequence[tuple[Entry, str]] = [
+    (_SUMMARY, "runid"),
+    (Entry(count=True, single=False), "num_q"),
+    (_COUNT, "num_ret num_rel num_rel_ret"),
+    (_PLAIN, "map"),
+    (_SUMMARY, "gm_map"),
+    (_PLAIN, "Rprec bpref recip_rank"),
+    (Entry("levels", ELEVEN), "iprec_at_recall"),
+    (_CUTS, "P"),
+    (Entry("length"), "relstring"),
+    (_CUTS, "recall"),
+    (_PLAIN, "infAP"),
+    (_SUMMARY, "gm_bpref"),
+    (Entry("levels", MULTIPLES), "Rprec_mult"),
+    (_NUMBERS, "utility 11pt_avg"),
+    (_PLAIN, "binG"),
+    (_GAINS, "G dcg ideal_dcg ndcg ndcg_rel Rndcg"),
+    (_CUTS, "ndcg_cut map_cut relative_P"),
+    (Entry("ranks", (1, 5, 10)), "success"),
+    (_PLAIN, "set_P set_relative_P set_recall set_map"),
+    (_NUMBERS, "set_F"),
+    (_COUNT, " ".join(["num_nonrel_judged_ret", *_PREF_COUNTS])),
+    (_PLAIN, " ".join([*_PREFS, "map_avgjg"])),
+    (_CUTS, "P_avgjg"),
+    (Entry("levels", MULTIPLES), "Rprec_mult_avgjg"),
+    (_PLAIN, "yaap"),
+    (_GAINS, "rbp rbp_resid"),
+    (Entry("ranks", (5, 10, 20)), "unj"),
+]
+TABLE = {name: entry for entry, names in _ORDERED for name in names.split()}
 """All measures of trec_eval 10 in the order in which it prints them."""
 
-_OFFICIAL = (
-    "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P".split()  # noqa: SIM905
-)
+_OFFICIAL = list(TABLE)[:12]
 _OTHER_TABLES = {"yaap", "dcg", "ideal_dcg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", *_PREFS, *_PREF_COUNTS}
 NICKNAMES: dict[str, Sequence[str]] = {
     "official": _OFFICIAL,
@@ -134,17 +108,17 @@ class Settings:
 
     qrels: str
     run: str
-    measures: Sequence[str] = ()
-    by_query: bool = False
-    complete: bool = False
-    level: int = 1
-    summary: bool = True
-    judged_only: bool = False
-    docs: int = 0
-    depth: int | None = None
-    format: str = "qrels"
-    zscores: str | None = None
-    only_query: str | None = None
+    measures: Sequence[str]
+    by_query: bool
+    complete: bool
+    level: int
+    summary: bool
+    judged_only: bool
+    docs: int
+    depth: int | None
+    format: str
+    zscores: str | None
+    only_query: str | None
 
 
 def lines_of(measures: Sequence[str], level: int = 1, docs: int = 0) -> list[Line]:
@@ -155,8 +129,7 @@ def lines_of(measures: Sequence[str], level: int = 1, docs: int = 0) -> list[Lin
         if dot and not parameters:
             raise MeasureError(f"trec_eval: measure '{text}' has a point but no parameters after it")
         if name in NICKNAMES:
-            for one in NICKNAMES[name]:
-                marked.setdefault(one, None)
+            marked = dict.fromkeys(NICKNAMES[name]) | marked
         elif name in TABLE:
             marked[name] = marked.get(name) or parameters or None
         else:
@@ -171,18 +144,15 @@ def _lines(name: str, parameters: str | None, level: int, docs: int) -> Iterator
     match entry.parameters:
         case "length":
             yield Line(long, entry, None, max(0, int(_float(parameters)) if parameters else 10))
-        case "ranks":
-            ranks = sorted(_whole(part) for part in parameters.split(",")) if parameters else entry.default
-            _distinct(name, ranks)
-            if ranks[0] <= 0:
+        case "ranks" | "levels":
+            read, shown = (_whole, "{}") if entry.parameters == "ranks" else (_float, "{:3.2f}")
+            cutoffs = sorted(map(read, parameters.split(","))) if parameters else entry.default
+            if len(set(cutoffs)) < len(cutoffs):
+                raise MeasureError(f"trec_eval: {name}: a cut-off is given twice")
+            if entry.parameters == "ranks" and cutoffs[0] <= 0:
                 raise MeasureError(f"trec_eval: {name}: a cut-off must be above 0")
-            for rank in ranks:
-                yield Line(f"{name}_{rank}", entry, _measure(name, level, k=int(rank)))
-        case "levels":
-            levels = sorted(map(_float, parameters.split(","))) if parameters else entry.default
-            _distinct(name, levels)
-            for one in levels:
-                yield Line(f"{name}_{one:3.2f}", entry, _measure(name, level, k=one))
+            for cutoff in cutoffs:
+                yield Line(f"{name}_{shown.format(cutoff)}", entry, _measure(name, level, k=cutoff))
         case "numbers":
             numbers = [_float(part) for part in parameters.split(",")] if parameters else []
             yield Line(long, entry, _measure(name, level, options=_numbers(name, numbers, docs)))
@@ -231,11 +201,6 @@ def _gains(name: str, parameters: str | None) -> dict[str, Any]:
         elif re.fullmatch(r"[+-]?\d+", key) and name != "rbp_resid":
             gain[int(key)] = _float(value)
     return {**options, "gain": gain} if gain else options
-
-
-def _distinct(name: str, values: Sequence[float]) -> None:
-    if len(set(values)) < len(values):
-        raise MeasureError(f"trec_eval: {name}: a cut-off is given twice")
 
 
 def _whole(text: str) -> int:
@@ -434,40 +399,35 @@ def _help(measures: Sequence[str]) -> str:
     return "\n".join(text) + "\n"
 
 
+def _number_option(*names: str, default: str | None = None) -> Callable[[Any], Any]:
+    return click.option(*names, default=default, callback=lambda _, __, text: text if text is None else _whole(text))
+
+
 @click.command("trec_eval", add_help_option=False)
 @click.option("-h", "--help", "help_wanted", is_flag=True)
 @click.option("-v", "--version", "version", is_flag=True)
 @click.option("-q", "--query_eval_wanted", "by_query", is_flag=True)
 @click.option("-m", "--measure", "measures", multiple=True)
 @click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True)
-@click.option("-l", "--level_for_rel", "level", default="1")
+@_number_option("-l", "--level_for_rel", "level", default="1")
 @click.option("-n", "--nosummary", "quiet", is_flag=True)
 @click.option("-D", "--Debug_level", "debug", default="0")
 @click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True)
-@click.option("-N", "--Number_docs_in_coll", "docs", default="0")
-@click.option("-M", "--Max_retrieved_per_topic", "depth")
-@click.option("-R", "--Rel_info_format", "rel_format", default="qrels")
+@_number_option("-N", "--Number_docs_in_coll", "docs", default="0")
+@_number_option("-M", "--Max_retrieved_per_topic", "depth")
+@click.option("-R", "--Rel_info_format", "format", default="qrels")
 @click.option("-T", "--Results_format", "run_format", default="trec_results")
-@click.option("-o", "old", is_flag=True, hidden=True)
+@click.option("-o", is_flag=True, hidden=True, expose_value=False)
 @click.option("-Z", "--Zscore", "zscores")
 @click.argument("files", nargs=-1)
 def command(
+    files: tuple[str, ...],
     help_wanted: bool,
     version: bool,
-    by_query: bool,
-    measures: tuple[str, ...],
-    complete: bool,
-    level: str,
     quiet: bool,
     debug: str,
-    judged_only: bool,
-    docs: str,
-    depth: str | None,
-    rel_format: str,
     run_format: str,
-    old: bool,
-    zscores: str | None,
-    files: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Measure a run as trec_eval 10 does: same arguments, same output."""
     from goldrank import __version__, ids
@@ -476,26 +436,12 @@ def command(
         echo(f"goldrank {__version__}, as trec_eval 10.0", err=True)
         return
     if help_wanted:
-        echo(_help(measures).encode())
+        echo(_help(options["measures"]).encode())
         return
     if len(files) != 2:
         raise click.UsageError("trec_eval takes two files: QRELS RUN")
     if run_format != "trec_results":
         raise OptionError(f"-T is {run_format!r}; the only format of results is trec_results")
-    settings = Settings(
-        qrels=files[0],
-        run=files[1],
-        measures=measures,
-        by_query=by_query,
-        complete=complete,
-        level=_whole(level),
-        summary=not quiet,
-        judged_only=judged_only,
-        docs=_whole(docs),
-        depth=None if depth is None else _whole(depth),
-        format=rel_format,
-        zscores=zscores,
-        only_query=debug.partition(".")[2] or None,
-    )
+    settings = Settings(*files, **options, summary=not quiet, only_query=debug.partition(".")[2] or None)
     for text in output(settings):
         echo(ids.encode(text))
