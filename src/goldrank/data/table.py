@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import add
 from typing import NamedTuple
 
 from goldrank import ids
@@ -244,8 +245,9 @@ def _plain_table(table: Table) -> list[str]:
 
 def _padded(column: Sequence[str], right: bool) -> list[str]:
     widths = list(map(display_width, column))
-    spaces = [" " * (max_width - width) for max_width in (max(widths),) for width in widths]
-    return [space + text if right else text + space for text, space in zip(column, spaces, strict=True)]
+    widest = max(widths)
+    spaces = [" " * (widest - width) for width in widths]
+    return list(map(add, spaces, column) if right else map(add, column, spaces))
 
 
 def _plain_cell(cell: Cell, head: Head) -> str:
@@ -283,7 +285,9 @@ def html(parts: Iterable[Part]) -> str:
     texts = []
     for is_list, group in groupby(parts, lambda part: isinstance(part, Sentence) and part.style in LISTED):
         if is_list:
-            items = "".join(_html_item(part) for part in group if isinstance(part, Sentence))
+            items = "".join(
+                f'<li class="{item.style}">{_html_words(item)}</li>' for item in group if type(item) is Sentence
+            )
             texts.append(f'<ul class="notes">{items}</ul>')
             continue
         for part in group:
@@ -302,10 +306,6 @@ def _html_words(sentence: Sentence) -> str:
     label = "Warning:" if sentence.style == "warning" else sentence.label
     strong = f"<strong>{escape_html(label)}</strong> " if label else ""
     return strong + escape_html(sentence.text)
-
-
-def _html_item(sentence: Sentence) -> str:
-    return f'<li class="{sentence.style}">{_html_words(sentence)}</li>'
 
 
 def _html_table(table: Table) -> str:
