@@ -58,7 +58,7 @@ def test_html_by_hand():
     found = html([TABLE])
     assert found.startswith("<h4>Systems</h4><table><thead>")
     assert '<th scope="row" class="name">new</th>' in found
-    assert '<td><span class="best">0.75</span><sup>a</sup><span class="sub">0.7 to 0.8</span></td>' in found
+    assert '<td><strong class="best">0.75</strong><sup>a</sup><div class="sub">0.7 to 0.8</div></td>' in found
     assert '<span class="chip better">better</span>' in found
     assert "data-value" not in found
     page = html([Table(TABLE.heads, TABLE.rows, id="t", sortable=True)])

@@ -162,10 +162,10 @@ class MatcherAgreements(Tabular):
         return matchers.render(self)
 
     def _repr_html_(self) -> str:
-        from goldrank.data.table import html
+        from goldrank.data.table import notebook_html
         from goldrank.report.matchers import parts
 
-        return html(parts(self))
+        return notebook_html(parts(self))
 
 
 def matcher_agreement(

@@ -207,10 +207,10 @@ class Diff(Tabular):
         return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
 
     def _repr_html_(self) -> str:
-        from goldrank.data.table import html
+        from goldrank.data.table import notebook_html
         from goldrank.report.diff import parts
 
-        return html(parts(self))
+        return notebook_html(parts(self))
 
 
 def diff(

@@ -371,10 +371,10 @@ class Comparison(Tabular):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from goldrank.data.table import html
+        from goldrank.data.table import notebook_html
         from goldrank.report.comparison import parts
 
-        return html(parts(self))
+        return notebook_html(parts(self))
 
 
 def format_p(value: float) -> str:

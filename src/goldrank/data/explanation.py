@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.table import NOTEBOOK_STYLE
 from goldrank.data.texts import Reference
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class Explanation:
         return Group(*shown_lines)
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.title)}</b><br>{escape(self.summary)}</p>{self.html()}"
+        return f"{NOTEBOOK_STYLE}<p><b>{escape(self.title)}</b><br>{escape(self.summary)}</p>{self.html()}</div>"
 
     def html(self) -> str:
         """The texts and the references as two tables of HTML, without any style."""
@@ -357,7 +358,7 @@ def _html(parts: Iterable[ShownPart]) -> str:
 
 
 def _table(heads: Sequence[str], rows: str) -> str:
-    head = "".join(f"<th>{name}</th>" for name in heads)
+    head = "".join(f'<th class="text">{name}</th>' for name in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 

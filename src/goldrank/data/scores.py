@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain, warnings_first
+from goldrank.data.table import (
+    Cell,
+    Cells,
+    Head,
+    Part,
+    Sentence,
+    Table,
+    note_sentences,
+    notebook_html,
+    plain,
+    warnings_first,
+)
 from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean
 from goldrank.notes import Note
 
@@ -311,7 +322,7 @@ class Scores(Mapping[str, float]):
         return plain(score_parts([self]))
 
     def _repr_html_(self) -> str:
-        return html(score_parts([self]))
+        return notebook_html(score_parts([self]))
 
 
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
@@ -377,7 +388,7 @@ class ScoresByRun(Mapping[str, Scores]):
         return plain(score_parts(list(self.values())))
 
     def _repr_html_(self) -> str:
-        return html(score_parts(list(self.values())))
+        return notebook_html(score_parts(list(self.values())))
 
 
 def format_value(value: float, average: str = "mean") -> str:

@@ -33,6 +33,10 @@ LISTED = (*VERDICTS, "warning", "remark")
 """Styles of sentences that are items of a list, where a form has lists. Other styles: 'dim', 'strong', ''."""
 
 
+NOTEBOOK_STYLE = '<div class="goldrank"><style>.goldrank :is(.name,.text,.words,.hit,.miss){text-align:left}</style>'
+"""What opens the HTML of a notebook; `</div>` closes it."""
+
+
 class Cell(NamedTuple):
     """One cell: what people read, and what they need to see or sort it."""
 
@@ -302,6 +306,11 @@ def html(parts: Iterable[Part]) -> str:
     return "".join(texts)
 
 
+def notebook_html(parts: Iterable[Part]) -> str:
+    """The same for notebooks, whose own style would move text to the right."""
+    return f"{NOTEBOOK_STYLE}{html(parts)}</div>"
+
+
 def _html_words(sentence: Sentence) -> str:
     label = "Warning:" if sentence.style == "warning" else sentence.label
     strong = f"<strong>{escape_html(label)}</strong> " if label else ""
@@ -343,7 +352,8 @@ def _sort_key(value: float) -> str:
 def _html_cell(cell: Cell, head: Head) -> str:
     text = escape_html(cell.text, head.limit())
     if cell.style:
-        text = f'<span class="{"chip " if cell.style in VERDICTS else ""}{cell.style}">{text}</span>'
+        tag = "strong" if cell.style == "best" else "span"
+        text = f'<{tag} class="{"chip " if cell.style in VERDICTS else ""}{cell.style}">{text}</{tag}>'
     raised = f"<sup>{escape_html(cell.raised)}</sup>" if cell.raised else ""
-    detail = f'<span class="sub">{escape_html(cell.detail)}</span>' if cell.detail else ""
+    detail = f'<div class="sub">{escape_html(cell.detail)}</div>' if cell.detail else ""
     return text + raised + detail

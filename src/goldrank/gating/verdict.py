@@ -176,7 +176,7 @@ class Verdict(Tabular):
         return "\n".join([self.words, *(f"  {found.status:7} {found.title}: {found.words}" for found in self.findings)])
 
     def _repr_html_(self) -> str:
-        from goldrank.data.table import html
+        from goldrank.data.table import notebook_html
         from goldrank.report.gate import parts
 
-        return html(parts(self))
+        return notebook_html(parts(self))
