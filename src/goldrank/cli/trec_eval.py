@@ -6,17 +6,20 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from goldrank import ids
 from goldrank.cli.output import echo
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
 
 if TYPE_CHECKING:
     from goldrank.evaluation.inputs import Judgements
     from goldrank.measures import Measure
+    from goldrank.measures.declare import Declaration
 
 MISSING_ZSCORE = -1000000.0
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -278,17 +281,16 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
             column = np.where(answered, column, 0.0)
         columns.append(column)
 
-    kept = np.flatnonzero(chosen).tolist()
-    queries = [placements.queries[i] for i in kept]
+    queries = list(compress(placements.queries, chosen))
     known = None if settings.zscores is None else _read_zscores(settings.zscores)
     values: list[np.ndarray | list[str]] = []
     for line, each in zip(lines, columns, strict=True):
         if not isinstance(each, np.ndarray):
-            values.append([each[i] for i in kept])
+            values.append(list(compress(each, chosen)))
         else:
             values.append(each[chosen] if known is None else _to_zscores(line.name, each[chosen], queries, known))
     prefix = "" if known is None else "Z"
-    whole = settings.zscores is None
+    whole = known is None
     labels = [f"{prefix if line.measure is not None else ''}{line.name:<22}" for line in lines]
     if settings.by_query:
         yield from _by_query(queries, lines, labels, values, number, whole)
@@ -296,8 +298,6 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
         n = len(answered) if settings.complete else len(queries)
         for line, label, each in zip(lines, labels, values, strict=True):
             if line.name == "runid":
-                from goldrank import ids
-
                 yield f"{label}\tall\t{ids.decode(trec.last_tag(source))}\n"
             elif isinstance(each, np.ndarray):
                 total = _summary(line, each, n, settings, placements)
@@ -344,7 +344,6 @@ def _summary(line: Line, column: np.ndarray, n: int, settings: Settings, placeme
 
 def _read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean and standard deviation by query and measure."""
-    from goldrank import ids
     from goldrank.io import sources
 
     known: dict[tuple[str, str], tuple[float, float]] = {}
@@ -368,15 +367,13 @@ def _to_zscores(
     scores = []
     for query, value in zip(queries, column.tolist(), strict=True):
         mean, deviation = known.get((query, name), (math.nan, 0.0))
-        if deviation:
-            scores.append((value - mean) / deviation)
-        else:
-            scores.append(0.0 if value == mean else MISSING_ZSCORE)
+        scores.append((value - mean) / deviation if deviation else 0.0 if value == mean else MISSING_ZSCORE)
     return np.array(scores)
 
 
 def _help(measures: Sequence[str]) -> str:
-    from goldrank.report.measures import page_text
+    from goldrank.data.table import plain
+    from goldrank.report.measures import page
 
     text = [
         "goldrank trec_eval [options] QRELS RUN: measure a run as trec_eval 10 does.",
@@ -388,14 +385,14 @@ def _help(measures: Sequence[str]) -> str:
         "-m NAME[.PARAMETERS]  measures; nicknames: " + ", ".join(NICKNAMES),
         "-h -m NAME  explain measures",
     ]
-    pages: dict[str, None] = {}
+    pages: dict[str, Declaration] = {}
     for line in lines_of(measures) if measures else ():
         if line.measure is None:
             text += ["", line.name, "    The run's tag." if line.name == "runid" else "    The first grades as signs."]
         else:
-            pages.setdefault(line.measure.name)
-    for name in pages:
-        text += ["", name, *(f"    {row}".rstrip() for row in page_text(name).splitlines())]
+            pages[line.measure.name] = line.measure.declaration
+    for name, declaration in pages.items():
+        text += ["", name, *(f"    {row}".rstrip() for row in plain(page(declaration)).splitlines())]
     return "\n".join(text) + "\n"
 
 
@@ -430,7 +427,7 @@ def command(
     **options: Any,
 ) -> None:
     """Measure a run as trec_eval 10 does: same arguments, same output."""
-    from goldrank import __version__, ids
+    from goldrank import __version__
 
     if version:
         echo(f"goldrank {__version__}, as trec_eval 10.0", err=True)

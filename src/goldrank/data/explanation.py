@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
 from html import escape
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -91,7 +90,8 @@ class ShownReference:
     def says(self) -> str:
         """Who covers it, in a line."""
         if self.by:
-            return f"by text{'s' if len(self.by) > 1 else ''} {_listed(map(str, self.by), len(self.by))}"
+            rest = f" and {len(self.by) - MOST_LISTED:,} more" if len(self.by) > MOST_LISTED else ""
+            return f"by text{'s' * (len(self.by) > 1)} {', '.join(map(str, self.by[:MOST_LISTED]))}{rest}"
         return "closest is text {} ({})".format(*self.closest) if self.closest else "no text covers it"
 
 
@@ -145,10 +145,9 @@ class Explanation:
     def reason(self, row: int, column: int) -> str:
         """The degree of a text for a reference and what it is held against, in words."""
         degree = float(self.degrees[row, column])
-        matched = bool(self.matched[row, column])
         if self.threshold is None:
             return self._says if degree in (0.0, 1.0) or math.isnan(degree) else f"{self._says} {degree:.2f}"
-        against = _AGAINST[matched, self.inclusive]
+        against = _AGAINST[bool(self.matched[row, column]), self.inclusive]
         return f"{self._says} {_number(degree, self.threshold)}, {against} {self.threshold:g}"
 
     @cached_property
@@ -244,19 +243,11 @@ class Explanation:
 
     def html(self) -> str:
         """The texts and the references as two tables of HTML, without any style."""
-        rows = "".join(
-            f'<tr><td>{text.rank}</td><td class="words">{_html(text.parts)}</td>'
-            f'<td class="{"hit" if text.covers else "miss"}">{escape(text.says)}</td></tr>'
-            for text in self.texts
-        )
-        tables = _table(("rank", "text", "match"), rows) if rows else "<p>Nothing was retrieved.</p>"
-        rows = "".join(
-            f'<tr><td>{wanted.name}</td><td class="words">{" <i>or</i> ".join(map(_html, wanted.alternatives))}</td>'
-            f'<td class="{"hit" if wanted.by else "miss"}">{"covered " if wanted.by else "not covered; "}'
-            f"{escape(wanted.says)}</td></tr>"
-            for wanted in (*self.covered, *self.missed)
-        )
-        tables += _table(("", "reference", ""), rows) if rows else "<p>There is no reference.</p>"
+        rows = [_html_row(str(text.rank), [text.parts], bool(text.covers), text.says) for text in self.texts]
+        tables = _html_table(("rank", "text", "match"), rows) if rows else "<p>Nothing was retrieved.</p>"
+        rows = [_html_row(r.name, r.alternatives, True, f"covered {r.says}") for r in self.covered]
+        rows += [_html_row(r.name, r.alternatives, False, f"not covered; {r.says}") for r in self.missed]
+        tables += _html_table(("", "reference", ""), rows) if rows else "<p>There is no reference.</p>"
         return tables + (f"<p>{self.left_out}</p>" if self.left_out else "")
 
 
@@ -357,14 +348,15 @@ def _html(parts: Iterable[ShownPart]) -> str:
     return f"<bdi>{''.join(marked)}</bdi>"
 
 
-def _table(heads: Sequence[str], rows: str) -> str:
+def _html_row(name: str, alternatives: Sequence[Sequence[ShownPart]], hit: bool, says: str) -> str:
+    words = " <i>or</i> ".join(map(_html, alternatives))
+    style = "hit" if hit else "miss"
+    return f'<tr><td>{name}</td><td class="words">{words}</td><td class="{style}">{escape(says)}</td></tr>'
+
+
+def _html_table(heads: Sequence[str], rows: Sequence[str]) -> str:
     head = "".join(f'<th class="text">{name}</th>' for name in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _listed(names: Iterable[str], count: int) -> str:
-    rest = f" and {count - MOST_LISTED:,} more" if count > MOST_LISTED else ""
-    return ", ".join(islice(names, MOST_LISTED)) + rest
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _highest(degrees: np.ndarray) -> int | None:
@@ -375,9 +367,6 @@ def _highest(degrees: np.ndarray) -> int | None:
 
 def _number(degree: float, threshold: float) -> str:
     """A degree with two decimals, or with as many as it takes to stay on its side of the threshold."""
-    for digits in range(2, 17):
-        if (round(degree, digits) >= threshold) == (degree >= threshold) and (
-            (round(degree, digits) > threshold) == (degree > threshold)
-        ):
-            return f"{degree:.{digits}f}"
-    return repr(degree)
+    side = np.sign(degree - threshold)
+    shown = (f"{degree:.{digits}f}" for digits in range(2, 17) if np.sign(round(degree, digits) - threshold) == side)
+    return next(shown, repr(degree))

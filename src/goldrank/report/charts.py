@@ -6,6 +6,7 @@ Colours are classes, so that a page can show them light or dark; a chart that st
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -266,7 +267,13 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     )
 
 
-BUCKETS = ((1, 1, "1"), (2, 3, "2–3"), (4, 10, "4–10"), (11, 100, "11–100"), (101, math.inf, "> 100"), (0, 0, "absent"))
+BANDS = ("1", "2–3", "4–10", "11–100", "> 100", "absent")
+
+
+def _band(ranks: np.ndarray) -> list[int]:
+    """The places of ranks in `BANDS`; a rank of 0 is absent."""
+    bands: list[int] = np.where(ranks == 0, len(BANDS) - 1, np.searchsorted((1, 3, 10, 100), ranks)).tolist()
+    return bands
 
 
 def rank_shift(
@@ -279,28 +286,22 @@ def rank_shift(
     drawn = np.array([only is None or query in only for query in ranks.queries], bool)
     relevant = (ranks.grade >= 1) & np.repeat(drawn, np.diff(ranks.start))
     old, new = ranks.rank[before][relevant], ranks.rank[after][relevant]
-    flows: dict[tuple[int, int], int] = {}
-    for i, (low, high, _) in enumerate(BUCKETS):
-        inside = (old >= low) & (old <= high)
-        for j, (least, most, _) in enumerate(BUCKETS):
-            count = int((inside & (new >= least) & (new <= most)).sum())
-            if count:
-                flows[i, j] = count
+    flows = Counter(zip(_band(old), _band(new), strict=True))
     most = max(flows.values(), default=1)
     left, right, top, step = 66.0, WIDTH - 66.0, 34.0, 30.0
     parts = [
         f'<text x="8" y="14">{short(names[0], 28)}</text>',
         f'<text class="end" x="{WIDTH - 8:g}" y="14">{short(names[1], 28)}</text>',
     ]
-    for i, (_, _, label) in enumerate(BUCKETS):
+    for i, label in enumerate(BANDS):
         y = top + i * step + 4
         parts.append(f'<text class="end dim" x="{left - 8:g}" y="{y:g}">{label}</text>')
         parts.append(f'<text class="dim" x="{right + 8:g}" y="{y:g}">{label}</text>')
-    for (i, j), count in sorted(flows.items(), key=lambda item: -item[1]):
+    for (i, j), count in sorted(flows.items(), key=lambda flow: (-flow[1], flow[0])):
         start, end, middle = top + i * step, top + j * step, (left + right) / 2
         sign = "even" if i == j else "up" if j < i else "down"
         width = 1 + 17 * count / most
-        what = f"{count:,} documents from {BUCKETS[i][2]} to {BUCKETS[j][2]}"
+        what = f"{count:,} documents from {BANDS[i]} to {BANDS[j]}"
         parts.append(
             f'<path class="flow {sign}" stroke-width="{width:.1f}" '
             f'd="M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}">'
@@ -310,7 +311,7 @@ def rank_shift(
     downs = sum(count for (i, j), count in flows.items() if j > i)
     description = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
     description += "" if only is None else f" ({int(drawn.sum()):,} queries)"
-    bottom = top + len(BUCKETS) * step
+    bottom = top + len(BANDS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{description}</text>')
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", description, bottom + 10, "".join(parts))
 
