@@ -14,9 +14,11 @@ from goldrank.data.table import (
     facts,
     html,
     note_sentences,
+    notebook_html,
     plain,
 )
 from goldrank.notes import Note
+from goldrank.report import latex, markdown, separated
 
 TABLE = Table(
     [*Head.names("run"), *Head.numbers("AP"), *Head.texts("verdict")],
@@ -64,6 +66,23 @@ def test_html_by_hand():
     page = html([Table(TABLE.heads, TABLE.rows, id="t", sortable=True)])
     assert page.startswith('<table id="t" data-sortable><thead><tr><th class="name"><button type="button">run</button>')
     assert '<td data-value="0.7512">' in page
+
+
+def test_plain_numbers_have_four_decimals_and_all_digits_in_csv():
+    table = Table([*Head.names("q"), *Head.numbers("AP")], [["a", 1 / 3], Row(["b", -0.5]), ["c", float("nan")]])
+    assert plain([table]).splitlines()[1:] == ["a   0.3333", "b  -0.5000", "c      nan"]
+    assert separated.write(table) == "q,AP\na,0.3333333333333333\nb,-0.5\nc,nan\n"
+    assert markdown.write([table]).splitlines()[2:] == ["| a | 0.3333 |", "| b | -0.5000 |", "| c | nan |"]
+    assert "b & $-0.5000$" in latex.write([table])
+    assert "<td>0.3333</td>" in html([table])
+    assert plain([Table(table.heads, [])]) == "q  AP"
+
+
+def test_notebooks_show_text_on_the_left():
+    found = notebook_html([TABLE])
+    assert html([TABLE]) in found
+    assert found.count("<div") == found.count("</div>")
+    assert "text-align:left" in found
 
 
 def test_columns_can_be_left_out():

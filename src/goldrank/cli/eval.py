@@ -9,11 +9,11 @@ import click
 
 from goldrank.cli.inputs import named_file, once, open_qrels, open_runs, progress
 from goldrank.cli.options import (
+    choice_option,
     file_option,
     format_option,
     measures_option,
     memory_option,
-    output_option,
     policy_options,
 )
 from goldrank.cli.output import echo, show, write
@@ -27,7 +27,7 @@ from goldrank.report.scores import WRITERS, notes, parts, render
 @measures_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every query.")
 @file_option("--by-query-file", help="Write every query's values to a CSV file.")
-@output_option(WRITERS)
+@choice_option("-o --output", WRITERS, "table", "How to show it.")
 @file_option("--save", help="Save the scores of one run, with all they are made of.")
 @format_option
 @click.option("--qrels-format", help="The qrels' format, if it cannot be detected from its content.")

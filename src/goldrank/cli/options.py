@@ -46,19 +46,13 @@ db_option = click.option(
 )
 
 
-def choice_option(
-    flag: str, choices: Iterable[str], default: str, help: str, *flags: str
-) -> Callable[[Function], Function]:
-    """An option that takes one of a few words."""
-    return click.option(flag, *flags, type=click.Choice(list(choices)), default=default, show_default=True, help=help)
+def choice_option(flags: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
+    """An option that takes one of a few words; `flags` have blanks between them."""
+    words = click.Choice(list(choices))
+    return click.option(*flags.split(), type=words, default=default, show_default=True, help=help)
 
 
 convention_option = choice_option("--convention", CONVENTIONS, DEFAULT.name, "Whose rules to follow.")
-
-
-def output_option(forms: Iterable[str]) -> Callable[[Function], Function]:
-    """The option for one of the forms of a result."""
-    return choice_option("-o", forms, "table", "How to show it.", "--output")
 
 
 def policy_options(function: Function) -> Function:

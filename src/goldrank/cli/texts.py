@@ -12,7 +12,7 @@ import click
 from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import key_values, named_file, once, watching
-from goldrank.cli.options import choice_option, convention_option, explained, fields_option, file_option, output_option
+from goldrank.cli.options import choice_option, convention_option, explained, fields_option, file_option
 from goldrank.cli.output import echo, show, show_itself, write
 from goldrank.conventions import POLICIES
 from goldrank.data.scores import Scores
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @choice_option("--credit", CREDITS, "any", explained(CREDITS))
 @fields_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every question.")
-@output_option(WRITERS)
+@choice_option("-o --output", WRITERS, "table", "How to show it.")
 @file_option("--save", help="Save the scores of one system.")
 @click.option("--explain", "query", metavar="QUERY", help="Show what covers what in one question, instead of scores.")
 @click.option("--curves", is_flag=True, help="Show how coverage grows with texts and with tokens.")
