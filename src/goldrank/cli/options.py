@@ -108,18 +108,16 @@ def file_options(function: Function) -> Function:
     return _with(options, function)
 
 
-def take_files(options: dict[str, Any]) -> dict[str, str | None]:
-    """The files to write, taken out of a command's options: form -> path."""
-    return {form: options.pop(f"{form}_file") for form in FILES}
-
-
-def slicing(slices: tuple[str, ...], metadata: str | None) -> dict[str, Any]:
-    """The arguments of `compare` for slices."""
+def comparison_arguments(
+    metadata: str | None, slices: tuple[str, ...], svg: str | None, save: str | None, **options: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of a command by `statistics_options` and `file_options`, for `compare` and for `show_comparison`."""
     from goldrank.comparison.slices import AUTOMATIC
 
+    files = {form: options.pop(f"{form}_file") for form in FILES}
     if metadata is None and any(name not in AUTOMATIC for name in slices):
         raise click.UsageError("--slice by a field needs --metadata")
-    if not slices:
-        return {}
-    given: dict[str, Any] = {name: None if name in AUTOMATIC else metadata for name in slices}
-    return {"slice_by": given, "queries": metadata if "length" in slices else None}
+    if slices:
+        options["slice_by"] = {name: None if name in AUTOMATIC else metadata for name in slices}
+        options["queries"] = metadata if "length" in slices else None
+    return options, {"files": files, "svg": svg, "save": save}

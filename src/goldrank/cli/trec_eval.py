@@ -259,13 +259,15 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
     if settings.judged_only:
         tables = {key: table.condensed for key, table in tables.items()}
 
-    columns: list[np.ndarray | list[str]] = []
+    queries = list(compress(placements.queries, chosen))
+    known = None if settings.zscores is None else _read_zscores(settings.zscores)
+    values: list[np.ndarray | list[str]] = []
     for line in lines:
         if line.measure is None:
             strings = grade_strings(tables["placements"], line.length)
             if line.name == "relstring":
                 strings = [text if there else "" for text, there in zip(strings, answered.tolist(), strict=True)]
-            columns.append(strings)
+            values.append(list(compress(strings, chosen)))
             continue
         needed = line.measure.declaration.over
         wrong = needed not in tables or (needed == "placements" and settings.format != "qrels")
@@ -279,16 +281,8 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
             column = np.array([math.log(value) for value in column.tolist()])
         if line.name in ("num_ret", "utility", "rbp_resid") or line.name.startswith("unj"):
             column = np.where(answered, column, 0.0)
-        columns.append(column)
+        values.append(column[chosen] if known is None else _to_zscores(line.name, column[chosen], queries, known))
 
-    queries = list(compress(placements.queries, chosen))
-    known = None if settings.zscores is None else _read_zscores(settings.zscores)
-    values: list[np.ndarray | list[str]] = []
-    for line, each in zip(lines, columns, strict=True):
-        if not isinstance(each, np.ndarray):
-            values.append(list(compress(each, chosen)))
-        else:
-            values.append(each[chosen] if known is None else _to_zscores(line.name, each[chosen], queries, known))
     prefix = "" if known is None else "Z"
     whole = known is None
     labels = [f"{prefix if line.measure is not None else ''}{line.name:<22}" for line in lines]
