@@ -308,9 +308,14 @@ def _word_start(text: str, low: int, high: int) -> int:
 
 
 def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
-    """Marks that touch, or have no letter between them, as one; nothing more once one fills the room."""
+    """Marks in the text; as one where they touch or have no letter between them; none after one that fills the room."""
     begin, stop = -1, -1
-    for start, end in _bounded(marks, len(text)):
+    for start, last in marks:
+        if start >= len(text):
+            break
+        if not 0 <= start < last:
+            continue
+        end = min(last, len(text))
         if begin >= 0 and (start <= stop or (start - stop < 8 and not any(map(str.isalnum, text[stop:start])))):
             stop = max(stop, end)
             if stop - begin >= room:
@@ -321,15 +326,6 @@ def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[
         begin, stop = start, end
     if begin >= 0:
         yield begin, stop
-
-
-def _bounded(marks: Iterable[tuple[int, int]], length: int) -> Iterator[tuple[int, int]]:
-    """Marks that lie within the text."""
-    for start, end in marks:
-        if 0 <= start < end:
-            if start >= length:
-                return
-            yield start, min(end, length)
 
 
 def shown(text: str) -> str:

@@ -189,11 +189,8 @@ def page(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alp
         tables = [(line, _page_table(line, baselines)) for line in lines]
         measures.append({"name": lines[0].measure, "chart": chart(lines), "lines": tables, "changes": changes})
     listed = [lines[0].measure for lines in found]
-    values = {
-        "measures": measures,
-        "method": method(alpha),
-        "records": len({record.id for lines in found for line in lines for record in line.records}),
-    }
+    records = len({record.id for lines in found for line in lines for record in line.records})
+    values = {"measures": measures, "method": method(alpha), "records": records}
     title = "History: " + ", ".join(listed[:3]) + ", …" * (len(listed) > 3)
     return html.render("trend.html.jinja", title, values)
 
