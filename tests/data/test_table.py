@@ -14,9 +14,11 @@ from goldrank.data.table import (
     facts,
     html,
     note_sentences,
+    notebook_html,
     plain,
 )
 from goldrank.notes import Note
+from goldrank.report import latex, markdown, separated
 
 TABLE = Table(
     [*Head.names("run"), *Head.numbers("AP"), *Head.texts("verdict")],
@@ -58,12 +60,29 @@ def test_html_by_hand():
     found = html([TABLE])
     assert found.startswith("<h4>Systems</h4><table><thead>")
     assert '<th scope="row" class="name">new</th>' in found
-    assert '<td><span class="best">0.75</span><sup>a</sup><span class="sub">0.7 to 0.8</span></td>' in found
+    assert '<td><strong class="best">0.75</strong><sup>a</sup><div class="sub">0.7 to 0.8</div></td>' in found
     assert '<span class="chip better">better</span>' in found
     assert "data-value" not in found
     page = html([Table(TABLE.heads, TABLE.rows, id="t", sortable=True)])
     assert page.startswith('<table id="t" data-sortable><thead><tr><th class="name"><button type="button">run</button>')
     assert '<td data-value="0.7512">' in page
+
+
+def test_plain_numbers_have_four_decimals_and_all_digits_in_csv():
+    table = Table([*Head.names("q"), *Head.numbers("AP")], [["a", 1 / 3], Row(["b", -0.5]), ["c", float("nan")]])
+    assert plain([table]).splitlines()[1:] == ["a   0.3333", "b  -0.5000", "c      nan"]
+    assert separated.write(table) == "q,AP\na,0.3333333333333333\nb,-0.5\nc,nan\n"
+    assert markdown.write([table]).splitlines()[2:] == ["| a | 0.3333 |", "| b | -0.5000 |", "| c | nan |"]
+    assert "b & $-0.5000$" in latex.write([table])
+    assert "<td>0.3333</td>" in html([table])
+    assert plain([Table(table.heads, [])]) == "q  AP"
+
+
+def test_notebooks_show_text_on_the_left():
+    found = notebook_html([TABLE])
+    assert html([TABLE]) in found
+    assert found.count("<div") == found.count("</div>")
+    assert "text-align:left" in found
 
 
 def test_columns_can_be_left_out():

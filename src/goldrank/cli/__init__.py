@@ -80,15 +80,13 @@ def run(args: list[str] | None = None) -> int:
         code = group.main(args, prog_name="goldrank", standalone_mode=False)
     except click.exceptions.Exit as done:
         return done.exit_code
-    except click.Abort:
-        return 130
     except click.ClickException as error:
         error.show()
         return 2
     except GoldrankError as error:
         echo(f"goldrank: {error}", err=True)
         return error.exit_code
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
         return 130
     except SystemExit:
         # click's way of saying that whoever read our output has gone, as `head` does.

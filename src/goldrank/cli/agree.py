@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import key_values
-from goldrank.cli.options import fields_option
+from goldrank.cli.options import choice_option, fields_option
 from goldrank.cli.output import echo, show
 from goldrank.match.matcher import NAMES
 from goldrank.report.matchers import WRITERS
@@ -26,9 +26,7 @@ from goldrank.report.matchers import WRITERS
 @click.option(
     "--show", "count", type=click.IntRange(0), default=0, metavar="N", help="List each matcher's first N disagreements."
 )
-@click.option(
-    "-o", "--output", type=click.Choice(list(WRITERS)), default="table", show_default=True, help="How to show it."
-)
+@choice_option("-o --output", WRITERS, "table", "How to show it.")
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts for the thresholds' held-out values."
 )

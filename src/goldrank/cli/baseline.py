@@ -9,7 +9,7 @@ import click
 
 from goldrank.cli import output
 from goldrank.cli.inputs import open_qrels, open_run, progress
-from goldrank.cli.options import format_option, measures_option, policy_options
+from goldrank.cli.options import file_option, format_option, measures_option, policy_options
 
 
 @click.group()
@@ -22,8 +22,8 @@ def command() -> None:
 @click.argument("qrels", required=False)
 @click.argument("run", required=False)
 @measures_option
-@click.option("--rules", "rules_file", type=click.Path(dir_okay=False), help="Measure what these rules need.")
-@click.option("--db", type=click.Path(dir_okay=False), help="Record it in this history, under the name BASELINE.")
+@file_option("--rules", "rules_file", help="Measure what these rules need.")
+@file_option("--db", help="Record it in this history, under the name BASELINE.")
 @click.option("--record", metavar="ID", help="Take a record of the history --db, by number or label, not a run.")
 @click.option("--label", default="", help="What it is, such as a branch or a commit.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
@@ -104,7 +104,7 @@ def _evaluate(
 
 @command.command("show")
 @click.argument("baseline")
-@click.option("--db", type=click.Path(dir_okay=False), help="The history that has it.")
+@file_option("--db", help="The history that has it.")
 def show(baseline: str, db: str | None) -> None:
     """Show a baseline: what it is, when it was set, and its values. A changed file is refused."""
     from goldrank.gating.baseline import Baseline

@@ -20,17 +20,7 @@ from goldrank.guide import advice
 @click.option("-k", default=advice.DEFAULT_K, show_default=True, help="How many results are looked at.")
 @click.option("--list", "listed", is_flag=True, help="Show the use cases.")
 @click.option("--short", is_flag=True, help="Print the measures only.")
-def command(
-    use_case: str | None,
-    find_all: bool | None,
-    order_matters: bool | None,
-    graded: bool | None,
-    first_counts: bool | None,
-    one_is_enough: bool | None,
-    k: int,
-    listed: bool,
-    short: bool,
-) -> None:
+def command(use_case: str | None, k: int, listed: bool, short: bool, **answers: bool | None) -> None:
     """Recommend measures and cut-offs.
 
     USE_CASE is one of: qa, search, legal, recommendation, fact-checking, rag, multi-hop, candidates, reranking.
@@ -45,14 +35,5 @@ def command(
         ]
         show([Table(Head.texts("", "", ""), rows)])
         return
-    found = advice.choose(
-        use_case,
-        find_all=find_all,
-        order_matters=order_matters,
-        graded=graded,
-        first_counts=first_counts,
-        one_is_enough=one_is_enough,
-        k=k,
-        ask=click.confirm if sys.stdin.isatty() else None,
-    )
+    found = advice.choose(use_case, k=k, ask=click.confirm if sys.stdin.isatty() else None, **answers)
     echo(" ".join(found.measures) if short else str(found))

@@ -8,14 +8,13 @@ import click
 
 from goldrank.cli.inputs import open_qrels, open_runs, progress
 from goldrank.cli.options import (
+    comparison_arguments,
     file_options,
     format_option,
     measures_option,
     memory_option,
     policy_options,
-    slicing,
     statistics_options,
-    take_files,
 )
 from goldrank.cli.output import echo, show, show_comparison
 
@@ -34,10 +33,6 @@ def command(
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    metadata: str | None,
-    slices: tuple[str, ...],
-    svg: str | None,
-    save: str | None,
     agree: bool,
     run_format: str | None,
     **options: Any,
@@ -48,19 +43,13 @@ def command(
     """
     from goldrank.comparison import compare
 
-    files = take_files(options)
-    judged = open_qrels(qrels, options)
-    opened = open_runs(runs, options, run_format)
+    how, outputs = comparison_arguments(**options)
+    judged = open_qrels(qrels, how)
+    opened = open_runs(runs, how, run_format)
     with progress(*opened.values()):
-        result = compare(
-            judged,
-            opened,
-            measures or None,
-            curves=bool(svg or files["html"]),
-            **options,
-            **slicing(slices, metadata),
-        )
-    show_comparison(result, files, svg, save)
+        drawn = bool(outputs["svg"] or outputs["files"]["html"])
+        result = compare(judged, opened, measures or None, curves=drawn, **how)
+    show_comparison(result, **outputs)
     if agree:
         from goldrank.report.comparison import agreement_parts
 

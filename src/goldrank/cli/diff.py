@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import open_runs
-from goldrank.cli.options import format_option, policy_options
+from goldrank.cli.options import file_option, format_option, policy_options
 from goldrank.cli.output import show, write
 
 
@@ -21,7 +21,7 @@ from goldrank.cli.output import show, write
     "-k", type=click.IntRange(1), help="Ranks below this do not count; default: the measure's cut-off, or 10."
 )
 @click.option("-n", "--count", type=click.IntRange(0), default=10, show_default=True, help="How many queries to show.")
-@click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all queries and documents as JSON.")
+@file_option("--json", "json_file", help="Write all queries and documents as JSON.")
 @format_option
 @policy_options
 def command(

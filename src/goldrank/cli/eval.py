@@ -8,7 +8,14 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import named_file, once, open_qrels, open_runs, progress
-from goldrank.cli.options import format_option, measures_option, memory_option, policy_options
+from goldrank.cli.options import (
+    choice_option,
+    file_option,
+    format_option,
+    measures_option,
+    memory_option,
+    policy_options,
+)
 from goldrank.cli.output import echo, show, write
 from goldrank.data.scores import Scores
 from goldrank.report.scores import WRITERS, notes, parts, render
@@ -19,11 +26,9 @@ from goldrank.report.scores import WRITERS, notes, parts, render
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @measures_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every query.")
-@click.option("--by-query-file", type=click.Path(dir_okay=False), help="Write every query's values to a CSV file.")
-@click.option(
-    "-o", "--output", type=click.Choice(list(WRITERS)), default="table", show_default=True, help="How to show it."
-)
-@click.option("--save", type=click.Path(dir_okay=False), help="Save the scores of one run, with all they are made of.")
+@file_option("--by-query-file", help="Write every query's values to a CSV file.")
+@choice_option("-o --output", WRITERS, "table", "How to show it.")
+@file_option("--save", help="Save the scores of one run, with all they are made of.")
 @format_option
 @click.option("--qrels-format", help="The qrels' format, if it cannot be detected from its content.")
 @click.option("--by-tag", is_flag=True, help="RUN holds several runs: score each tag (column 6 of TREC) on its own.")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.options import db_option
+from goldrank.cli.options import db_option, file_option
 from goldrank.cli.output import echo
 
 
 @click.command()
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="A .parquet or .json file.")
+@file_option("-o", "--output", required=True, help="A .parquet or .json file.")
 @click.option("--label", help="Only the records with this label.")
 @click.option("--summaries", is_flag=True, help="Without the values of single queries.")
 @db_option

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import open_qrels, open_runs
-from goldrank.cli.options import choice_option, format_option, policy_options
+from goldrank.cli.options import choice_option, explained, file_option, format_option, policy_options, seed_option
 from goldrank.cli.output import echo, show_comparison
 from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 
@@ -16,14 +16,14 @@ from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
 @click.option("-m", "--measure", "measures", multiple=True, default=("nDCG@10",), help="A measure; may be repeated.")
-@choice_option("--method", METHODS, "rrf", "; ".join(f"{name}: {text}" for name, text in METHODS.items()))
+@choice_option("--method", METHODS, "rrf", explained(METHODS))
 @choice_option("--normalise", NORMALISATIONS, "min-max", "How scores are made comparable; not for rrf.")
 @click.option("--weights", help="One number per run, with commas; for rrf and wsum.")
 @click.option("--tune", is_flag=True, help="Find the weights by cross-validation over queries, by the first measure.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds of the cross-validation.")
 @click.option("-k", type=float, default=60, show_default=True, help="The constant of rrf.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the fused run to this file.")
+@seed_option
+@file_option("-o", "--output", help="Write the fused run to this file.")
 @format_option
 @policy_options
 def command(

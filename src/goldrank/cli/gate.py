@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from goldrank.cli.inputs import once, open_qrels, open_run, progress
-from goldrank.cli.options import policy_options
+from goldrank.cli.options import explained, file_option, policy_options
 from goldrank.cli.output import echo, show, write
 from goldrank.errors import GoldrankError
 from goldrank.report.gate import ENDINGS, FORMS
@@ -17,10 +18,10 @@ from goldrank.report.gate import ENDINGS, FORMS
 @click.command()
 @click.argument("qrels")
 @click.argument("run")
-@click.option("--rules", "rules_file", type=click.Path(dir_okay=False), help="A TOML file with the rules.")
+@file_option("--rules", "rules_file", help="A TOML file with the rules.")
 @click.option("--rule", "more", multiple=True, help="A rule such as 'nDCG@10: -1%' or 'AP >= 0.3'; may be repeated.")
 @click.option("--baseline", help="What the run is held against: a file, or a name or number in the history --db.")
-@click.option("--db", type=click.Path(dir_okay=False), help="The history that has the baseline.")
+@file_option("--db", help="The history that has the baseline.")
 @click.option(
     "-o",
     "--output",
@@ -34,10 +35,10 @@ from goldrank.report.gate import ENDINGS, FORMS
     "forms",
     multiple=True,
     type=click.Choice(list(FORMS)),
-    help="What to print: " + "; ".join(f"{form}: {what}" for form, what in FORMS.items()) + ".",
+    help=f"What to print: {explained(FORMS)}.",
 )
-@click.option("--metadata", type=click.Path(dir_okay=False), help="JSONL with the attributes of queries for slices.")
-@click.option("--latency", type=click.Path(dir_okay=False), help="JSON or JSONL with the time that each query took.")
+@file_option("--metadata", help="JSONL with the attributes of queries for slices.")
+@file_option("--latency", help="JSON or JSONL with the time that each query took.")
 @click.option("--allow-changed-qrels", is_flag=True, help="Compare although the judgements are not the baseline's.")
 @click.option("--run-format", help="The run's format, if it cannot be detected from its content.")
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
@@ -58,18 +59,17 @@ def command(
     """
     if not rules_file and not more:
         raise click.UsageError("there are no rules: name a file with --rules, or one with --rule 'nDCG@10: -1%'")
-    files = [_form(output) for output in outputs]
     from goldrank.gating.verdict import Verdict
 
+    files = [_form(output) for output in outputs]
     try:
         verdict = _decide(qrels, run, rules_file, more, run_format, options)
     except GoldrankError as error:
         verdict = Verdict.undecided(run, error)
-        shown = [form for form in forms if form != "text"]
-        _write(verdict, files, shown)
+        _write(verdict, files, [form for form in forms if form != "text"])
         echo(f"goldrank: {error}", err=True)
     else:
-        _write(verdict, files, list(forms) or ["text"])
+        _write(verdict, files, forms or ["text"])
     if verdict.exit_code:
         raise click.exceptions.Exit(verdict.exit_code)
 
@@ -105,7 +105,7 @@ def _form(output: str) -> tuple[str, str]:
     return ENDINGS[ending], output
 
 
-def _write(verdict: Any, files: list[tuple[str, str]], forms: list[str]) -> None:
+def _write(verdict: Any, files: Sequence[tuple[str, str]], forms: Sequence[str]) -> None:
     from goldrank.report import WIDTH
     from goldrank.report.gate import parts, render
 

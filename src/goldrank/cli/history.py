@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.options import db_option
+from goldrank.cli.options import db_option, file_option
 from goldrank.cli.output import echo, show, write
 
 
@@ -13,8 +13,8 @@ from goldrank.cli.output import echo, show, write
 @click.option("--label", help="Only the records with this label.")
 @click.option("--limit", type=int, help="Only the newest so many records.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="A line's chance of a false alarm.")
-@click.option("--html", "html_file", type=click.Path(dir_okay=False), help="Write tables and charts to an HTML file.")
-@click.option("--svg", "svg_file", type=click.Path(dir_okay=False), help="Write the first measure's chart.")
+@file_option("--html", "html_file", help="Write tables and charts to an HTML file.")
+@file_option("--svg", "svg_file", help="Write the first measure's chart.")
 @db_option
 def command(
     measures: tuple[str, ...],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +72,9 @@ def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> d
     return found
 
 
-@contextmanager
-def progress(*runs: Run) -> Iterator[None]:
+def progress(*runs: Run) -> AbstractContextManager[None]:
     """A bar on the terminal for large files once they have taken a while; nothing in a pipe."""
-    with watching([file for run in runs if isinstance(run.source, BlockSource) for file in run.source.files()]):
-        yield
+    return watching([file for run in runs if isinstance(run.source, BlockSource) for file in run.source.files()])
 
 
 @contextmanager

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from goldrank.cli.options import file_option
 from goldrank.cli.output import show
 
 
 @click.command()
 @click.argument("scores", metavar="SCORES...", nargs=-1, required=True, type=click.Path())
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Save the merged scores here.")
+@file_option("-o", "--output", help="Save the merged scores here.")
 @click.option("--name", help="The name of the merged run, if the shards go by different names.")
 def command(scores: tuple[str, ...], output: str | None, name: str | None) -> None:
     """Merge the saved scores of shards that share no query: the result is that of evaluating all at once.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 import click
@@ -32,6 +33,10 @@ fields_option = click.option(
 memory_option = click.option(
     "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
 )
+file_option = partial(click.option, type=click.Path(dir_okay=False))
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers."
+)
 db_option = click.option(
     "--db",
     type=click.Path(),
@@ -41,9 +46,10 @@ db_option = click.option(
 )
 
 
-def choice_option(flag: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
-    """An option that takes one of a few words."""
-    return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=help)
+def choice_option(flags: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
+    """An option that takes one of a few words; `flags` have blanks between them."""
+    words = click.Choice(list(choices))
+    return click.option(*flags.split(), type=words, default=default, show_default=True, help=help)
 
 
 convention_option = choice_option("--convention", CONVENTIONS, DEFAULT.name, "Whose rules to follow.")
@@ -51,11 +57,21 @@ convention_option = choice_option("--convention", CONVENTIONS, DEFAULT.name, "Wh
 
 def policy_options(function: Function) -> Function:
     """Options for the convention and for each policy."""
-    for policy, meanings in reversed(POLICIES.items()):
-        listed = "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
-        option = click.option(f"--{policy.replace('_', '-')}", policy, type=click.Choice(list(meanings)), help=listed)
-        function = option(function)
-    return convention_option(function)
+    options = [convention_option]
+    for policy, meanings in POLICIES.items():
+        flag, words = f"--{policy.replace('_', '-')}", click.Choice(list(meanings))
+        options.append(click.option(flag, policy, type=words, help=explained(meanings)))
+    return _with(options, function)
+
+
+def explained(meanings: Mapping[str, str]) -> str:
+    """Words and what they mean, for a page of help."""
+    return "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
+
+
+def _with(options: Iterable[Callable[[Function], Function]], function: Function) -> Function:
+    """A command with options, in the order of its help page."""
+    return reduce(lambda made, option: option(made), reversed(list(options)), function)
 
 
 def statistics_options(function: Function) -> Function:
@@ -72,40 +88,36 @@ def statistics_options(function: Function) -> Function:
         click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
         click.option("--samples", type=int, default=10_000, show_default=True, help="Samples of bootstrap and tests."),
-        click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same numbers."),
+        seed_option,
         choice_option("--align", ["common", "error"], "common", "What to do about queries that not all systems have."),
-        click.option("--metadata", type=click.Path(dir_okay=False),
-                     help="JSONL with an object per query: its id and the fields named by --slice."),
+        file_option("--metadata", help="JSONL with an object per query: its id and the fields named by --slice."),
         click.option("--slice", "slices", multiple=True, metavar="FIELD",
                      help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated."),
     ]  # fmt: skip
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return _with(options, function)
 
 
 def file_options(function: Function) -> Function:
     """Options for the files of a comparison."""
-    file, folder = click.Path(dir_okay=False), click.Path(file_okay=False)
-    for form in reversed(FILES):
-        option = click.option(f"--{form}", f"{form}_file", type=file, help=f"Write the comparison as {form}.")
-        function = option(function)
-    function = click.option("--svg", type=folder, help="Write each chart into this folder.")(function)
-    return click.option("--save", type=folder, help="Save each system's scores into this folder.")(function)
+    folder = click.Path(file_okay=False)
+    options = [
+        click.option("--save", type=folder, help="Save each system's scores into this folder."),
+        click.option("--svg", type=folder, help="Write each chart into this folder."),
+        *(file_option(f"--{form}", f"{form}_file", help=f"Write the comparison as {form}.") for form in FILES),
+    ]
+    return _with(options, function)
 
 
-def take_files(options: dict[str, Any]) -> dict[str, str | None]:
-    """The files to write, taken out of a command's options: form -> path."""
-    return {form: options.pop(f"{form}_file") for form in FILES}
-
-
-def slicing(slices: tuple[str, ...], metadata: str | None) -> dict[str, Any]:
-    """The arguments of `compare` for slices."""
+def comparison_arguments(
+    metadata: str | None, slices: tuple[str, ...], svg: str | None, save: str | None, **options: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of a command by `statistics_options` and `file_options`, for `compare` and for `show_comparison`."""
     from goldrank.comparison.slices import AUTOMATIC
 
+    files = {form: options.pop(f"{form}_file") for form in FILES}
     if metadata is None and any(name not in AUTOMATIC for name in slices):
         raise click.UsageError("--slice by a field needs --metadata")
-    if not slices:
-        return {}
-    given: dict[str, Any] = {name: None if name in AUTOMATIC else metadata for name in slices}
-    return {"slice_by": given, "queries": metadata if "length" in slices else None}
+    if slices:
+        options["slice_by"] = {name: None if name in AUTOMATIC else metadata for name in slices}
+        options["queries"] = metadata if "length" in slices else None
+    return options, {"files": files, "svg": svg, "save": save}

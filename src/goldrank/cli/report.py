@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from goldrank.cli.options import file_options, measures_option, slicing, statistics_options, take_files
+from goldrank.cli.options import comparison_arguments, file_options, measures_option, statistics_options
 from goldrank.cli.output import show_comparison
 
 
@@ -15,20 +15,11 @@ from goldrank.cli.output import show_comparison
 @measures_option
 @statistics_options
 @file_options
-def command(
-    saved: tuple[str, ...],
-    measures: tuple[str, ...],
-    metadata: str | None,
-    slices: tuple[str, ...],
-    svg: str | None,
-    save: str | None,
-    **options: Any,
-) -> None:
+def command(saved: tuple[str, ...], measures: tuple[str, ...], **options: Any) -> None:
     """Compare systems from scores that `eval --save` or `compare --save` wrote; no run is needed any more."""
     from goldrank.comparison import compare
     from goldrank.data.scores import Scores
 
-    files = take_files(options)
+    how, outputs = comparison_arguments(**options)
     scores = [Scores.load(path) for path in saved]
-    result = compare(scores, measures=measures or None, **options, **slicing(slices, metadata))
-    show_comparison(result, files, svg, save)
+    show_comparison(compare(scores, measures=measures or None, **how), **outputs)

@@ -12,7 +12,7 @@ import click
 from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import key_values, named_file, once, watching
-from goldrank.cli.options import choice_option, convention_option, fields_option
+from goldrank.cli.options import choice_option, convention_option, explained, fields_option, file_option
 from goldrank.cli.output import echo, show, show_itself, write
 from goldrank.conventions import POLICIES
 from goldrank.data.scores import Scores
@@ -29,17 +29,15 @@ if TYPE_CHECKING:
 @click.option("--match", "matcher", default="rouge-l:0.7", show_default=True, help="When a text covers a reference.")
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as Cover@5; may be repeated.")
 @choice_option("--unit", ["chunk", "sentence"], "chunk", "What is compared, and what ranks count.")
-@choice_option("--credit", CREDITS, "any", "; ".join(f"{name}: {meaning}" for name, meaning in CREDITS.items()))
+@choice_option("--credit", CREDITS, "any", explained(CREDITS))
 @fields_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every question.")
-@click.option(
-    "-o", "--output", type=click.Choice(list(WRITERS)), default="table", show_default=True, help="How to show it."
-)
-@click.option("--save", type=click.Path(dir_okay=False), help="Save the scores of one system.")
+@choice_option("-o --output", WRITERS, "table", "How to show it.")
+@file_option("--save", help="Save the scores of one system.")
 @click.option("--explain", "query", metavar="QUERY", help="Show what covers what in one question, instead of scores.")
 @click.option("--curves", is_flag=True, help="Show how coverage grows with texts and with tokens.")
-@click.option("--svg", type=click.Path(dir_okay=False), help="Write those curves as a drawing.")
-@click.option("--html", type=click.Path(dir_okay=False), help="Write scores, curves and explanation as one HTML file.")
+@file_option("--svg", help="Write those curves as a drawing.")
+@file_option("--html", help="Write scores, curves and explanation as one HTML file.")
 @click.option("--format", "data_format", help="The data's format, if it cannot be detected from their content.")
 @choice_option("--none", ["error", "empty"], "error", "What a retrieved text that is null means.")
 @choice_option("--failures", ["error", "zero", "skip"], "error", "What becomes of questions that retrieving failed on.")

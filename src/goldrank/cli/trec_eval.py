@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from goldrank import ids
 from goldrank.cli.output import echo
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
 
 if TYPE_CHECKING:
     from goldrank.evaluation.inputs import Judgements
     from goldrank.measures import Measure
+    from goldrank.measures.declare import Declaration
 
 MISSING_ZSCORE = -1000000.0
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -38,72 +41,46 @@ class Entry:
 
 
 _PREFS = (
-    "prefs_simp",
-    "prefs_pair",
-    "prefs_avgjg",
-    "prefs_avgjg_Rnonrel",
-    "prefs_simp_ret",
-    "prefs_pair_ret",
-    "prefs_avgjg_ret",
-    "prefs_avgjg_Rnonrel_ret",
-    "prefs_simp_imp",
-    "prefs_pair_imp",
-    "prefs_avgjg_imp",
+    *(f"prefs_{kind}{over}" for over in ("", "_ret") for kind in ("simp", "pair", "avgjg", "avgjg_Rnonrel")),
+    *(f"prefs_{kind}_imp" for kind in ("simp", "pair", "avgjg")),
 )
 _PREF_COUNTS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
 
-TABLE: dict[str, Entry] = {
-    "runid": Entry(single=False),
-    "num_q": Entry(count=True, single=False),
-    "num_ret": Entry(count=True),
-    "num_rel": Entry(count=True),
-    "num_rel_ret": Entry(count=True),
-    "map": Entry(),
-    "gm_map": Entry(single=False),
-    "Rprec": Entry(),
-    "bpref": Entry(),
-    "recip_rank": Entry(),
-    "iprec_at_recall": Entry("levels", ELEVEN),
-    "P": Entry("ranks", RANKS),
-    "relstring": Entry("length", (10,)),
-    "recall": Entry("ranks", RANKS),
-    "infAP": Entry(),
-    "gm_bpref": Entry(single=False),
-    "Rprec_mult": Entry("levels", MULTIPLES),
-    "utility": Entry("numbers"),
-    "11pt_avg": Entry("numbers"),
-    "binG": Entry(),
-    "G": Entry("gains"),
-    "dcg": Entry("gains"),
-    "ideal_dcg": Entry("gains"),
-    "ndcg": Entry("gains"),
-    "ndcg_rel": Entry("gains"),
-    "Rndcg": Entry("gains"),
-    "ndcg_cut": Entry("ranks", RANKS),
-    "map_cut": Entry("ranks", RANKS),
-    "relative_P": Entry("ranks", RANKS),
-    "success": Entry("ranks", (1, 5, 10)),
-    "set_P": Entry(),
-    "set_relative_P": Entry(),
-    "set_recall": Entry(),
-    "set_map": Entry(),
-    "set_F": Entry("numbers"),
-    "num_nonrel_judged_ret": Entry(count=True),
-    **dict.fromkeys(_PREF_COUNTS, Entry(count=True)),
-    **dict.fromkeys(_PREFS, Entry()),
-    "map_avgjg": Entry(),
-    "P_avgjg": Entry("ranks", RANKS),
-    "Rprec_mult_avgjg": Entry("levels", MULTIPLES),
-    "yaap": Entry(),
-    "rbp": Entry("gains"),
-    "rbp_resid": Entry("gains"),
-    "unj": Entry("ranks", (5, 10, 20)),
-}
+_PLAIN, _COUNT, _SUMMARY = Entry(), Entry(count=True), Entry(single=False)
+_CUTS, _NUMBERS, _GAINS = Entry("ranks", RANKS), Entry("numbers"), Entry("gains")
+_ORDERED: Sequence[tuple[Entry, str]] = [
+    (_SUMMARY, "runid"),
+    (Entry(count=True, single=False), "num_q"),
+    (_COUNT, "num_ret num_rel num_rel_ret"),
+    (_PLAIN, "map"),
+    (_SUMMARY, "gm_map"),
+    (_PLAIN, "Rprec bpref recip_rank"),
+    (Entry("levels", ELEVEN), "iprec_at_recall"),
+    (_CUTS, "P"),
+    (Entry("length"), "relstring"),
+    (_CUTS, "recall"),
+    (_PLAIN, "infAP"),
+    (_SUMMARY, "gm_bpref"),
+    (Entry("levels", MULTIPLES), "Rprec_mult"),
+    (_NUMBERS, "utility 11pt_avg"),
+    (_PLAIN, "binG"),
+    (_GAINS, "G dcg ideal_dcg ndcg ndcg_rel Rndcg"),
+    (_CUTS, "ndcg_cut map_cut relative_P"),
+    (Entry("ranks", (1, 5, 10)), "success"),
+    (_PLAIN, "set_P set_relative_P set_recall set_map"),
+    (_NUMBERS, "set_F"),
+    (_COUNT, " ".join(["num_nonrel_judged_ret", *_PREF_COUNTS])),
+    (_PLAIN, " ".join([*_PREFS, "map_avgjg"])),
+    (_CUTS, "P_avgjg"),
+    (Entry("levels", MULTIPLES), "Rprec_mult_avgjg"),
+    (_PLAIN, "yaap"),
+    (_GAINS, "rbp rbp_resid"),
+    (Entry("ranks", (5, 10, 20)), "unj"),
+]
+TABLE = {name: entry for entry, names in _ORDERED for name in names.split()}
 """All measures of trec_eval 10 in the order in which it prints them."""
 
-_OFFICIAL = (
-    "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P".split()  # noqa: SIM905
-)
+_OFFICIAL = list(TABLE)[:12]
 _OTHER_TABLES = {"yaap", "dcg", "ideal_dcg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", *_PREFS, *_PREF_COUNTS}
 NICKNAMES: dict[str, Sequence[str]] = {
     "official": _OFFICIAL,
@@ -129,22 +106,22 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Arguments:
     """What the arguments say."""
 
     qrels: str
     run: str
-    measures: Sequence[str] = ()
-    by_query: bool = False
-    complete: bool = False
-    level: int = 1
-    summary: bool = True
-    judged_only: bool = False
-    docs: int = 0
-    depth: int | None = None
-    format: str = "qrels"
-    zscores: str | None = None
-    only_query: str | None = None
+    measures: Sequence[str]
+    by_query: bool
+    complete: bool
+    level: int
+    summary: bool
+    judged_only: bool
+    docs: int
+    depth: int | None
+    format: str
+    zscores: str | None
+    only_query: str | None
 
 
 def lines_of(measures: Sequence[str], level: int = 1, docs: int = 0) -> list[Line]:
@@ -155,8 +132,7 @@ def lines_of(measures: Sequence[str], level: int = 1, docs: int = 0) -> list[Lin
         if dot and not parameters:
             raise MeasureError(f"trec_eval: measure '{text}' has a point but no parameters after it")
         if name in NICKNAMES:
-            for one in NICKNAMES[name]:
-                marked.setdefault(one, None)
+            marked = dict.fromkeys(NICKNAMES[name]) | marked
         elif name in TABLE:
             marked[name] = marked.get(name) or parameters or None
         else:
@@ -171,18 +147,15 @@ def _lines(name: str, parameters: str | None, level: int, docs: int) -> Iterator
     match entry.parameters:
         case "length":
             yield Line(long, entry, None, max(0, int(_float(parameters)) if parameters else 10))
-        case "ranks":
-            ranks = sorted(_whole(part) for part in parameters.split(",")) if parameters else entry.default
-            _distinct(name, ranks)
-            if ranks[0] <= 0:
+        case "ranks" | "levels":
+            read, shown = (_whole, "{}") if entry.parameters == "ranks" else (_float, "{:3.2f}")
+            cutoffs = sorted(map(read, parameters.split(","))) if parameters else entry.default
+            if len(set(cutoffs)) < len(cutoffs):
+                raise MeasureError(f"trec_eval: {name}: a cut-off is given twice")
+            if entry.parameters == "ranks" and cutoffs[0] <= 0:
                 raise MeasureError(f"trec_eval: {name}: a cut-off must be above 0")
-            for rank in ranks:
-                yield Line(f"{name}_{rank}", entry, _measure(name, level, k=int(rank)))
-        case "levels":
-            levels = sorted(map(_float, parameters.split(","))) if parameters else entry.default
-            _distinct(name, levels)
-            for one in levels:
-                yield Line(f"{name}_{one:3.2f}", entry, _measure(name, level, k=one))
+            for cutoff in cutoffs:
+                yield Line(f"{name}_{shown.format(cutoff)}", entry, _measure(name, level, k=cutoff))
         case "numbers":
             numbers = [_float(part) for part in parameters.split(",")] if parameters else []
             yield Line(long, entry, _measure(name, level, options=_numbers(name, numbers, docs)))
@@ -233,11 +206,6 @@ def _gains(name: str, parameters: str | None) -> dict[str, Any]:
     return {**options, "gain": gain} if gain else options
 
 
-def _distinct(name: str, values: Sequence[float]) -> None:
-    if len(set(values)) < len(values):
-        raise MeasureError(f"trec_eval: {name}: a cut-off is given twice")
-
-
 def _whole(text: str) -> int:
     """The whole number that a text starts with, as C reads it."""
     found = re.match(r"\s*[+-]?\d+", text)
@@ -250,7 +218,7 @@ def _float(text: str) -> float:
     return float(found[0]) if found else 0.0
 
 
-def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
+def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
     """What trec_eval would print, query by query and then the summary; `number` formats values."""
     from goldrank import conventions, io
     from goldrank.evaluation import pipeline
@@ -291,13 +259,15 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
     if settings.judged_only:
         tables = {key: table.condensed for key, table in tables.items()}
 
-    columns: list[np.ndarray | list[str]] = []
+    queries = list(compress(placements.queries, chosen))
+    known = None if settings.zscores is None else _read_zscores(settings.zscores)
+    values: list[np.ndarray | list[str]] = []
     for line in lines:
         if line.measure is None:
             strings = grade_strings(tables["placements"], line.length)
             if line.name == "relstring":
                 strings = [text if there else "" for text, there in zip(strings, answered.tolist(), strict=True)]
-            columns.append(strings)
+            values.append(list(compress(strings, chosen)))
             continue
         needed = line.measure.declaration.over
         wrong = needed not in tables or (needed == "placements" and settings.format != "qrels")
@@ -311,19 +281,10 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
             column = np.array([math.log(value) for value in column.tolist()])
         if line.name in ("num_ret", "utility", "rbp_resid") or line.name.startswith("unj"):
             column = np.where(answered, column, 0.0)
-        columns.append(column)
+        values.append(column[chosen] if known is None else _to_zscores(line.name, column[chosen], queries, known))
 
-    kept = np.flatnonzero(chosen).tolist()
-    queries = [placements.queries[i] for i in kept]
-    known = None if settings.zscores is None else _read_zscores(settings.zscores)
-    values: list[np.ndarray | list[str]] = []
-    for line, each in zip(lines, columns, strict=True):
-        if not isinstance(each, np.ndarray):
-            values.append([each[i] for i in kept])
-        else:
-            values.append(each[chosen] if known is None else _to_zscores(line.name, each[chosen], queries, known))
     prefix = "" if known is None else "Z"
-    whole = settings.zscores is None
+    whole = known is None
     labels = [f"{prefix if line.measure is not None else ''}{line.name:<22}" for line in lines]
     if settings.by_query:
         yield from _by_query(queries, lines, labels, values, number, whole)
@@ -331,8 +292,6 @@ def output(settings: Settings, number: str = "%6.4f") -> Iterator[str]:
         n = len(answered) if settings.complete else len(queries)
         for line, label, each in zip(lines, labels, values, strict=True):
             if line.name == "runid":
-                from goldrank import ids
-
                 yield f"{label}\tall\t{ids.decode(trec.last_tag(source))}\n"
             elif isinstance(each, np.ndarray):
                 total = _summary(line, each, n, settings, placements)
@@ -362,7 +321,7 @@ def _by_query(
         yield "".join([f"{label}\t{query}\t{texts[i]}\n" for label, texts in shown])
 
 
-def _summary(line: Line, column: np.ndarray, n: int, settings: Settings, placements: Any) -> float:
+def _summary(line: Line, column: np.ndarray, n: int, settings: Arguments, placements: Any) -> float:
     if line.name == "num_q":
         return float(n)
     if line.name == "num_rel" and settings.complete and settings.zscores is None:
@@ -379,7 +338,6 @@ def _summary(line: Line, column: np.ndarray, n: int, settings: Settings, placeme
 
 def _read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean and standard deviation by query and measure."""
-    from goldrank import ids
     from goldrank.io import sources
 
     known: dict[tuple[str, str], tuple[float, float]] = {}
@@ -403,15 +361,13 @@ def _to_zscores(
     scores = []
     for query, value in zip(queries, column.tolist(), strict=True):
         mean, deviation = known.get((query, name), (math.nan, 0.0))
-        if deviation:
-            scores.append((value - mean) / deviation)
-        else:
-            scores.append(0.0 if value == mean else MISSING_ZSCORE)
+        scores.append((value - mean) / deviation if deviation else 0.0 if value == mean else MISSING_ZSCORE)
     return np.array(scores)
 
 
 def _help(measures: Sequence[str]) -> str:
-    from goldrank.report.measures import page_text
+    from goldrank.data.table import plain
+    from goldrank.report.measures import page
 
     text = [
         "goldrank trec_eval [options] QRELS RUN: measure a run as trec_eval 10 does.",
@@ -423,15 +379,19 @@ def _help(measures: Sequence[str]) -> str:
         "-m NAME[.PARAMETERS]  measures; nicknames: " + ", ".join(NICKNAMES),
         "-h -m NAME  explain measures",
     ]
-    pages: dict[str, None] = {}
+    pages: dict[str, Declaration] = {}
     for line in lines_of(measures) if measures else ():
         if line.measure is None:
             text += ["", line.name, "    The run's tag." if line.name == "runid" else "    The first grades as signs."]
         else:
-            pages.setdefault(line.measure.name)
-    for name in pages:
-        text += ["", name, *(f"    {row}".rstrip() for row in page_text(name).splitlines())]
+            pages[line.measure.name] = line.measure.declaration
+    for name, declaration in pages.items():
+        text += ["", name, *(f"    {row}".rstrip() for row in plain(page(declaration)).splitlines())]
     return "\n".join(text) + "\n"
+
+
+def _number_option(*names: str, default: str | None = None) -> Callable[[Any], Any]:
+    return click.option(*names, default=default, callback=lambda _, __, text: text if text is None else _whole(text))
 
 
 @click.command("trec_eval", add_help_option=False)
@@ -440,62 +400,39 @@ def _help(measures: Sequence[str]) -> str:
 @click.option("-q", "--query_eval_wanted", "by_query", is_flag=True)
 @click.option("-m", "--measure", "measures", multiple=True)
 @click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True)
-@click.option("-l", "--level_for_rel", "level", default="1")
+@_number_option("-l", "--level_for_rel", "level", default="1")
 @click.option("-n", "--nosummary", "quiet", is_flag=True)
 @click.option("-D", "--Debug_level", "debug", default="0")
 @click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True)
-@click.option("-N", "--Number_docs_in_coll", "docs", default="0")
-@click.option("-M", "--Max_retrieved_per_topic", "depth")
-@click.option("-R", "--Rel_info_format", "rel_format", default="qrels")
+@_number_option("-N", "--Number_docs_in_coll", "docs", default="0")
+@_number_option("-M", "--Max_retrieved_per_topic", "depth")
+@click.option("-R", "--Rel_info_format", "format", default="qrels")
 @click.option("-T", "--Results_format", "run_format", default="trec_results")
-@click.option("-o", "old", is_flag=True, hidden=True)
+@click.option("-o", is_flag=True, hidden=True, expose_value=False)
 @click.option("-Z", "--Zscore", "zscores")
 @click.argument("files", nargs=-1)
 def command(
+    files: tuple[str, ...],
     help_wanted: bool,
     version: bool,
-    by_query: bool,
-    measures: tuple[str, ...],
-    complete: bool,
-    level: str,
     quiet: bool,
     debug: str,
-    judged_only: bool,
-    docs: str,
-    depth: str | None,
-    rel_format: str,
     run_format: str,
-    old: bool,
-    zscores: str | None,
-    files: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Measure a run as trec_eval 10 does: same arguments, same output."""
-    from goldrank import __version__, ids
+    from goldrank import __version__
 
     if version:
         echo(f"goldrank {__version__}, as trec_eval 10.0", err=True)
         return
     if help_wanted:
-        echo(_help(measures).encode())
+        echo(_help(options["measures"]).encode())
         return
     if len(files) != 2:
         raise click.UsageError("trec_eval takes two files: QRELS RUN")
     if run_format != "trec_results":
         raise OptionError(f"-T is {run_format!r}; the only format of results is trec_results")
-    settings = Settings(
-        qrels=files[0],
-        run=files[1],
-        measures=measures,
-        by_query=by_query,
-        complete=complete,
-        level=_whole(level),
-        summary=not quiet,
-        judged_only=judged_only,
-        docs=_whole(docs),
-        depth=None if depth is None else _whole(depth),
-        format=rel_format,
-        zscores=zscores,
-        only_query=debug.partition(".")[2] or None,
-    )
+    settings = Arguments(*files, **options, summary=not quiet, only_query=debug.partition(".")[2] or None)
     for text in output(settings):
         echo(ids.encode(text))

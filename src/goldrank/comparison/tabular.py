@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from goldrank.data.scores import utf8, without_nan, write_json
-from goldrank.data.table import html
+from goldrank.data.table import notebook_html
 
 if TYPE_CHECKING:
     import pandas
@@ -51,7 +51,7 @@ class Tabular(ABC):
         return pandas.DataFrame([with_utf8(row) for row in self.rows()])
 
     def _repr_html_(self) -> str:
-        return html(import_module(f"goldrank.report.{self.drawn_by}").parts(self))
+        return notebook_html(import_module(f"goldrank.report.{self.drawn_by}").parts(self))
 
 
 def attributes(result: object, names: str) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
 from html import escape
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.table import NOTEBOOK_STYLE
 from goldrank.data.texts import Reference
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ class ShownReference:
     def says(self) -> str:
         """Who covers it, in a line."""
         if self.by:
-            return f"by text{'s' if len(self.by) > 1 else ''} {_listed(map(str, self.by), len(self.by))}"
+            rest = f" and {len(self.by) - MOST_LISTED:,} more" if len(self.by) > MOST_LISTED else ""
+            return f"by text{'s' * (len(self.by) > 1)} {', '.join(map(str, self.by[:MOST_LISTED]))}{rest}"
         return "closest is text {} ({})".format(*self.closest) if self.closest else "no text covers it"
 
 
@@ -144,10 +145,9 @@ class Explanation:
     def reason(self, row: int, column: int) -> str:
         """The degree of a text for a reference and what it is held against, in words."""
         degree = float(self.degrees[row, column])
-        matched = bool(self.matched[row, column])
         if self.threshold is None:
             return self._says if degree in (0.0, 1.0) or math.isnan(degree) else f"{self._says} {degree:.2f}"
-        against = _AGAINST[matched, self.inclusive]
+        against = _AGAINST[bool(self.matched[row, column]), self.inclusive]
         return f"{self._says} {_number(degree, self.threshold)}, {against} {self.threshold:g}"
 
     @cached_property
@@ -239,23 +239,15 @@ class Explanation:
         return Group(*shown_lines)
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.title)}</b><br>{escape(self.summary)}</p>{self.html()}"
+        return f"{NOTEBOOK_STYLE}<p><b>{escape(self.title)}</b><br>{escape(self.summary)}</p>{self.html()}</div>"
 
     def html(self) -> str:
         """The texts and the references as two tables of HTML, without any style."""
-        rows = "".join(
-            f'<tr><td>{text.rank}</td><td class="words">{_html(text.parts)}</td>'
-            f'<td class="{"hit" if text.covers else "miss"}">{escape(text.says)}</td></tr>'
-            for text in self.texts
-        )
-        tables = _table(("rank", "text", "match"), rows) if rows else "<p>Nothing was retrieved.</p>"
-        rows = "".join(
-            f'<tr><td>{wanted.name}</td><td class="words">{" <i>or</i> ".join(map(_html, wanted.alternatives))}</td>'
-            f'<td class="{"hit" if wanted.by else "miss"}">{"covered " if wanted.by else "not covered; "}'
-            f"{escape(wanted.says)}</td></tr>"
-            for wanted in (*self.covered, *self.missed)
-        )
-        tables += _table(("", "reference", ""), rows) if rows else "<p>There is no reference.</p>"
+        rows = [_html_row(str(text.rank), [text.parts], bool(text.covers), text.says) for text in self.texts]
+        tables = _html_table(("rank", "text", "match"), rows) if rows else "<p>Nothing was retrieved.</p>"
+        rows = [_html_row(r.name, r.alternatives, True, f"covered {r.says}") for r in self.covered]
+        rows += [_html_row(r.name, r.alternatives, False, f"not covered; {r.says}") for r in self.missed]
+        tables += _html_table(("", "reference", ""), rows) if rows else "<p>There is no reference.</p>"
         return tables + (f"<p>{self.left_out}</p>" if self.left_out else "")
 
 
@@ -316,9 +308,14 @@ def _word_start(text: str, low: int, high: int) -> int:
 
 
 def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
-    """Marks that touch, or have no letter between them, as one; nothing more once one fills the room."""
+    """Marks in the text; as one where they touch or have no letter between them; none after one that fills the room."""
     begin, stop = -1, -1
-    for start, end in _bounded(marks, len(text)):
+    for start, last in marks:
+        if start >= len(text):
+            break
+        if not 0 <= start < last:
+            continue
+        end = min(last, len(text))
         if begin >= 0 and (start <= stop or (start - stop < 8 and not any(map(str.isalnum, text[stop:start])))):
             stop = max(stop, end)
             if stop - begin >= room:
@@ -329,15 +326,6 @@ def _joined(text: str, marks: Iterable[tuple[int, int]], room: int) -> Iterator[
         begin, stop = start, end
     if begin >= 0:
         yield begin, stop
-
-
-def _bounded(marks: Iterable[tuple[int, int]], length: int) -> Iterator[tuple[int, int]]:
-    """Marks that lie within the text."""
-    for start, end in marks:
-        if 0 <= start < end:
-            if start >= length:
-                return
-            yield start, min(end, length)
 
 
 def shown(text: str) -> str:
@@ -356,14 +344,15 @@ def _html(parts: Iterable[ShownPart]) -> str:
     return f"<bdi>{''.join(marked)}</bdi>"
 
 
-def _table(heads: Sequence[str], rows: str) -> str:
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+def _html_row(name: str, alternatives: Sequence[Sequence[ShownPart]], hit: bool, says: str) -> str:
+    words = " <i>or</i> ".join(map(_html, alternatives))
+    style = "hit" if hit else "miss"
+    return f'<tr><td>{name}</td><td class="words">{words}</td><td class="{style}">{escape(says)}</td></tr>'
 
 
-def _listed(names: Iterable[str], count: int) -> str:
-    rest = f" and {count - MOST_LISTED:,} more" if count > MOST_LISTED else ""
-    return ", ".join(islice(names, MOST_LISTED)) + rest
+def _html_table(heads: Sequence[str], rows: Sequence[str]) -> str:
+    head = "".join(f'<th class="text">{name}</th>' for name in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _highest(degrees: np.ndarray) -> int | None:
@@ -374,9 +363,6 @@ def _highest(degrees: np.ndarray) -> int | None:
 
 def _number(degree: float, threshold: float) -> str:
     """A degree with two decimals, or with as many as it takes to stay on its side of the threshold."""
-    for digits in range(2, 17):
-        if (round(degree, digits) >= threshold) == (degree >= threshold) and (
-            (round(degree, digits) > threshold) == (degree > threshold)
-        ):
-            return f"{degree:.{digits}f}"
-    return repr(degree)
+    side = np.sign(degree - threshold)
+    shown = (f"{degree:.{digits}f}" for digits in range(2, 17) if np.sign(round(degree, digits) - threshold) == side)
+    return next(shown, repr(degree))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain, warnings_first
+from goldrank.data.table import Cell, Head, Part, Sentence, Table, note_sentences, notebook_html, plain, warnings_first
 from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
 from goldrank.notes import Note
 
@@ -315,7 +315,7 @@ class Scores(Mapping[str, float]):
         return plain(score_parts([self]))
 
     def _repr_html_(self) -> str:
-        return html(score_parts([self]))
+        return notebook_html(score_parts([self]))
 
 
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
@@ -381,7 +381,7 @@ class ScoresByRun(Mapping[str, Scores]):
         return plain(score_parts(list(self.values())))
 
     def _repr_html_(self) -> str:
-        return html(score_parts(list(self.values())))
+        return notebook_html(score_parts(list(self.values())))
 
 
 def format_value(value: float, average: str = "mean") -> str:
@@ -394,7 +394,7 @@ def format_value(value: float, average: str = "mean") -> str:
 def score_parts(scores: Sequence[Scores]) -> list[Part]:
     """What people see of scores: a table, measures down and runs across, and the notes below."""
     found = list(dict.fromkeys(name for run in scores for name in run.columns))
-    rows: list[Cells] = [[name, *(_cell(run, name) for run in scores)] for name in found]
+    rows = [[Cell(name), *(_cell(run, name) for run in scores)] for name in found]
     heads = [*Head.texts("measure"), *Head.numbers(*(ids.show(run.run) for run in scores))]
     counted = dict.fromkeys(_headline(run) for run in scores)
     notes = [note for run in scores for note in note_sentences(run.notes, ids.show(run.run) if len(scores) > 1 else "")]

@@ -12,9 +12,10 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import add
 from typing import NamedTuple
 
 from goldrank import ids
@@ -30,6 +31,10 @@ FOOTNOTES = ("warning", "remark", "dim")
 """Styles of sentences that stand close to what they are about."""
 LISTED = (*VERDICTS, "warning", "remark")
 """Styles of sentences that are items of a list, where a form has lists. Other styles: 'dim', 'strong', ''."""
+
+
+NOTEBOOK_STYLE = '<div class="goldrank"><style>.goldrank :is(.name,.text,.words,.hit,.miss){text-align:left}</style>'
+"""What opens the HTML of a notebook; `</div>` closes it."""
 
 
 class Cell(NamedTuple):
@@ -72,8 +77,8 @@ class Head(NamedTuple):
         return NAME_LIMIT if self.kind == "name" else TEXT_LIMIT
 
 
-Cells = Sequence[Cell | str]
-"""A row of cells; one that is no more than its text may be the text."""
+Cells = Sequence[Cell | str | float]
+"""A row of cells; one that is no more than its text, or a number with four decimals, may be the text or the number."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +93,14 @@ class Row:
 
     @property
     def full(self) -> list[Cell]:
-        """Its cells, with those that are no more than text made into cells."""
-        return [Cell(cell) if isinstance(cell, str) else cell for cell in self.cells]
+        """Its cells, with those that are no more than text or a number made into cells."""
+        return list(map(_full, self.cells))
+
+
+def _full(cell: Cell | str | float) -> Cell:
+    if isinstance(cell, float):
+        return Cell(f"{cell:.4f}", cell)
+    return Cell(cell) if isinstance(cell, str) else cell
 
 
 @dataclass(frozen=True)
@@ -119,9 +130,20 @@ class Table:
         return [row if isinstance(row, Row) else Row(row) for row in self.rows]
 
     @property
-    def cells(self) -> list[list[Cell]]:
-        """The cells, row by row."""
-        return [row.full for row in self.full_rows]
+    def cells(self) -> list[Cells]:
+        """The cells, row by row, as they were given."""
+        return [row.cells if isinstance(row, Row) else row for row in self.rows]
+
+    def texts(
+        self, write: Callable[[Cell, Head], str], number: Callable[[float], str] = "{:.4f}".format
+    ) -> Iterator[tuple[str, ...]]:
+        """The rows in a form that writes plain numbers by `number` and every other cell by `write`."""
+        columns = zip(*self.cells, strict=True)
+        written = [
+            [number(cell) if isinstance(cell, float) else write(_full(cell), head) for cell in column]
+            for column, head in zip(columns, self.heads, strict=bool(self.rows))
+        ]
+        return zip(*written, strict=True)
 
     @property
     def has_heads(self) -> bool:
@@ -218,18 +240,18 @@ def plain(parts: Iterable[Part], width: int | None = None) -> str:
 
 def _plain_table(table: Table) -> list[str]:
     grid = [[escape_ci(head.text) for head in table.heads]] if table.has_heads else []
-    for row in table.cells:
-        grid.append([_plain_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)])
-    widths = [max(map(display_width, column)) for column in zip(*grid, strict=True)]
-    is_number = [head.kind == "number" for head in table.heads]
+    columns = zip(*grid, *table.texts(_plain_cell), strict=True)
+    padded = [_padded(column, head.kind == "number") for column, head in zip(columns, table.heads, strict=False)]
     lines = [escape_ci(table.title)] if table.title else []
-    for texts in grid:
-        padded = []
-        for text, right, width in zip(texts, is_number, widths, strict=True):
-            space = " " * (width - display_width(text))
-            padded.append(space + text if right else text + space)
-        lines.append("  ".join(padded).rstrip())
+    lines += ["  ".join(texts).rstrip() for texts in zip(*padded, strict=True)]
     return lines + ([escape_ci(table.caption)] if table.caption else [])
+
+
+def _padded(column: Sequence[str], right: bool) -> list[str]:
+    widths = list(map(display_width, column))
+    widest = max(widths)
+    spaces = [" " * (widest - width) for width in widths]
+    return list(map(add, spaces, column) if right else map(add, column, spaces))
 
 
 def _plain_cell(cell: Cell, head: Head) -> str:
@@ -267,7 +289,9 @@ def html(parts: Iterable[Part]) -> str:
     texts = []
     for is_list, group in groupby(parts, lambda part: isinstance(part, Sentence) and part.style in LISTED):
         if is_list:
-            items = "".join(_html_item(part) for part in group if isinstance(part, Sentence))
+            items = "".join(
+                f'<li class="{item.style}">{_html_words(item)}</li>' for item in group if type(item) is Sentence
+            )
             texts.append(f'<ul class="notes">{items}</ul>')
             continue
         for part in group:
@@ -282,14 +306,15 @@ def html(parts: Iterable[Part]) -> str:
     return "".join(texts)
 
 
+def notebook_html(parts: Iterable[Part]) -> str:
+    """The same for notebooks, whose own style would move text to the right."""
+    return f"{NOTEBOOK_STYLE}{html(parts)}</div>"
+
+
 def _html_words(sentence: Sentence) -> str:
     label = "Warning:" if sentence.style == "warning" else sentence.label
     strong = f"<strong>{escape_html(label)}</strong> " if label else ""
     return strong + escape_html(sentence.text)
-
-
-def _html_item(sentence: Sentence) -> str:
-    return f'<li class="{sentence.style}">{_html_words(sentence)}</li>'
 
 
 def _html_table(table: Table) -> str:
@@ -327,7 +352,8 @@ def _sort_key(value: float) -> str:
 def _html_cell(cell: Cell, head: Head) -> str:
     text = escape_html(cell.text, head.limit())
     if cell.style:
-        text = f'<span class="{"chip " if cell.style in VERDICTS else ""}{cell.style}">{text}</span>'
+        tag = "strong" if cell.style == "best" else "span"
+        text = f'<{tag} class="{"chip " if cell.style in VERDICTS else ""}{cell.style}">{text}</{tag}>'
     raised = f"<sup>{escape_html(cell.raised)}</sup>" if cell.raised else ""
-    detail = f'<span class="sub">{escape_html(cell.detail)}</span>' if cell.detail else ""
+    detail = f'<div class="sub">{escape_html(cell.detail)}</div>' if cell.detail else ""
     return text + raised + detail

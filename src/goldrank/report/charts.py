@@ -6,6 +6,7 @@ Colours are classes, so that a page can show them light or dark; a chart that st
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -69,9 +70,7 @@ def short(value: str, limit: int) -> str:
 def all_charts(c: Comparison) -> dict[str, Chart]:
     """Every chart of a comparison, by a name for its file."""
     at = {run: i for i, run in enumerate(c.runs)}
-    ranks = None
-    if c.placed:
-        ranks = locate(c.placed)
+    ranks = locate(c.placed) if c.placed else None
     found = {f"forest-{i}-{_file_word(m)}": forest(c, m) for i, m in enumerate(c.measures, 1)}
     found |= {f"curve-{_file_word(name)}": curves(name, points) for name, points in c.curves.items()}
     for pair in c.of(c.measures[0]):
@@ -100,7 +99,8 @@ def forest(comparison: Comparison, measure: str) -> Chart:
     def x(value: float) -> float:
         return left + (value - low) / (high - low) * (right - left)
 
-    parts = [_x_axis(x, low, high, height - 24, top, signed=True)]
+    labels = {tick: f"{tick:+g}" if abs(tick) > 1e-12 else "0" for tick in ticks(low, high)}
+    parts = [_x_axis(x, labels, height - 24, top)]
     parts.append(f'<path class="zero" d="M{x(0):.1f} {top}V{height - 24:.1f}"/>')
     for i, pair in enumerate(shown):
         y = top + step * i + 26
@@ -115,13 +115,8 @@ def forest(comparison: Comparison, measure: str) -> Chart:
         parts.append(f'<circle cx="{x(pair.difference):.1f}" cy="{y}" r="4.5"/></g>')
         parts.append(f'<text class="end" x="{WIDTH - 4}" y="{y + 4}">{pair.difference:+.4f}</text>')
     left_out = f" (the first {MOST_ROWS} of {len(pairs)})" if len(pairs) > MOST_ROWS else ""
-    level = f"{comparison.settings.level:.0%}"
-    return Chart(
-        f"{measure}: differences with {level} intervals{left_out}",
-        " ".join(pair.words for pair in shown[:5]),
-        height,
-        "".join(parts),
-    )
+    title = f"{measure}: differences with {comparison.settings.level:.0%} intervals{left_out}"
+    return Chart(title, " ".join(pair.words for pair in shown[:5]), height, "".join(parts))
 
 
 def curves(
@@ -148,28 +143,33 @@ def curves(
     def y(value: float) -> float:
         return bottom - value / top_value * (bottom - top)
 
-    parts = [y_axis(y, top_value, left, right)]
-    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs))
-    for tick in ticks:
-        parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16}">{tick:g}</text>')
+    parts = [y_axis(y, ticks(0.0, top_value), left, right)]
+    for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs)):
+        parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16:g}">{tick:g}</text>')
+    drawn = {run: [(x(k), y(v)) for k, v in line if not math.isnan(v)] for run, line in points.items()}
     label = label or ("recall" if recall else "first k documents")
-    parts.append(f'<text class="mid dim" x="{(left + right) / 2:.1f}" y="{bottom + 32}">{label}</text>')
-    row = bottom + 52
-    for i, (run, line) in enumerate(points.items()):
-        drawn = [(x(k), y(v)) for k, v in line if not math.isnan(v)]
-        path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in drawn)
-        dashes = dash(i)
-        parts.append(
-            f'<g><title>{escape_html(run, NAME_LIMIT)}</title><path class="line s{i % COLOURS}"{dashes} d="{path}"/>'
-        )
-        parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in drawn]
-        at = left + (i % 2) * (right - left) / 2
-        parts.append(f'<path class="line s{i % COLOURS}"{dashes} d="M{at:.1f} {row - 4}h22"/>')
-        parts.append(f'<text x="{at + 28:.1f}" y="{row}">{short(run, 22)}</text></g>')
-        row += 18 if i % 2 or i == len(points) - 1 else 0
+    lines, row = _lines(drawn, label, left, right, bottom)
     title = title or ("Precision over recall" if recall else f"{name} over cut-offs")
     ends = "; ".join(f"{run}: {line[-1][1]:.4f} at {line[-1][0]:g}" for run, line in list(points.items())[:10])
-    return Chart(title, ends, row, "".join(parts))
+    return Chart(title, ends, row, "".join(parts) + lines)
+
+
+def _lines(
+    drawn: Mapping[str, Sequence[tuple[float, float]]], label: str, left: float, right: float, bottom: float
+) -> tuple[str, float]:
+    """A line with dots for each name, a label below the axis and the names below that, two in a row; and their end."""
+    middle, row = (left + right) / 2, bottom + 52
+    parts = [f'<text class="mid dim" x="{middle:.1f}" y="{bottom + 32:g}">{escape_html(label, NAME_LIMIT)}</text>']
+    for i, (name, points) in enumerate(drawn.items()):
+        line = f'<path class="line s{i % COLOURS}"{dash(i)}'
+        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
+        parts.append(f'<g><title>{escape_html(name, NAME_LIMIT)}</title>{line} d="M{path}"/>')
+        parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
+        at = middle if i % 2 else left
+        parts.append(f'{line} d="M{at:.1f} {row - 4:g}h22"/>')
+        parts.append(f'<text x="{at + 28:.1f}" y="{row:g}">{short(name, 22)}</text></g>')
+        row += 18 if i % 2 or i == len(drawn) - 1 else 0
+    return "".join(parts), row
 
 
 def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> Chart:
@@ -187,31 +187,12 @@ def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, fl
     def y(value: float) -> float:
         return bottom - (math.log10(value) - y_low) / (y_high - y_low) * (bottom - top)
 
-    parts = []
-    for power in range(y_low, y_high + 1):
-        at = y(10.0**power)
-        parts.append(f'<path class="grid" d="M{left:g} {at:.1f}H{right:g}"/>')
-        parts.append(f'<text class="end dim" x="{left - 6:g}" y="{at + 4:.1f}">{10.0**power:g}</text>')
-    for power in range(x_low, x_high + 1):
-        at = x(10.0**power)
-        parts.append(f'<path class="grid" d="M{at:.1f} {top:g}V{bottom:g}"/>')
-        parts.append(f'<text class="mid dim" x="{at:.1f}" y="{bottom + 16:g}">1e{power}</text>')
-    below = f'x="{(left + right) / 2:.1f}" y="{bottom + 32:g}"'
-    parts.append(f'<text class="mid dim" {below}>{escape_html(label, NAME_LIMIT)}</text>')
-    row = bottom + 52
-    for i, (name, line) in enumerate(series.items()):
-        drawn = [(x(a), y(b)) for a, b in line if min(a, b) > 0]
-        path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in drawn)
-        parts.append(
-            f'<g><title>{escape_html(name, NAME_LIMIT)}</title><path class="line s{i % COLOURS}"{dash(i)} d="{path}"/>'
-        )
-        parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in drawn]
-        at = left + (i % 2) * (right - left) / 2
-        parts.append(f'<path class="line s{i % COLOURS}"{dash(i)} d="M{at:.1f} {row - 4:g}h22"/>')
-        parts.append(f'<text x="{at + 28:.1f}" y="{row:g}">{short(name, 22)}</text></g>')
-        row += 18 if i % 2 or i == len(series) - 1 else 0
+    axes = y_axis(y, [10.0**power for power in range(y_low, y_high + 1)], left, right)
+    axes += _x_axis(x, {10.0**power: f"1e{power}" for power in range(x_low, x_high + 1)}, bottom, top)
+    drawn = {name: [(x(a), y(b)) for a, b in line if min(a, b) > 0] for name, line in series.items()}
+    lines, row = _lines(drawn, label, left, right, bottom)
     ends = "; ".join(f"{name}: {line[-1][1]:.3g} at {line[-1][0]:g}" for name, line in series.items())
-    return Chart(title, ends, row, "".join(parts))
+    return Chart(title, ends, row, axes + lines)
 
 
 def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
@@ -286,7 +267,13 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     )
 
 
-BUCKETS = ((1, 1, "1"), (2, 3, "2–3"), (4, 10, "4–10"), (11, 100, "11–100"), (101, math.inf, "> 100"), (0, 0, "absent"))
+BANDS = ("1", "2–3", "4–10", "11–100", "> 100", "absent")
+
+
+def _band(ranks: np.ndarray) -> list[int]:
+    """The places of ranks in `BANDS`; a rank of 0 is absent."""
+    bands: list[int] = np.where(ranks == 0, len(BANDS) - 1, np.searchsorted((1, 3, 10, 100), ranks)).tolist()
+    return bands
 
 
 def rank_shift(
@@ -299,28 +286,22 @@ def rank_shift(
     drawn = np.array([only is None or query in only for query in ranks.queries], bool)
     relevant = (ranks.grade >= 1) & np.repeat(drawn, np.diff(ranks.start))
     old, new = ranks.rank[before][relevant], ranks.rank[after][relevant]
-    flows: dict[tuple[int, int], int] = {}
-    for i, (low, high, _) in enumerate(BUCKETS):
-        inside = (old >= low) & (old <= high)
-        for j, (least, most, _) in enumerate(BUCKETS):
-            count = int((inside & (new >= least) & (new <= most)).sum())
-            if count:
-                flows[i, j] = count
+    flows = Counter(zip(_band(old), _band(new), strict=True))
     most = max(flows.values(), default=1)
     left, right, top, step = 66.0, WIDTH - 66.0, 34.0, 30.0
     parts = [
         f'<text x="8" y="14">{short(names[0], 28)}</text>',
         f'<text class="end" x="{WIDTH - 8:g}" y="14">{short(names[1], 28)}</text>',
     ]
-    for i, (_, _, label) in enumerate(BUCKETS):
+    for i, label in enumerate(BANDS):
         y = top + i * step + 4
         parts.append(f'<text class="end dim" x="{left - 8:g}" y="{y:g}">{label}</text>')
         parts.append(f'<text class="dim" x="{right + 8:g}" y="{y:g}">{label}</text>')
-    for (i, j), count in sorted(flows.items(), key=lambda item: -item[1]):
+    for (i, j), count in sorted(flows.items(), key=lambda flow: (-flow[1], flow[0])):
         start, end, middle = top + i * step, top + j * step, (left + right) / 2
         sign = "even" if i == j else "up" if j < i else "down"
         width = 1 + 17 * count / most
-        what = f"{count:,} documents from {BUCKETS[i][2]} to {BUCKETS[j][2]}"
+        what = f"{count:,} documents from {BANDS[i]} to {BANDS[j]}"
         parts.append(
             f'<path class="flow {sign}" stroke-width="{width:.1f}" '
             f'd="M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}">'
@@ -330,7 +311,7 @@ def rank_shift(
     downs = sum(count for (i, j), count in flows.items() if j > i)
     description = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
     description += "" if only is None else f" ({int(drawn.sum()):,} queries)"
-    bottom = top + len(BUCKETS) * step
+    bottom = top + len(BANDS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{description}</text>')
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", description, bottom + 10, "".join(parts))
 
@@ -362,7 +343,8 @@ def _nice_top(value: float) -> float:
     return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
+    """A few round numbers from low to high."""
     raw = (high - low) / 4
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= raw)
@@ -370,19 +352,18 @@ def _ticks(low: float, high: float) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _x_axis(x: Callable[[float], float], low: float, high: float, y: float, top: float, signed: bool = False) -> str:
-    parts = []
-    for tick in _ticks(low, high):
-        label = f"{tick:+g}" if signed and abs(tick) > 1e-12 else f"{tick:g}" if abs(tick) > 1e-12 else "0"
-        parts.append(f'<path class="grid" d="M{x(tick):.1f} {top:g}V{y:g}"/>')
-        parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{y + 16:g}">{label}</text>')
-    return "".join(parts)
+def _x_axis(x: Callable[[float], float], labels: Mapping[float, str], bottom: float, top: float) -> str:
+    return "".join(
+        f'<path class="grid" d="M{x(tick):.1f} {top:g}V{bottom:g}"/>'
+        f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16:g}">{label}</text>'
+        for tick, label in labels.items()
+    )
 
 
-def y_axis(y: Callable[[float], float], top_value: float, left: float, right: float, low: float = 0.0) -> str:
-    """Lines across the chart at round values, with their numbers."""
-    parts = []
-    for tick in _ticks(low, top_value):
-        parts.append(f'<path class="grid" d="M{left:g} {y(tick):.1f}H{right:g}"/>')
-        parts.append(f'<text class="end dim" x="{left - 6:g}" y="{y(tick) + 4:.1f}">{tick:g}</text>')
-    return "".join(parts)
+def y_axis(y: Callable[[float], float], at: Sequence[float], left: float, right: float) -> str:
+    """Lines across the chart at some values, with their numbers."""
+    return "".join(
+        f'<path class="grid" d="M{left:g} {y(tick):.1f}H{right:g}"/>'
+        f'<text class="end dim" x="{left - 6:g}" y="{y(tick) + 4:.1f}">{tick:g}</text>'
+        for tick in at
+    )

@@ -54,15 +54,9 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
             cells = [Cell(f"{letter} {run}", detail="baseline" * is_baseline)]
         for measure in comparison.measures:
             summary = comparison.summaries[measure, run]
-            cells.append(
-                Cell(
-                    format_value(summary.shown, summary.average),
-                    summary.mean,
-                    style="best" if run in comparison.best(measure) else "",
-                    raised=" ".join(comparison.beats(measure, run)),
-                    detail=interval(summary.interval),
-                )
-            )
+            shown, best = format_value(summary.shown, summary.average), "best" * (run in comparison.best(measure))
+            letters = " ".join(comparison.beats(measure, run))
+            cells.append(Cell(shown, summary.mean, best, letters, interval(summary.interval)))
         rows.append(cells)
     if merged:
         return Table([*Head.names("System"), *Head.numbers(*comparison.measures)], rows, sortable=True)
@@ -79,14 +73,9 @@ def paper_systems(comparison: Comparison) -> Table:
 def differences(comparison: Comparison, whole: bool = False) -> Table:
     """A row per measure and pair of systems."""
     pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
-    left_out = len(comparison.pairs) - len(pairs)
-    more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if left_out else ""
-    level = f"{comparison.settings.level:.0%} interval"
-    heads = [
-        *Head.texts("measure"),
-        *Head.names("A", "B"),
-        *Head.numbers("difference", level, "effect d", "win / tie / loss"),
-    ]
+    more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if len(pairs) < len(comparison.pairs) else ""
+    numbers = ("difference", f"{comparison.settings.level:.0%} interval", "effect d", "win / tie / loss")
+    heads = [*Head.texts("measure"), *Head.names("A", "B"), *Head.numbers(*numbers, "p", "corrected p")]
     rows: list[Cells] = [
         [
             pair.measure,
@@ -102,9 +91,7 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
         ]
         for pair in pairs
     ]
-    return Table(
-        [*heads, *Head.numbers("p", "corrected p"), *Head.texts("verdict")], rows, f"Differences, B minus A{more}"
-    )
+    return Table([*heads, *Head.texts("verdict")], rows, f"Differences, B minus A{more}")
 
 
 def win_tie_loss(pair: Pair) -> str:

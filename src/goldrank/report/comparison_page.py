@@ -45,6 +45,7 @@ def render(comparison: Comparison, title: str | None = None) -> str:
     ranks = _ranks(c, listed, sample)
     first = c.of(c.measures[0])
     explorer = _explorer(c, first[0], ranks, listed, order)
+    forests = max(1, MOST_FOREST_ROWS // min(len(first), charts.MOST_ROWS))
     values = {
         "c": c,
         "letters_note": letters_note(c),
@@ -54,7 +55,7 @@ def render(comparison: Comparison, title: str | None = None) -> str:
         "systems": systems(c, merged=True),
         "differences": _differences(c),
         "more_pairs": max(0, len(c.pairs) - MOST_PAIRS),
-        "forests": [charts.forest(c, measure) for measure in c.measures[: _forests(first)]],
+        "forests": [charts.forest(c, measure) for measure in c.measures[:forests]],
         "curves": [charts.curves(name, {r: points[r] for r in c.runs[:16]}) for name, points in c.curves.items()],
         "by_pair": _by_pair(c, first, ranks, sample),
         "slices": _slices(c) if c.slices else None,
@@ -73,14 +74,10 @@ def render(comparison: Comparison, title: str | None = None) -> str:
 
 
 def _method(c: Comparison) -> list[Sentence]:
-    texts = [
-        f"{c.method}.",
-        "Effect d is the mean difference in units of its standard deviation over queries: 0.2 is called small, 0.5 "
-        "medium, 0.8 large.",
-    ]
+    effect = "Effect d is the mean difference in units of its standard deviation over queries: 0.2 is called small, "
     conventions = ", ".join(sorted({scores.convention for scores in c.scores} - {""}))
-    texts += [f"Convention {conventions}."] if conventions else []
-    return [Sentence(text, "remark") for text in texts]
+    texts = [f"{c.method}.", f"{effect}0.5 medium, 0.8 large.", f"Convention {conventions}." if conventions else ""]
+    return [Sentence(text, "remark") for text in texts if text]
 
 
 def _differences(c: Comparison) -> Table:
@@ -122,11 +119,6 @@ def _sample(c: Comparison) -> set[str] | None:
     if len(c.queries) <= 2 * MOST_QUERIES:
         return None
     return set(c.queries[:: -(-len(c.queries) // MOST_QUERIES)])
-
-
-def _forests(pairs: Sequence[Pair]) -> int:
-    """For how many measures the differences are drawn."""
-    return max(1, MOST_FOREST_ROWS // min(len(pairs), charts.MOST_ROWS))
 
 
 def _by_pair(
@@ -237,10 +229,8 @@ def _documents(c: Comparison, ranks: Ranks | None, explorer: Mapping[str, Any], 
         if i not in number:
             continue
         low, high = rows_of[c.queries[i]]
-        rank = ranks.rank[:, low:high]
-        is_listed = (ranks.grade[low:high] >= 1) | (ranks.grade[low:high] >= 0) & ((rank > 0) & (rank <= top)).any(
-            axis=0
-        )
+        rank, grade = ranks.rank[:, low:high], ranks.grade[low:high]
+        is_listed = (grade >= 1) | (grade >= 0) & ((rank > 0) & (rank <= top)).any(axis=0)
         rows = [low + j for j in np.flatnonzero(is_listed).tolist()]
         rows.sort(key=lambda row: (-ranks.grade[row], ranks.docs[row]))
         found = [

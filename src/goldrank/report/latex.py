@@ -8,31 +8,26 @@ from collections.abc import Iterable
 from goldrank import ids
 from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    '"': r"\textquotedbl{}",
-    "|": r"\textbar{}",
-    "[": "{[}",
-    "]": "{]}",
-    "-": "{-}",
+_NAMED = {
+    "\\": "backslash",
+    "~": "asciitilde",
+    "^": "asciicircum",
+    "<": "less",
+    ">": "greater",
+    '"': "quotedbl",
+    "|": "bar",
 }
+_SPECIAL = str.maketrans(
+    {sign: rf"\text{name}{{}}" for sign, name in _NAMED.items()}
+    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {sign: f"{{{sign}}}" for sign in "[]-"}
+)
 _SIGNED = re.compile(r"[+-]\d[\d.,]*")
 
 
 def escape(text: str, limit: int = TEXT_LIMIT) -> str:
     """Text that LaTeX sets as it is: no command (nor one to a build server), no ligature of dashes, no line break."""
-    return "".join(_SPECIAL.get(c, c) for c in ids.show(text, limit)).replace("::", ":{:}")
+    return ids.show(text, limit).translate(_SPECIAL).replace("::", ":{:}")
 
 
 def write(parts: Iterable[Part]) -> str:
@@ -56,8 +51,7 @@ def _table(table: Table) -> list[str]:
     lines += [rf"  \begin{{tabular}}{{{kinds}}}", r"    \toprule"]
     if table.has_heads:
         lines += [_row(escape(head.text) for head in table.heads), r"    \midrule"]
-    for row in table.cells:
-        lines.append(_row(_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)))
+    lines += map(_row, table.texts(_cell, lambda value: _number(f"{value:.4f}")))
     return [*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
 
 

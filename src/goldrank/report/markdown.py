@@ -64,8 +64,7 @@ def _table(table: Table) -> list[str]:
     lines = ["", f"### {escape(table.title)}"] if table.title else []
     ruler = "".join("---:|" if head.kind == "number" else "---|" for head in table.heads)
     lines += ["", _row(escape(head.text) for head in table.heads), "|" + ruler]
-    for row in table.cells:
-        lines.append(_row(_cell(cell, head) for cell, head in zip(row, table.heads, strict=True)))
+    lines += map(_row, table.texts(_cell))
     return lines + (["", escape(table.caption)] if table.caption else [])
 
 

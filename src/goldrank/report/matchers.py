@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
 from goldrank.report import markdown, separated
+from goldrank.report.numbers import interval, number
 
 if TYPE_CHECKING:
     from goldrank.comparison.matching import MatcherAgreements
-    from goldrank.comparison.paired import Interval
 
 
 def render(found: MatcherAgreements, form: str = "table") -> str:
@@ -43,10 +42,10 @@ def agreement(found: MatcherAgreements) -> Table:
     rows: list[Cells] = []
     for result in found.results:
         c = result.confusion
-        values = [_number(value) for value in (c.f1, c.precision, c.recall, c.accuracy)]
+        values = [number(value, 3) for value in (c.f1, c.precision, c.recall, c.accuracy)]
         counts = " / ".join(f"{count:,}" for count in c)
-        behind = "" if result.behind is None else _interval(result.behind)
-        rows.append([result.matcher, _number(c.kappa), _interval(result.interval), *values, counts, behind])
+        behind = "" if result.behind is None else interval(result.behind, 3)
+        rows.append([result.matcher, number(c.kappa, 3), interval(result.interval, 3), *values, counts, behind])
     heads = Head.numbers("kappa", f"{found.level:.0%} interval", "F1", "precision", "recall", "accuracy")
     return Table([*Head.texts("matcher"), *heads, *Head.numbers("tp / fp / fn / tn", "behind the first")], rows)
 
@@ -59,26 +58,18 @@ def thresholds(found: MatcherAgreements) -> Table:
             cells = [result.matcher.partition(":")[0].partition(">")[0]]
             for by in ("kappa", "f1"):
                 best = result.best[by]
-                cells += [f"{best.threshold:g}", _number(best.value), _number(best.held_out)]
+                cells += [f"{best.threshold:g}", number(best.value, 3), number(best.held_out, 3)]
             rows.append(cells)
     heads = Head.numbers("by kappa", "kappa", "held out", "by F1", "F1", "held out")
     return Table([*Head.texts("best threshold"), *heads], rows)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None or math.isnan(value) else f"{value:.3f}"
-
-
-def _interval(interval: Interval) -> str:
-    return "-" if math.isnan(interval.low) else f"{interval.low:.3f} to {interval.high:.3f}"
-
-
 def _records(found: MatcherAgreements) -> Table:
     records = found.rows()
-    rows: list[Cells] = [
-        [Cell(record.pop("matcher")), *(Cell("", value) for value in record.values())] for record in found.rows()
-    ]
-    return Table([*Head.texts("matcher"), *Head.numbers(*list(records[0])[1:])], rows)
+    heads = [*Head.texts("matcher"), *Head.numbers(*list(records[0])[1:])]
+    return Table(
+        heads, [[record.pop("matcher"), *(Cell("", value) for value in record.values())] for record in records]
+    )
 
 
 WRITERS: dict[str, Callable[[MatcherAgreements], str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from goldrank.data.table import Head, Part, Sentence, Table, facts, plain
+from goldrank.data.table import Head, Part, Sentence, Table, facts
 from goldrank.measures import REGISTRY, describe
 from goldrank.measures.declare import Declaration
 
@@ -30,11 +30,6 @@ def page(declared: Declaration) -> list[Part]:
     body = [Sentence(line) for line in declared.doc.strip().partition("\n")[2].strip().splitlines()]
     options = {f"{key}={value!r}": str(declared.options[key]) for key, value in declared.defaults.items()}
     return [Sentence(declared.summary), about, *body, facts(options, "Options")]
-
-
-def page_text(name: str) -> str:
-    """The page of a measure as plain text."""
-    return plain(page(REGISTRY[name]))
 
 
 def page_json(declared: Declaration) -> str:

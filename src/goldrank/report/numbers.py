@@ -7,18 +7,16 @@ import math
 from goldrank.comparison.paired import Interval
 
 
-def number(value: float, digits: int = 4, signed: bool = False) -> str:
+def number(value: float | None, digits: int = 4, signed: bool = False) -> str:
     """'0.1234', or with a sign '+0.1234'."""
-    if math.isnan(value):
-        return "-"
-    return f"{value:{'+' if signed else ''}.{digits}f}"
+    return "-" if value is None or math.isnan(value) else f"{value:{'+' * signed}.{digits}f}"
 
 
-def interval(found: Interval, signed: bool = False) -> str:
+def interval(found: Interval, digits: int = 4, signed: bool = False) -> str:
     """'0.1000 to 0.2000'."""
     if math.isnan(found.low):
         return "-"
-    return f"{number(found.low, signed=signed)} to {number(found.high, signed=signed)}"
+    return f"{number(found.low, digits, signed)} to {number(found.high, digits, signed)}"
 
 
 def p_value(value: float) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import repeat
 
 from goldrank import ids
-from goldrank.data.scores import Scores, format_value, score_parts
+from goldrank.data.scores import Column, Scores, format_value, score_parts
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain
 from goldrank.report import latex, markdown, separated
 
@@ -29,8 +30,7 @@ def notes(scores: Sequence[Scores]) -> list[Sentence]:
 
 def by_query_table(scores: Scores, titled: bool = False) -> Table:
     """A row per query, a column per measure."""
-    columns = [[_cell(value, c.average) for value in c.values.tolist()] for c in scores.columns.values()]
-    rows: list[Cells] = [[query, *cells] for query, *cells in zip(scores.queries, *columns, strict=True)]
+    rows: list[Cells] = list(zip(scores.queries, *map(_cells, scores.columns.values()), strict=True))
     return Table([*Head.names("query"), *Head.numbers(*scores.measures)], rows, ids.show(scores.run) if titled else "")
 
 
@@ -50,11 +50,15 @@ def long_table(scores: Sequence[Scores], by_query: bool = False) -> Table:
     for run in scores:
         columns = [run.columns[name] for name in measures]
         if by_query:
-            values = [[_cell(value, c.average) for value in c.values.tolist()] for c in columns]
-            rows += [[run.run, query, *cells] for query, *cells in zip(run.queries, *values, strict=True)]
+            rows += zip(repeat(run.run, len(run.queries)), run.queries, *map(_cells, columns), strict=True)
         else:
             rows.append([run.run, *(_cell(column.summary, column.average) for column in columns)])
     return Table([*Head.names("run", *(["query"] * by_query)), *Head.numbers(*measures)], rows)
+
+
+def _cells(column: Column) -> Cells:
+    values: list[float] = column.values.tolist()
+    return [_cell(value, "sum") for value in values] if column.average == "sum" else values
 
 
 def _cell(value: float, average: str) -> Cell:

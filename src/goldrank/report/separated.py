@@ -27,9 +27,11 @@ def write(table: Table, delimiter: str = ",") -> str:
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow([escape(head.text) for head in table.heads])
-    writer.writerows([_field(cell) for cell in row] for row in table.cells)
+    writer.writerows([cell if isinstance(cell, float) else _field(cell) for cell in row] for row in table.cells)
     return file.getvalue()
 
 
-def _field(cell: Cell) -> str:
-    return escape(cell.text) if cell.value is None else repr(cell.value)
+def _field(cell: Cell | str) -> str | float:
+    if isinstance(cell, Cell) and cell.value is not None:
+        return cell.value
+    return escape(cell if isinstance(cell, str) else cell.text)

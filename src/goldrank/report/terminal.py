@@ -6,30 +6,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from rich import table as rich_table
-from rich.console import Group, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.text import Text
 
-from goldrank.data.table import Cell, Head, Part, Row, Sentence, Table, escape_ci, is_apart, plain
+from goldrank.data.table import Cell, Head, Part, Sentence, Table, escape_ci, is_apart, plain
 
-STYLES = {
-    "better": "green",
-    "worse": "red",
-    "same": "dim",
-    "equivalent": "cyan",
-    "unclear": "yellow",
-    "pass": "green",
-    "fail": "bold red",
-    "error": "bold red",
-    "rise": "green",
-    "fall": "red",
-    "best": "bold",
-    "strong": "bold",
-    "warning": "yellow",
-    "remark": "dim",
-    "dim": "dim",
-    "flag": "yellow",
-    "": "",
+_COLOURS = {
+    "": [""],
+    "bold": ["best", "strong"],
+    "bold red": ["fail", "error"],
+    "cyan": ["equivalent"],
+    "dim": ["same", "remark", "dim"],
+    "green": ["better", "pass", "rise"],
+    "red": ["worse", "fall"],
+    "yellow": ["unclear", "warning", "flag"],
 }
+STYLES = {style: colour for colour, styles in _COLOURS.items() for style in styles}
 MOST_ROWS = 200
 """Larger tables are written as plain text: rich lays out each cell, and thousands of them take seconds."""
 
@@ -62,29 +54,15 @@ def _sentence(sentence: Sentence) -> Text:
 
 def _table(table: Table) -> rich_table.Table:
     title = Text(escape_ci(table.title), style="bold") if table.title else None
-    drawn = rich_table.Table(
-        title=title,
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-        show_header=table.has_heads,
-    )
+    drawn = rich_table.Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    drawn.show_header = table.has_heads
     for head in table.heads:
         is_number = head.kind == "number"
-        drawn.add_column(
-            Text(escape_ci(head.text)),
-            justify="right" if is_number else "left",
-            no_wrap=is_number,
-            overflow="fold",
-        )
+        justify: JustifyMethod = "right" if is_number else "left"
+        drawn.add_column(Text(escape_ci(head.text)), justify=justify, no_wrap=is_number, overflow="fold")
     for row in table.full_rows:
-        drawn.add_row(*_cells(row, table.heads), style=STYLES[row.style])
+        drawn.add_row(*map(_cell, row.full, table.heads), style=STYLES[row.style])
     return drawn
-
-
-def _cells(row: Row, heads: Iterable[Head]) -> list[Text]:
-    return [_cell(cell, head) for cell, head in zip(row.full, heads, strict=True)]
 
 
 def _cell(cell: Cell, head: Head) -> Text:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_BARS = 60
 MOST_ROWS = 30
 MOST_HTML_ROWS = 1_000
-PAGE_HEADS = ("TrendChange", "Record", "Time", "Commit", "", "Difference", "Note")
+PAGE_HEADS = ("Change", "Record", "Time", "Commit", "", "Difference", "Note")
 MOST_LINES = 24
 MOST_DOTS = 200
 """With more records a line is drawn without a dot for each."""
@@ -45,13 +45,9 @@ def _line(line: TrendLine, baselines: Mapping[str, int]) -> list[Part]:
     caption = f"{older:,} older ones are not listed here" if older > 0 else ""
     shown.append(replace(records(line, baselines, MOST_ROWS), title=drawn, caption=caption))
     if line.changes:
-        return shown + [Sentence(f"{_mark(change)} {change.words}", _way(change)) for change in line.changes]
+        return shown + [Sentence(f"{'+' if c.better else '!'} {c.words}", _way(c)) for c in line.changes]
     nothing = "no change beyond what chance does" if len(line.records) > 1 else "one record: nothing to compare with"
     return [*shown, Sentence(nothing, "remark")]
-
-
-def _mark(change: TrendChange) -> str:
-    return "+" if change.better else "!"
 
 
 def _way(change: TrendChange) -> str:
@@ -69,24 +65,18 @@ def records(line: TrendLine, baselines: Mapping[str, int], most: int) -> Table:
         remarks = [f"baseline {named[record.id]}"] if record.id in named else []
         remarks += [record.note] if record.note else []
         change = changed.get(record.id)
-        cells = [
-            Cell(_mark(change), style=_way(change)) if change else Cell(""),
+        cells: list[Cell | str] = [
+            Cell("+" if change.better else "!", style=_way(change)) if change else "",
             Cell(str(record.id), record.id),
-            Cell(_when(record)),
-            Cell(_commit(record)),
+            _when(record),
+            _commit(record),
             Cell(format_value(value, record.averages[line.measure]), value),
             Cell("" if math.isnan(delta) or delta == 0 else f"{delta:+.4f}", delta),
-            Cell(ids.show(", ".join(remarks))),
+            ids.show(", ".join(remarks)),
         ]
         rows.append(Row(cells, "flag" if change else ""))
-    heads = [
-        *Head.texts(""),
-        *Head.numbers("id"),
-        *Head.texts("time", "commit"),
-        *Head.numbers(line.measure, ""),
-        *Head.texts("note"),
-    ]
-    return Table(heads, rows)
+    heads = [*Head.texts(""), *Head.numbers("id"), *Head.texts("time", "commit"), *Head.numbers(line.measure, "")]
+    return Table([*heads, *Head.texts("note")], rows)
 
 
 def method(alpha: float) -> str:
@@ -139,10 +129,8 @@ def chart(lines: Sequence[TrendLine]) -> Chart:
 
     left_out = f" (the newest {MOST_LINES} of {len(lines):,} lines)" if len(lines) > MOST_LINES else ""
     lines = sorted(lines, key=lambda line: line.records[-1].time)[-MOST_LINES:] if left_out else lines
-    order = {
-        record.id: i
-        for i, record in enumerate(sorted((r for line in lines for r in line.records), key=lambda r: (r.time, r.id)))
-    }
+    ordered = sorted((r for line in lines for r in line.records), key=lambda record: (record.time, record.id))
+    order = {record.id: i for i, record in enumerate(ordered)}
     values = [v for line in lines for v in line.values if math.isfinite(v)]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     room = 0.08 * (high - low) or 0.05 * abs(high) or 0.5
@@ -156,11 +144,10 @@ def chart(lines: Sequence[TrendLine]) -> Chart:
     def y(value: float) -> float:
         return bottom - (value - low) / (high - low) * (bottom - top)
 
-    parts = [charts.y_axis(y, high, left, right, low)]
-    ends = sorted((r for line in lines for r in line.records), key=lambda r: (r.time, r.id))
-    parts.append(f'<text class="dim" x="{left:g}" y="{bottom + 16:g}">{_day(ends[0])}</text>')
-    if len(ends) > 1:
-        parts.append(f'<text class="end dim" x="{right:g}" y="{bottom + 16:g}">{_day(ends[-1])}</text>')
+    parts = [charts.y_axis(y, charts.ticks(low, high), left, right)]
+    parts.append(f'<text class="dim" x="{left:g}" y="{bottom + 16:g}">{ordered[0].time:%Y-%m-%d}</text>')
+    if len(ordered) > 1:
+        parts.append(f'<text class="end dim" x="{right:g}" y="{bottom + 16:g}">{ordered[-1].time:%Y-%m-%d}</text>')
     row = bottom + 38
     for i, line in enumerate(lines):
         colour, dashes = f"s{i % charts.COLOURS}", charts.dash(i)
@@ -196,23 +183,14 @@ def page(found: Sequence[Sequence[TrendLine]], baselines: Mapping[str, int], alp
     """One HTML file for the lines of several measures."""
     from goldrank.report import html
 
-    measures = [
-        {
-            "name": lines[0].measure,
-            "chart": chart(lines),
-            "lines": [(line, _page_table(line, baselines)) for line in lines],
-            "changes": [
-                Sentence(f"{line.name}: {change.words}", _way(change)) for line in lines for change in line.changes
-            ],
-        }
-        for lines in found
-    ]
+    measures = []
+    for lines in found:
+        changes = [Sentence(f"{line.name}: {change.words}", _way(change)) for line in lines for change in line.changes]
+        tables = [(line, _page_table(line, baselines)) for line in lines]
+        measures.append({"name": lines[0].measure, "chart": chart(lines), "lines": tables, "changes": changes})
     listed = [lines[0].measure for lines in found]
-    values = {
-        "measures": measures,
-        "method": method(alpha),
-        "records": len({record.id for lines in found for line in lines for record in line.records}),
-    }
+    records = len({record.id for lines in found for line in lines for record in line.records})
+    values = {"measures": measures, "method": method(alpha), "records": records}
     title = "History: " + ", ".join(listed[:3]) + ", …" * (len(listed) > 3)
     return html.render("trend.html.jinja", title, values)
 
@@ -228,10 +206,6 @@ def _page_table(line: TrendLine, baselines: Mapping[str, int]) -> Table:
 
 def _when(record: Record) -> str:
     return f"{record.time:%Y-%m-%d %H:%M}"
-
-
-def _day(record: Record) -> str:
-    return f"{record.time:%Y-%m-%d}"
 
 
 def _commit(record: Record) -> str:
