@@ -131,6 +131,8 @@ def test_alignment_is_by_id_not_position():
     turned["queries"] = ["other", *reversed(turned["queries"])]
     for column in turned["measures"].values():
         column["values"] = [0.0, *reversed(column["values"])]
+        if column["average"] == "mean":
+            column["summary"] = sum(column["values"]) / 21
     found = only(gate(scores, rules="RR: -0%", baseline=Scores.from_dict(turned)))
     assert (found.queries, found.worse, found.better) == (20, 0, 0)
 

@@ -174,13 +174,24 @@ def read_run(source: ByteSource, how: Reading) -> Run:
     return Run(TrecRun(source, how.format), name=source.label, notes=tuple(source.notes))
 
 
+TAIL = 1 << 16
+"""Bytes at the end of a file in which its last line is looked for."""
+
+
 def last_tag(source: ByteSource) -> bytes:
     """The tag of a run's last line, which trec_eval prints as the name of the run."""
-    for _, load in deque(source.pieces(), maxlen=1):
-        for line in reversed(load()[: -scan.PAD].tobytes().split(b"\n")):
-            cells = line.split()
-            if len(cells) > 5 and not cells[0].startswith(b"#"):
-                return cells[5]
+    tail = b""
+    if source.compression is None and source.path is not None:
+        with open(source.path, "rb") as file:
+            file.seek(max(0, file.seek(0, 2) - TAIL))
+            tail = file.read()
+    else:
+        for _, load in deque(source.pieces(), maxlen=1):
+            tail = load()[: -scan.PAD].tobytes()
+    for line in reversed(tail.split(b"\n")):
+        cells = line.split()
+        if len(cells) > 5 and not cells[0].startswith(b"#"):
+            return cells[5]
     return b""
 
 
