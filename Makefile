@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test check lint bench docs clean
 
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +15,9 @@ demo: $(VENV)/.demo  ## Evaluate two small retrievers and say what the numbers m
 
 test: $(VENV)/.test  ## Run all tests.
 	$(BIN)/python -m pytest -n auto --dist loadgroup  # tests of Spark share one process and one Java machine
+
+check: lint  ## The fast lane while you work: style, types, tests that are not slow, a tenth of the random cases.
+	GOLDRANK_QUICK=1 $(BIN)/python -m pytest -n auto -m "not slow" $(foreach path,$(SLOW_TO_IMPORT),--ignore $(path))
 
 lint: $(VENV)/.lint  ## Check style and types.
 	$(BIN)/ruff check .

@@ -114,6 +114,7 @@ def test_policies(files: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -151,6 +152,7 @@ def test_bug_is_told_without_traceback(
     assert "internal error: ZeroDivisionError: oops" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["measures", "eval q r -q -o csv", "trec_eval -q q r"])
 def test_closed_pipe_is_no_error(files: Path, arguments: str) -> None:
     for reader in ("head -1", "true"):
@@ -169,6 +171,7 @@ def test_measures_page() -> None:
     assert json.loads(ok("measures", "P", "--json"))["cutoff"] == "needed"
 
 
+@pytest.mark.slow
 def test_convert_round_trip(files: Path) -> None:
     ok("convert", files / "r", files / "r.parquet")
     ok("convert", files / "r.parquet", files / "r.json")
@@ -183,6 +186,7 @@ def test_demo(tmp_path: Path) -> None:
     ok("eval", tmp_path / "demo" / "household.qrels", tmp_path / "demo" / "bm25.run", "-q")
 
 
+@pytest.mark.slow
 def test_control_bytes_do_not_reach_the_terminal(files: Path) -> None:
     (files / "q").write_text("\x1b[31mq1\x1b]0;pwn\x07 0 d1 1\n")
     (files / "r").write_text("\x1b[31mq1\x1b]0;pwn\x07 Q0 d1 1 3.0 r\n")

@@ -16,6 +16,7 @@ FOLDER = places.ROOT / "examples"
 SCRIPTS = sorted(FOLDER.glob("from_*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_example(script, tmp_path):
     done = subprocess.run(

@@ -37,7 +37,10 @@ except goldrank.GoldrankError as error:
 print(json.dumps({"said": said, "grown": peak() - before}))
 """
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="peak memory is asked of Unix")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="peak memory is asked of Unix"),
+]
 
 
 def evaluated(qrels: Path, run: Path) -> dict[str, Any]:

@@ -439,6 +439,7 @@ def loaded_by(tmp_path, rules, run):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_scipy_is_loaded_only_by_rules_that_need_it(tmp_path):
     assert loaded_by(tmp_path, ["RR >= 0.1", "RR: -50% untested", "missing <= 0%"], lowered(8)) == []
     assert loaded_by(tmp_path, ["RR: -1%"], TOP) == []

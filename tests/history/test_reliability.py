@@ -69,6 +69,7 @@ def killed(tmp_path, kills):
     assert acknowledged >= kills / 2, "every other writer is killed after it has written"
 
 
+@pytest.mark.slow
 def test_killed_writers_lose_nothing(tmp_path):
     killed(tmp_path, 60)
 
@@ -97,6 +98,7 @@ LIMITED = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 4_096, 20_000, 40_000, 64_000, 100_000, 200_000, 400_000])
 def test_a_full_disk_loses_nothing(path, limit):
     pytest.importorskip("resource")
@@ -177,6 +179,7 @@ WRITER = """
 """
 
 
+@pytest.mark.slow
 def test_two_writers_at_once(path):
     command = [sys.executable, "-c", textwrap.dedent(WRITER), str(path)]
     writers = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True, env=ENV) for name in "ab"]
@@ -242,6 +245,7 @@ def damaged(path, data, expected):
     return False
 
 
+@pytest.mark.slow
 def test_a_changed_byte_is_seen(filled):
     expected, sound = content(filled), filled.read_bytes()
     rng = random.Random(5)

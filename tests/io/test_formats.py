@@ -339,6 +339,7 @@ def test_json_lines_with_a_long_first_line() -> None:
 # Where it comes from.
 
 
+@pytest.mark.slow
 def test_standard_input(tmp_path: Path) -> None:
     code = (
         "import goldrank, sys; s = goldrank.evaluate(sys.argv[1], '-', 'AP'); "

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers import RUN, SOUND, codes, words
+from lanes import many
 
 import goldrank
 from goldrank import GoldrankError, Scores, evaluate, read_qrels, read_run, read_runs
@@ -89,7 +90,7 @@ def test_parts_are_one_run(form: str, order: str, tmp_path: Path) -> None:
 
 def test_order_of_lines_and_pieces_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scattered lines go through buckets in a file, whatever the size of pieces, buckets and memory."""
-    for seed in range(15):
+    for seed in range(many(15)):
         rng = random.Random(seed)
         qrels, rows = made_up(seed)
         whole = evaluate(qrels, [*rows], MEASURES)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from lanes import many
 
 from goldrank.io import scan
 
@@ -56,7 +57,7 @@ def check(texts: list[str]) -> int:
     return len(todo)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(many(10)))
 def test_decimals_equal_float(seed):
     """200,000 numbers in all, in tables of many sizes, short and long ones mixed or apart."""
     rng = random.Random(seed)
@@ -74,7 +75,7 @@ def test_decimals_near_halves():
     """Numbers that lie between two doubles, or within one part in 10**19 of it: the hardest to round."""
     rng = random.Random(1)
     texts = []
-    for _ in range(20_000):
+    for _ in range(many(20_000)):
         value = rng.random() * 10 ** rng.randrange(0, 6)
         half = (value + np.nextafter(value, np.inf)) / 2 if rng.random() < 0.5 else value
         whole = len(str(int(half)))
@@ -92,7 +93,7 @@ def test_decimals_that_are_exact_ties():
     check([f"{n}.{m:04d}" for n in (0, 1, 9, 10, 99_999_999) for m in range(0, 10_000, 7)])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=True), min_size=1, max_size=20))
 def test_any_printed_float_is_right_or_left(values):
     for show in (repr, "{:.17g}".format, "{:.6f}".format, "{:.4f}".format, "{:e}".format):
@@ -100,7 +101,7 @@ def test_any_printed_float_is_right_or_left(values):
         check([text for text in texts if len(text) < 60] or ["0"])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=many(500), deadline=None)
 @given(st.lists(st.from_regex(r"\A[-+]?[0-9.eE_x,]{1,24}\Z"), min_size=1, max_size=8))
 def test_what_is_no_decimal_is_left(texts):
     """Whatever is done is a number to Python too, and has none of Python's liberties such as 1_000."""
@@ -131,7 +132,7 @@ def test_negative_zero():
 # Integers.
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(
     st.lists(
         st.one_of(st.integers(0, 10**10).map(str), st.from_regex(r"\A[-+0-9/:a ]{1,10}\Z")), min_size=1, max_size=9
@@ -193,7 +194,7 @@ def contents(fields: scan.Fields) -> list[list[bytes]]:
     return [list(line) for line in zip(*(fields.texts(c) for c in range(fields.width)), strict=True)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.one_of(tables(), tables(regular=True)), st.booleans())
 def test_split_equals_bytes_split(table, exact):
     lines, text = table
@@ -216,7 +217,7 @@ def test_split_equals_bytes_split(table, exact):
 
 @example([[b"a", b"b"], [b"c", b"d"]], b" ")
 @example([[b"a", b"b"], [b"c"]], b" ")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.lists(st.lists(FIELD, max_size=4), min_size=1, max_size=6), GAP)
 def test_split_declines_uneven_lines(lines, gap):
     """Lines with different numbers of fields, or none, are never made to look even."""
@@ -238,7 +239,7 @@ def test_control_bytes(control):
     assert scan.split(scan.padded(even)) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(st.one_of(tables(), tables(regular=True)), st.data())
 def test_copy_holds_the_same_lines(table, data):
     lines, text = table
@@ -258,7 +259,7 @@ IDS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(IDS)
 def test_hashes_are_equal_where_ids_are(texts):
     fields = column(texts)
@@ -280,7 +281,7 @@ def test_hashes_of_like_ids_differ():
     assert len(set(hashed.tolist())) == len(set(texts))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(IDS)
 def test_changes(texts):
     found = scan.changes(column(texts).columns(0), len(texts)).tolist()

@@ -18,6 +18,7 @@ import pytest
 from helpers import QRELS, RUN, only_ours, zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lanes import many
 
 from goldrank import GoldrankError, Qrels, Run, evaluate, read_qrels, read_run
 from goldrank.io import formats
@@ -106,7 +107,7 @@ def test_every_prefix_of_compressed_text(pack: str, kind: str) -> None:
 def test_random_cuts_of_long_compressed_runs(pack: str) -> None:
     data = PACK[pack](LONG_RUN)
     rng = random.Random(pack)
-    for size in [rng.randrange(len(data)) for _ in range(100)]:
+    for size in [rng.randrange(len(data)) for _ in range(many(100))]:
         assert only_ours(lambda size=size: notes_of("run", data[:size]), [pack, size]) is None, size
 
 
@@ -165,6 +166,7 @@ def test_random_cuts_of_tables(name: str) -> None:
         assert found is None or name == "arrow stream", size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_changed_bytes_of_tables(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Parquet without checksums cannot tell all changes; none may do worse than give another value."""
@@ -240,14 +242,14 @@ def use(data: bytes) -> None:
         only_ours(lambda format=format: read_qrels(io.BytesIO(data), format=format).text, [format, data])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(many(40)))
 def test_soup(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(10):
         use(soup(rng))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes(data: bytes) -> None:
     use(data)
@@ -261,7 +263,7 @@ LINES = st.lists(
 ).map(b"\n".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(LINES)
 def test_any_lines(data: bytes) -> None:
     use(data)

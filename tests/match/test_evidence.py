@@ -142,6 +142,7 @@ NAMES = ("SpanRecall", "SpanPrecision", "SpanIoU", "SpanF", "SpanPrecisionOmega"
 @pytest.mark.parametrize("unit", ["char", "token"])
 @settings(deadline=None)
 @given(some_items(), st.lists(SPAN, max_size=6), st.sampled_from([None, 1, 2, 4]), st.sampled_from([1.0, 0.5, 0.0]))
+@pytest.mark.slow
 def test_measures_equal_sets(
     unit: str, items: list[TextItem], chunks: list[Span], k: int | None, coverage: float
 ) -> None:

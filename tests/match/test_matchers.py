@@ -17,6 +17,7 @@ import places
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lanes import many
 from rapidfuzz import fuzz
 from rouge import Rouge as RougePackage
 from rouge_score.rouge_scorer import RougeScorer
@@ -163,6 +164,7 @@ def test_counts_are_the_definition(name: str) -> None:
     assert degrees_of(matcher(name), pairs).tolist() == [by_definition(name, *pair) for pair in pairs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTED)
 @pytest.mark.parametrize(
     "limits",
@@ -208,6 +210,7 @@ def test_hand_made_values() -> None:
 # Decisions.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_decisions_are_enough_of_degrees(name: str) -> None:
     """At every degree that occurs, and at the next numbers on both sides of it."""
@@ -229,7 +232,7 @@ PLAIN = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12).map(" ".join
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if matcher(name).threshold is not None])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30), deadline=None)
 @given(
     pairs=st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=5), numerator=st.integers(0, 12), sign=st.booleans()
 )

@@ -42,6 +42,7 @@ def test_words(text: str, expected: list[str]) -> None:
     assert has_words(text) == bool(expected)
 
 
+@pytest.mark.slow
 def test_every_character_is_cut_alike_by_words_and_spans() -> None:
     for begin in (*range(0, 0x33000, 64), *range(0xE0000, 0xE0200, 64), sys.maxunicode - 63):
         text = " ".join(f"a{c}b {c} c{c}" for c in map(chr, range(begin, begin + 64)))

@@ -182,6 +182,7 @@ def test_many_queries() -> None:
     assert evaluate(qrels, io.BytesIO(text), "AP")["AP"] == pytest.approx(6_667 / 20_000, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["distinct", "one"])
 def test_many_documents(score: str) -> None:
     """Row 91: 200,000 documents in one query, every fourth one judged; the even ones of them are relevant."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import many
 from random_measures import ALL, NAMES, PLAIN, random_data, random_measure, random_option
 
 from goldrank import AspectQrels, Preferences, evaluate, parse
@@ -18,7 +19,7 @@ from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.measures import REGISTRY, Measure, make
 from goldrank.measures.options import COMMON, MAX_CUTOFF, Choice, Number
 
-EXAMPLES = 70
+EXAMPLES = many(70, 12)
 """Random rankings for each measure and each property."""
 
 Qrels = dict[str, dict[str, int]]
@@ -286,7 +287,7 @@ def test_moving_a_relevant_document_up(name):
         before, after = values(qrels, run, measure)[query], values(qrels, other, measure)[query]
         assert after >= before - 1e-12, f"{measure}: {before} -> {after}"
         moved += 1
-    assert moved > EXAMPLES / 4
+    assert moved > EXAMPLES / 5
 
 
 @pytest.mark.parametrize("name", MONOTONE)

@@ -9,10 +9,11 @@ from typing import Any
 
 import ir_measures
 import pytest
+from lanes import many
 
 from goldrank import AspectQrels, evaluate
 
-CASES = 500
+CASES = many(500)
 
 Table = dict[str, dict[str, Any]]
 

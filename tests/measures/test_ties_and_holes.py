@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import many
 
 from goldrank import evaluate, parse, worth_judging
 from goldrank.data.scores import Scores
@@ -77,7 +78,7 @@ MEASURES = [
 @pytest.mark.parametrize("measure", MEASURES)
 def test_expected_is_the_mean_over_all_orders(measure):
     rng = random.Random(measure)
-    for _ in range(15):
+    for _ in range(many(15)):
         qrels, run = tied_data(rng)
         values = values_of([(qrels, ranking) for ranking in orders(run)], measure)
         ours = evaluate({"q": qrels}, {"q": run}, measure, ties="expected", overlap="allow")[measure]
@@ -113,7 +114,7 @@ MONOTONE = [
 @pytest.mark.parametrize("measure", MONOTONE)
 def test_bounds_over_ties_are_the_extremes(measure):
     rng = random.Random(measure)
-    for _ in range(15):
+    for _ in range(many(15)):
         qrels, run = tied_data(rng)
         values = values_of([(qrels, ranking) for ranking in orders(run)], measure)
         scores = evaluate({"q": qrels}, {"q": run}, measure, ties="bounds", overlap="allow")
@@ -127,7 +128,7 @@ def test_tie_aware_ndcg_is_scikit_learns():
     from sklearn.metrics import dcg_score, ndcg_score
 
     rng = random.Random("scikit-learn")
-    for _ in range(200):
+    for _ in range(many(200)):
         size = rng.randint(2, 12)
         grades = [rng.randint(0, 4) for _ in range(size)]
         scores = [rng.randint(0, 4) for _ in range(size)]
@@ -195,7 +196,7 @@ def labelings(qrels: Docs, ranking: list[str], top: int) -> list[Docs]:
 @pytest.mark.parametrize("measure", [*MONOTONE, "R", "nDCG", "GMAP", "F@3", "R_cap@3", "BinG", "Q@3", "GAP"])
 def test_bounds_from_unjudged_documents_are_the_extremes(measure):
     rng = random.Random(measure)
-    for _ in range(40):
+    for _ in range(many(40, 20)):
         qrels, ranking = hole_data(rng)
         top = max(1, *qrels.values())
         values = values_of([(one, ranking) for one in labelings(qrels, ranking, top)], measure)

@@ -148,7 +148,7 @@ class Tags(HTMLParser):
 NAME = "<script>alert(1)</script>"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def results():
     qrels = {f"q{i}": {"d": 1, "e": 2} for i in range(12)}
     runs = {"old": {q: ["x", "d", "e"] for q in qrels}, NAME: {q: ["e", "d"] for q in qrels}}

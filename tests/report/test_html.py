@@ -9,6 +9,8 @@ from goldrank import compare
 from goldrank.data.scores import Column, Scores
 from goldrank.report import comparison_page, render
 
+pytestmark = pytest.mark.slow
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
     "--no-sandbox",
