@@ -29,36 +29,24 @@ NamedRuns = (
 """What surely holds several runs. A `Run` is a mapping too, so that one run matches both overloads; the first wins."""
 
 
+class EvaluateOptions(Policies, total=False):
+    """What `evaluate` takes by name."""
+
+    convention: str | Convention
+    format: str | None
+    depth: int | None
+    shard: str | None
+    max_memory: str | int | None
+
+
 @overload
 def evaluate(
-    qrels: JudgementsLike,
-    run: NamedRuns,
-    measures: MeasuresLike = ...,
-    *,
-    convention: str | Convention = ...,
-    format: str | None = ...,
-    depth: int | None = ...,
-    shard: str | None = ...,
-    max_memory: str | int | None = ...,
-    **policies: Unpack[Policies],
+    qrels: JudgementsLike, run: NamedRuns, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
 ) -> ScoresByRun: ...
-
-
 @overload
 def evaluate(
-    qrels: JudgementsLike,
-    run: RunLike,
-    measures: MeasuresLike = ...,
-    *,
-    convention: str | Convention = ...,
-    format: str | None = ...,
-    depth: int | None = ...,
-    shard: str | None = ...,
-    max_memory: str | int | None = ...,
-    **policies: Unpack[Policies],
+    qrels: JudgementsLike, run: RunLike, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
 ) -> Scores: ...
-
-
 def evaluate(
     qrels: JudgementsLike,
     run: RunLike | RunsLike,
