@@ -36,7 +36,7 @@ def test_repeated_documents_keep_every_place() -> None:
     placed = place([["a", "a", "x", "b"], ["b"]], [["a", "b"], ["b"]])
     assert placed.rank.tolist() == [1, 2, 4, 1]
     assert placed.novel.tolist() == [True, False, True, True]
-    assert placed.per_aspect.rank.tolist() == [1, 4, 1]
+    assert placed.per_label.rank.tolist() == [1, 4, 1]
     assert placed.retrieved.tolist() == [4, 1]
 
 

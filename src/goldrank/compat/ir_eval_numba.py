@@ -47,7 +47,7 @@ def recall(actual: Array, predicted: Array, k: int, *, as_released: bool = False
     """
     if as_released and is_whole(k) and k < 1:
         everything = _placed([actual], [predicted], len(predicted))
-        return float(sliced_values("R", k, everything.per_aspect, IR_EVAL_NUMBA)[0])
+        return float(sliced_values("R", k, everything.per_label, IR_EVAL_NUMBA)[0])
     return _one("R", actual, predicted, k)
 
 
@@ -153,7 +153,7 @@ def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
     depth = positive(k)
     placed = _placed([actual], [predicted], depth)
     if name in ("P", "R", "F"):
-        placed = placed.per_aspect  # a repeated prediction counts once
+        placed = placed.per_label  # a repeated prediction counts once
     return float(values(name, depth, placed, IR_EVAL_NUMBA)[0])
 
 

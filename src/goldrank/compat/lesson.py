@@ -315,7 +315,7 @@ def _at_k(name: str, ranking: Ids, judged: Any, k: Any, as_released: bool) -> fl
 def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.ndarray:
     """One value per query at k, which may be 0 and, where the released code has a value for that, negative."""
     if name in ("P", "R"):
-        placed = placed.per_aspect  # a repeated document counts once
+        placed = placed.per_label  # a repeated document counts once
     if k == 0 and not isinstance(k, bool):
         return np.zeros(len(placed))
     if as_released and is_whole(k) and k < 0 and name not in ("P", "nDCG"):

@@ -157,7 +157,7 @@ class RetrievalRecall(BaseMetric):
         return same if self.as_released else is_part
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
-        return self._at("R", placed.per_aspect, k)
+        return self._at("R", placed.per_label, k)
 
 
 class RetrievalRecallAll(BaseMetric):
@@ -175,7 +175,7 @@ class RetrievalRecallAll(BaseMetric):
     released_repeats = "each"
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
-        return self._at("RecallAll", placed.per_aspect, k)
+        return self._at("RecallAll", placed.per_label, k)
 
 
 class RetrievalRecallAny(BaseMetric):

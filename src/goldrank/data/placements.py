@@ -88,7 +88,7 @@ class Placements:
     """Whether several rows may have one label, or one rank.
 
     A document that a ranking repeats has a row for each time; a text that covers two references has two rows of one
-    rank, in the order of the references. The views `per_aspect`, `per_rank` and `one_to_one` say what counts then.
+    rank, in the order of the references. The views `per_label`, `per_rank` and `one_to_one` say what counts then.
     """
     lengths: Lengths | None = None
     """The lengths of retrieved texts, where somebody counted them."""
@@ -218,7 +218,7 @@ class Placements:
         return first
 
     @cached_property
-    def per_aspect(self) -> Placements:
+    def per_label(self) -> Placements:
         """Each judgement once, where it first appears: what recall of references counts."""
         return replace(self.where(self.novel), shared=False) if self.shared else self
 

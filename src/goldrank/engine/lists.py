@@ -1,7 +1,7 @@
 """The engine for rankings that are plain lists of ids, best first. It needs numpy and nothing else.
 
 A list has no scores, so there are no ties, and ids are compared as they are. A document that a list repeats
-keeps every place that it takes; `Placements.per_aspect` is the view in which only its first counts.
+keeps every place that it takes; `Placements.per_label` is the view in which only its first counts.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
     elif credit == "pairs":
         values = measure(pairs.every_row)
     elif isinstance(rule, str):
-        values = measure(pairs.per_aspect if rule == "references" else pairs.per_rank)
+        values = measure(pairs.per_label if rule == "references" else pairs.per_rank)
     else:
         values = measure.with_kernel(rule, pairs)
     return values.clip(max=measure.declaration.high)

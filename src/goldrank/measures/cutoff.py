@@ -118,7 +118,7 @@ def harmonic(precision: np.ndarray, recall: np.ndarray, weight: float) -> np.nda
 
 def _f_of_texts(p: Placements, *, k: int, rel: float, beta: float) -> np.ndarray:
     """Precision counts texts, recall references."""
-    return harmonic(precision(p.per_rank, k=k, rel=rel), recall(p.per_aspect, k=k, rel=rel), beta**2)
+    return harmonic(precision(p.per_rank, k=k, rel=rel), recall(p.per_label, k=k, rel=rel), beta**2)
 
 
 @_at_k(

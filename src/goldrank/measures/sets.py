@@ -58,7 +58,7 @@ def set_recall(p: Placements, *, rel: float = 1) -> np.ndarray:
 def _set_f_of_texts(p: Placements, *, rel: float, beta: float, weight: float | None) -> np.ndarray:
     """Precision counts texts, recall references."""
     by = beta**2 if weight is None else weight
-    return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_aspect, rel=rel), by)
+    return harmonic(set_precision(p.per_rank, rel=rel), set_recall(p.per_label, rel=rel), by)
 
 
 @_unordered(

@@ -28,7 +28,7 @@ def cover(t: Passages, *, k: int | None, rel: float = 1) -> np.ndarray:
     >>> evaluate_texts(items, "Cover@1", matcher="contains")["Cover@1"]
     0.5
     """
-    return recall(t.pairs.per_aspect, k=k, rel=rel)
+    return recall(t.pairs.per_label, k=k, rel=rel)
 
 
 @_measure(
@@ -48,7 +48,7 @@ def cover_all(t: Passages, *, k: int, rel: float = 1) -> np.ndarray:
     >>> scores["CoverAll@1"], scores["CoverAll@2"]
     (0.0, 1.0)
     """
-    return recall_all(t.pairs.per_aspect, k=k, rel=rel)
+    return recall_all(t.pairs.per_label, k=k, rel=rel)
 
 
 _cost = partial(_measure, needs_relevant=False, higher_is_better=False, cite="goldrank 0.2")

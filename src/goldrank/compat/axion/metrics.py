@@ -145,7 +145,7 @@ class RetrievalMetric:
 
     def results(self, batch: Batch) -> list[MetricEvaluationResult]:
         """The results of items that are read already."""
-        measured = self._measured(batch, batch.placed if self.as_released else batch.placed.per_aspect)
+        measured = self._measured(batch, batch.placed if self.as_released else batch.placed.per_label)
         return [
             self._result(math.nan, reason) if reason is not None else result
             for reason, result in zip(batch.reasons, measured, strict=True)

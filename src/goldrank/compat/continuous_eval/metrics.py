@@ -238,7 +238,7 @@ class PrecisionRecallF1(_MatchingMetric):
         pairs = self._placed([texts[:k] for texts in retrieved], truths, release, each=release == "0.2")
         counted = pairs.every_row if release == "0.2" else pairs.per_rank
         precision = values("SetP", None, counted, CONTINUOUS_EVAL)
-        recall = values("SetR", None, pairs.per_aspect, CONTINUOUS_EVAL)
+        recall = values("SetR", None, pairs.per_label, CONTINUOUS_EVAL)
         f1 = harmonic(precision, recall, 1.0)
         return {"context_precision": precision, "context_recall": recall, "context_f1": f1}
 
