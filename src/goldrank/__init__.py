@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 _MODULES = {
     "evaluation.documents": "evaluate",
