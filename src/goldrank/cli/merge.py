@@ -17,7 +17,8 @@ def command(scores: tuple[str, ...], output: str | None, name: str | None) -> No
 
     Shards are made with `goldrank eval QRELS RUN --shard 1/8 --save 1.json`, or with judgements that were split.
     """
-    from goldrank.data.scores import Scores, score_parts
+    from goldrank.data.score_table import score_parts
+    from goldrank.data.scores import Scores
 
     merged = Scores.merge([Scores.load(path) for path in scores], run=name)
     if output:

@@ -47,7 +47,7 @@ def command(
     The table is printed first, so that nothing is lost if the history cannot be written; the exit code is 3 then.
     Several runs with one label are recorded as LABEL/RUN.
     """
-    from goldrank.data.scores import score_parts
+    from goldrank.data.score_table import score_parts
     from goldrank.history import History
 
     for tag in tags:

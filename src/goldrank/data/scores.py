@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank import ids
-from goldrank.data.table import Cell, Head, Part, Sentence, Table, note_sentences, notebook_html, plain, warnings_first
 from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
 from goldrank.notes import Note
 
@@ -312,10 +310,14 @@ class Scores(Mapping[str, float]):
         }
 
     def __repr__(self) -> str:
-        return plain(score_parts([self]))
+        from goldrank.data import score_table
+
+        return score_table.text([self])
 
     def _repr_html_(self) -> str:
-        return notebook_html(score_parts([self]))
+        from goldrank.data import score_table
+
+        return score_table.fragment([self])
 
 
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
@@ -378,10 +380,14 @@ class ScoresByRun(Mapping[str, Scores]):
         return cls([Scores.from_dict(scores, str(path)) for scores in data.get("runs", ())])
 
     def __repr__(self) -> str:
-        return plain(score_parts(list(self.values())))
+        from goldrank.data import score_table
+
+        return score_table.text(list(self.values()))
 
     def _repr_html_(self) -> str:
-        return notebook_html(score_parts(list(self.values())))
+        from goldrank.data import score_table
+
+        return score_table.fragment(list(self.values()))
 
 
 def format_value(value: float, average: str = "mean") -> str:
@@ -389,25 +395,6 @@ def format_value(value: float, average: str = "mean") -> str:
     if math.isnan(value):
         return "nan"
     return f"{value:,.0f}" if average == "sum" and value == int(value) else f"{value:.4f}"
-
-
-def score_parts(scores: Sequence[Scores]) -> list[Part]:
-    """What people see of scores: a table, measures down and runs across, and the notes below."""
-    found = list(dict.fromkeys(name for run in scores for name in run.columns))
-    rows = [[Cell(name), *(_cell(run, name) for run in scores)] for name in found]
-    heads = [*Head.texts("measure"), *Head.numbers(*(ids.show(run.run) for run in scores))]
-    counted = dict.fromkeys(_headline(run) for run in scores)
-    notes = [note for run in scores for note in note_sentences(run.notes, ids.show(run.run) if len(scores) > 1 else "")]
-    return [Table(heads, rows), *(Sentence(text, "remark") for text in counted), *warnings_first(notes)]
-
-
-def _cell(scores: Scores, name: str) -> Cell:
-    column = scores.columns.get(name)
-    return Cell(format_value(column.summary, column.average), column.summary) if column else Cell("")
-
-
-def _headline(scores: Scores) -> str:
-    return f"{len(scores.queries):,} queries" + (f", {scores.convention}" if scores.convention else "")
 
 
 def _plain(column: Column) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from goldrank.data.blocks import USUAL, BlockSource, Plan
 from goldrank.data.qrels import Qrels
-from goldrank.engine.streaming import processors
 from goldrank.errors import MemoryLimitError, OptionError
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -78,6 +77,13 @@ def check(limit: int, needed: int, what: str, where: str, hint: str) -> None:
             where=where,
             hint=hint,
         )
+
+
+def processors() -> int:
+    """How many threads can run at once."""
+    from goldrank.engine import streaming  # it brings threads, which runs in memory do without
+
+    return streaming.processors()
 
 
 def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:

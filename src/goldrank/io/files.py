@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeGuard
-from urllib.parse import unquote
 
 import numpy as np
 
@@ -76,6 +75,10 @@ def _walk(folder: Path, root: Path) -> Iterator[Part]:
 def _part(path: Path, root: Path) -> Part:
     folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
     pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
+    if not pairs:
+        return path, ()
+    from urllib.parse import unquote
+
     return path, tuple((name, None if value == NO_VALUE else unquote(value)) for name, value in pairs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from goldrank.data.scores import score_parts
+from goldrank.data.score_table import score_parts
 from goldrank.data.table import Part, Sentence, facts
 from goldrank.gating.baseline import Baseline
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldrank.data.scores import ScoresByRun, score_parts
+from goldrank.data.score_table import score_parts
+from goldrank.data.scores import ScoresByRun
 from goldrank.data.table import Fold, Part, Sentence
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@1", "R@5", "Judged@5")

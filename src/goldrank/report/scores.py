@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import repeat
 
 from goldrank import ids
-from goldrank.data.scores import Column, Scores, format_value, score_parts
+from goldrank.data.score_table import score_parts
+from goldrank.data.scores import Column, Scores, format_value
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, html, note_sentences, plain
 from goldrank.report import latex, markdown, separated
 

@@ -7,7 +7,8 @@ from html import escape
 
 from goldrank import ids
 from goldrank.data.explanation import Explanation
-from goldrank.data.scores import Scores, score_parts
+from goldrank.data.score_table import score_parts
+from goldrank.data.scores import Scores
 from goldrank.data.table import html
 from goldrank.report.coverage import CoverageCurves
 from goldrank.report.html import page
