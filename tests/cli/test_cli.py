@@ -100,11 +100,13 @@ def test_by_query_file_and_save(files: Path) -> None:
     assert json.loads((files / "s.json").read_text())["format"] == "goldrank-scores"
 
 
+@pytest.mark.slow
 def test_standard_input(files: Path) -> None:
     assert "0.6667" in ok("eval", files / "q", "-", "-m", "AP", stdin=RUN)
     assert "only once" in refused("eval", "-", "-", stdin=RUN)
 
 
+@pytest.mark.slow
 def test_policies(files: Path) -> None:
     (files / "r").write_text("".join(RUN.splitlines(keepends=True)[:3]))
     assert "0.4167" in ok("eval", files / "q", files / "r", "-m", "AP")  # (5/6 + 0) / 2
@@ -163,6 +165,7 @@ def test_closed_pipe_is_no_error(files: Path, arguments: str) -> None:
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_measures_page() -> None:
     assert "nDCG" in ok("measures")
     page = ok("measures", "ndcg_cut_10")
@@ -179,6 +182,7 @@ def test_convert_round_trip(files: Path) -> None:
     assert "0.6667" in ok("eval", files / "q.json", files / "r.json", "-m", "AP")
 
 
+@pytest.mark.slow
 def test_demo(tmp_path: Path) -> None:
     text = ok("demo", "--write", tmp_path / "demo")
     assert "bm25" in text
@@ -207,6 +211,7 @@ def test_query_named_all(files: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_progress_shows_on_a_terminal_only(files: Path) -> None:
     """With no delay at all, a terminal sees the bar; a pipe never does."""

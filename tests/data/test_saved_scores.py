@@ -98,6 +98,7 @@ def _paths(value: Any, before: str = "") -> list[str]:
 WRONG = (None, True, 0, -1, 7, 0.25, 1e308, -1e-9, "", "x", [], {}, ["a"], {"a": 1}, "nan", 10**30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_mutated_files_are_refused_or_consistent(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)

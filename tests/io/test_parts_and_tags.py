@@ -62,6 +62,7 @@ WRITERS: dict[str, tuple[str, Callable[[Path, Rows], object]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", WRITERS)
 @pytest.mark.parametrize("order", ["neighbours", "scattered"])
 def test_parts_are_one_run(form: str, order: str, tmp_path: Path) -> None:
@@ -267,6 +268,7 @@ def tagged(tmp_path: Path, form: str, order: str) -> tuple[Path, dict[str, Rows]
     return path, runs, qrels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["trec", "parquet"])
 @pytest.mark.parametrize("order", ["one by one", "by query", "shuffled"])
 def test_runs_by_tag(form: str, order: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
