@@ -169,8 +169,8 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
     """One measure or several, each once; None stands for the `usual` ones. Functions get names that differ."""
     if measures is None:
         listed: list[MeasureLike] = list(usual)
-    elif isinstance(measures, str) or callable(measures):
-        listed = [measures]
+    elif isinstance(measures, str) or callable(measures) or not isinstance(measures, Iterable):
+        listed = [measures]  # what is no measure is refused below
     else:
         listed = list(measures)
     if not listed:
