@@ -253,7 +253,7 @@ def test_a_function_that_does_not_fit():
     with pytest.raises(InputError, match="no measures"):
         parse_all([])
     for wrong in (3, 1.5, [3], {"AP": 3}.values()):
-        with pytest.raises(MeasureError, match="not (int|float)"):
+        with pytest.raises(MeasureError, match=r"not (int|float)"):
             evaluate(QRELS, RUN, wrong)
 
 
