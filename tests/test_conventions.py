@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pickle
 import random
 
 import pytest
 
-from goldrank import evaluate, explain_difference
+from goldrank import History, Scores, compare, evaluate, explain_difference, gate
 from goldrank.cli import run as goldrank
-from goldrank.conventions import CONVENTIONS
+from goldrank.conventions import CONVENTIONS, Convention
+from goldrank.data.scores import ScoresByRun
 
 
 def test_all_of_them_are_there():
@@ -84,3 +87,74 @@ def test_command(tmp_path, monkeypatch, capsys):
     assert "missing: zero -> skip: 1.0000 (+0.5000)" in text
     assert text.count("trec_eval-9   1.0000") == 2
     assert goldrank([*arguments, "--conventions", "trec_eval-10", "nobody"]) == 2
+
+
+# A column is found by what was asked for, whatever options the convention added to its name.
+
+QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
+RUNS = {"one": {"q1": ["a", "x"], "q2": ["y", "c"]}, "two": {"q1": ["x", "y"], "q2": ["c", "y"]}}
+ASKED = ["P@1", "R@2", "nDCG@2", "AP", "RR", "Success@2", "DCG"]
+OWN = Convention("own", options={"nDCG": {"gain": "exp2", "cut_ideal": False}, "P": {"divisor": "retrieved"}})
+
+
+@pytest.mark.parametrize("convention", [*CONVENTIONS, OWN], ids=str)
+def test_a_column_is_found_by_what_was_asked(convention, tmp_path):
+    scores = evaluate(QRELS, RUNS["one"], ASKED, convention=convention)
+    scores.save(tmp_path / "scores.json")
+    by_run = evaluate(QRELS, RUNS, ASKED, convention=convention)
+    by_run.save(tmp_path / "runs.json")
+    with History.open(tmp_path / "history.db", create=True) as history:
+        recorded = history.scores(history.record(scores))
+    again = [
+        Scores.load(tmp_path / "scores.json"),
+        ScoresByRun.load(tmp_path / "runs.json")["one"],
+        by_run["one"],
+        recorded,
+        pickle.loads(pickle.dumps(scores)),
+        Scores.merge([scores]),
+    ]
+    for measure, full in zip(ASKED, scores.measures, strict=True):
+        assert scores[measure] == scores[full]
+        assert measure in scores
+        for other in again:
+            assert other[measure] == scores[full]
+            assert other.mean[measure] == other.mean[full]
+            assert other.per_query[measure] == scores.per_query[full]
+            assert (other.n[measure], other.std[measure]) == (scores.n[full], scores.std[full])
+    # What was not asked for is not found, though a column of the same name has other options.
+    with pytest.raises(KeyError):
+        scores["nDCG(gain={0: 1, 1: 3})@2"]
+    with pytest.raises(KeyError):
+        scores.mean["P@7"]
+
+
+def test_an_option_that_was_asked_for_is_not_left_out():
+    scores = evaluate(QRELS, RUNS["one"], ["P(rel=2)@1"], convention="axion")
+    assert "P@1" not in scores
+    assert "P(rel=2)@1" in scores
+
+
+@pytest.mark.parametrize("convention", ["axion", "sklearn", "ir_eval_numba", OWN], ids=str)
+def test_comparisons_and_gates_find_it_too(convention, tmp_path):
+    both = evaluate(QRELS, RUNS, ASKED, convention=convention)
+    compared = compare(both, measures=["P@1", "nDCG@2"])
+    assert compared.measures == (both["one"].spelled("P@1"), both["one"].spelled("nDCG@2"))
+    assert compared["P@1", "one", "two"].difference == both["two"]["P@1"] - both["one"]["P@1"]
+    direct = compare(QRELS, RUNS, ["P@1", "nDCG@2"], convention=convention)
+    assert direct["nDCG@2", "one", "two"].difference == compared["nDCG@2", "one", "two"].difference
+    verdict = gate(both["one"], rules=["P@1 >= 0.5", "nDCG@2: -1%"], baseline=both["one"])
+    assert [finding.status for finding in verdict.findings] == ["pass", "pass"]
+
+
+def test_the_command_line_finds_it_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
+    # A document that the list repeats: allowed by the convention, not by goldrank's own.
+    (tmp_path / "run.json").write_text(json.dumps({"q1": ["a", "a"], "q2": ["c"]}))
+    arguments = ["qrels.json", "run.json", "-m", "P@1"]
+    assert goldrank(["eval", *arguments, "--convention", "axion"]) == 0
+    assert "1.0000" in capsys.readouterr().out
+    assert goldrank(["eval", *arguments]) == 2
+    assert goldrank(["gate", "qrels.json", "run.json", "--convention", "axion", "--rule", "P@1 >= 0.5"]) == 0
+    assert goldrank(["record", *arguments, "--convention", "axion", "--db", "history.db"]) == 0
+    assert goldrank(["history", "-m", "P@1", "--db", "history.db"]) == 0

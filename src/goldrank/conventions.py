@@ -150,6 +150,12 @@ CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_COMPATI
 DEFAULT = TREC_EVAL_10
 
 
+def options_of(label: str) -> dict[str, Mapping[str, object]]:
+    """The options of the convention that a label begins with; none if it is nobody's."""
+    named = CONVENTIONS.get(label.partition(",")[0])
+    return dict(named.options) if named else {}
+
+
 def get(convention: str | Convention) -> Convention:
     """A convention by name."""
     if isinstance(convention, Convention):

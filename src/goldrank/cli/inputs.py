@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from goldrank import conventions
 from goldrank.data.blocks import BlockSource
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
@@ -24,7 +25,13 @@ def open_qrels(path: str, policies: Mapping[str, Any], format: str | None = None
     """Judgements, by the policy for repeated ones."""
     from goldrank.io import read_qrels
 
-    return read_qrels(path, format=format, judgements=policies["judgements"] or "error")
+    return read_qrels(path, format=format, judgements=_policy("judgements", policies))
+
+
+def _policy(name: str, policies: Mapping[str, Any]) -> str:
+    """What was chosen, else what the convention says."""
+    chosen: str | None = policies[name]
+    return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
 
 
 def open_runs(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, Run]:
@@ -33,7 +40,7 @@ def open_runs(given: Sequence[str], policies: Mapping[str, Any], format: str | N
 
     once(given)
     files = [named_file(text) for text in given]
-    opened = [read_run(path, format=format, duplicates=policies["duplicates"] or "error") for _, path in files]
+    opened = [read_run(path, format=format, duplicates=_policy("duplicates", policies)) for _, path in files]
     names = [name or own for (name, _), own in zip(files, distinct(opened), strict=True)]
     for name in names:
         if names.count(name) > 1:

@@ -113,7 +113,7 @@ def compare(
                 f"scores are compared as they are; {(given or ['convention'])[0]} has no meaning for them",
                 hint="Either compare(qrels, runs, measures), or compare(scores, measures=...).",
             )
-        asked = None if measures is None else {str(measure) for measure in parse_all(measures)}
+        asked = None if measures is None else {_spelled(measure, systems) for measure in parse_all(measures)}
     names = [system.run for system in systems]
     _check_names(names, baseline)
     notes: list[Note] = []
@@ -158,6 +158,11 @@ def _scores_of(given: object) -> list[Scores] | None:
         system if system.run == name else replace(system, run=str(name))
         for name, system in zip(given, scores, strict=True)
     ]
+
+
+def _spelled(measure: Measure, systems: Sequence[Scores]) -> str:
+    """A measure as the first system that has it spells it."""
+    return next((system.spelled(measure) for system in systems if measure in system), str(measure))
 
 
 def _curve_measures(wanted: Sequence[Measure]) -> list[Measure]:

@@ -235,6 +235,9 @@ class Comparison(Tabular):
         name = str(given)
         if name in self.measures:
             return name
+        for scores in self.scores:
+            if name in scores and scores.spelled(name) in self.measures:
+                return scores.spelled(name)
         name = str(parse(name))
         if name not in self.measures:
             hint = did_you_mean(name, self.measures)

@@ -48,6 +48,7 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
             )
             for key, both in first.bounds.items()
         },
+        options=first.options,
     )
 
 

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from goldrank.conventions import options_of
+from goldrank.data.by_measure import ByMeasure
 from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
 from goldrank.notes import Note
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from goldrank.data.explanation import Explanation
 
+Value = TypeVar("Value")
 FORMAT = "goldrank-scores"
 FORMAT_BY_RUN = "goldrank-scores-by-run"
 VERSION = 2
@@ -108,6 +111,8 @@ class Scores(Mapping[str, float]):
     """By measure, how far it could move; made with ties='bounds' or bounds='unjudged'."""
     explainer: Callable[[str], Explanation] | None = None
     """For scores of texts: shows one question's matches. It is not kept in copies that leave the process."""
+    options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """What the convention gave to measures that were asked for without: columns are found without it, too."""
 
     def explain(self, query: str) -> Explanation:
         """Which retrieved text covered which reference of a question, by which rule and which words."""
@@ -132,41 +137,45 @@ class Scores(Mapping[str, float]):
     @property
     def mean(self) -> dict[str, float]:
         """Each measure's summary: the mean over queries (a sum for counts, geometric for GMAP)."""
-        return {name: column.summary for name, column in self.columns.items()}
+        return self._each(lambda column: column.summary)
 
     @property
     def std(self) -> dict[str, float]:
         """Each measure's standard deviation over queries (of a sample, n - 1)."""
-        return {
-            name: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan
-            for name, column in self.columns.items()
-        }
+        return self._each(
+            lambda column: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan
+        )
 
     @property
     def n(self) -> dict[str, int]:
         """Over how many queries each summary was taken."""
-        return {name: len(column.counted) for name, column in self.columns.items()}
+        return self._each(lambda column: len(column.counted))
 
     @property
     def per_query(self) -> dict[str, dict[str, float]]:
         """Each measure's value by query."""
-        return {
-            name: dict(zip(self.queries, column.values.tolist(), strict=True)) for name, column in self.columns.items()
-        }
+        return self._each(lambda column: dict(zip(self.queries, column.values.tolist(), strict=True)))
+
+    def _each(self, of: Callable[[Column], Value]) -> ByMeasure[Value]:
+        return ByMeasure(((name, of(column)) for name, column in self.columns.items()), self.spelled)
+
+    def spelled(self, measure: object) -> str:
+        """The full spelling of a column, from any spelling of what was asked for, with the convention's options or not."""
+        name = str(measure)
+        if name in self.columns:
+            return name
+        from goldrank.measures import parse
+
+        parsed = parse(name)
+        for full in map(str, (parsed, parsed.having(self.options.get(parsed.name, {})))):
+            if full in self.columns:
+                return full
+        hint = did_you_mean(name, self.columns)
+        raise NotMeasuredError(f"{parsed} was not measured; there are: {', '.join(self.columns)}", hint=hint)
 
     def column(self, measure: object) -> Column:
         """One measure's column, by any of its spellings."""
-        name = str(measure)
-        if name in self.columns:
-            return self.columns[name]
-        from goldrank.measures import parse
-
-        name = str(parse(name))
-        if name not in self.columns:
-            known = ", ".join(self.columns)
-            hint = did_you_mean(name, self.columns)
-            raise NotMeasuredError(f"{name} was not measured; there are: {known}", hint=hint)
-        return self.columns[name]
+        return self.columns[self.spelled(measure)]
 
     # A mapping over measures.
 
@@ -250,8 +259,11 @@ class Scores(Mapping[str, float]):
             counts = {key: _of_type(count, int, key) for key, count in _of_type(data["counts"], dict, "counts").items()}
             notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
             run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
-            origin: Callable[[], Mapping[str, Any]] = partial(dict, _of_type(data["provenance"], dict, "provenance"))
-            return cls(run, queries, columns, counts, notes, convention, origin, bounds)
+            provenance = _of_type(data["provenance"], dict, "provenance")
+            options = _of_type(provenance.get("options", options_of(convention)), dict, "options")
+            for name, given in options.items():
+                _of_type(given, dict, f"options of {name}")
+            return cls(run, queries, columns, counts, notes, convention, partial(dict, provenance), bounds, None, options)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
             raise InputError(f"saved scores are damaged: {error}", where=where) from None
 

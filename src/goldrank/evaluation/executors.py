@@ -120,6 +120,7 @@ def evaluate(qrels: Any, run: Run, wanted: Sequence[Measure], rules: Convention,
         notes=footer.notes_of(numbers, counts, (), run, rules, bare, columns, depth),
         convention=rules.label,
         origin=pipeline.origin(None, run, rules, depth),
+        options=rules.options,
     )
 
 

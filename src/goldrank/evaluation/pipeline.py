@@ -263,6 +263,7 @@ def score(
         convention=rules.label,
         origin=origin(placed.judgements, placed.run, rules, depth),
         bounds={str(measure): both for measure, both in bounds.items()},
+        options=rules.options,
     )  # fmt: skip
 
 
@@ -296,4 +297,5 @@ def provenance(rules: Convention) -> dict[str, Any]:
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "convention": rules.name,
         "policies": rules.describe(),
+        "options": {name: dict(given) for name, given in rules.options.items()},
     }

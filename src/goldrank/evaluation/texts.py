@@ -119,6 +119,7 @@ def evaluate_texts(
         convention=", ".join([*label, *([f"spans by {lengths}"] if "spans" in tables else [])]),
         origin=_origin(data, rules, how),
         explainer=_explainer(data, how),
+        options=rules.options,
     )
 
 

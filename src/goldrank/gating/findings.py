@@ -20,7 +20,6 @@ from goldrank.data.scores import Column, Scores, format_value
 from goldrank.errors import BaselineError, InputError, did_you_mean
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
 from goldrank.gating.verdict import Finding, Moved
-from goldrank.measures import parse
 from goldrank.notes import Note
 
 LatencyLike: TypeAlias = "Mapping[Any, float] | Iterable[float] | str | Path"
@@ -104,16 +103,10 @@ class RuleChecker:
         if self.lost_answers:
             self.notes.append(Note.of("lost-answers", count=len(self.lost_answers), samples=self.lost_answers))
 
-    def name(self, measure: str) -> str:
-        """The measure with the convention's options, as the scores have it."""
-        parsed = parse(measure)
-        return str(parsed.having(self.policy.options.get(parsed.name, {})))
-
     def column(self, scores: Scores, measure: str, whose: str) -> Column:
         """A measure's column, or what to do about there being none."""
-        for name in (self.name(measure), measure):
-            if name in scores.columns:
-                return scores.columns[name]
+        if measure in scores:
+            return scores.column(measure)
         raise BaselineError(
             f"{whose} has no {measure}; it has: {', '.join(scores.columns)}",
             hint=did_you_mean(measure, scores.columns) or "Set the baseline anew with the measures of the rules.",
@@ -189,7 +182,7 @@ class RuleChecker:
             queries = counted(len(values), "query", "queries")
             words = f"{rule.measure} is {format_value(value, column.average)}{of_group} ({queries}); {wanted}{apart}"
         finding = Finding(rule, "pass" if ok else "fail", words, value, group, queries=len(values))
-        if self.before is None or self.name(str(rule.measure)) not in self.before.columns:
+        if self.before is None or str(rule.measure) not in self.before:
             return finding
         before, after, at = self._pair(str(rule.measure), column, which)
         worst = () if ok else self._worst(before, after, at, 1 if column.higher_is_better else -1)

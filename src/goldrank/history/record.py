@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.conventions import options_of
 from goldrank.errors import MeasureError
-from goldrank.measures import parse
+from goldrank.measures import known, parse
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,13 @@ class Record:
     def measures(self) -> tuple[str, ...]:
         """The measures' full spelling."""
         return tuple(self.summaries)
+
+    def spelled(self, measure: object) -> str | None:
+        """The full spelling of a measure of the record, from any spelling; None if the record does not have it."""
+        name = full_name(measure)
+        if name not in self.summaries and (parsed := known(name)):
+            name = str(parsed.having(options_of(self.convention).get(parsed.name, {})))
+        return name if name in self.summaries else None
 
 
 def values_hash(values: np.ndarray, query_set: bytes) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.conventions import options_of
 from goldrank.data.scores import Bounds, Column, Scores
 from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import packing
@@ -166,17 +167,16 @@ class History(HistoryFile):
 
     def records(self, *, label: str | None = None, measure: object = None, limit: int | None = None) -> list[Record]:
         """The records, oldest first, without per-query values; the newest `limit` of those with a label or measure."""
-        name = None if measure is None else full_name(measure)
         with self._reading():
             rows, damage = self._rows(label)
             if damage is not None:
                 raise self._damaged(damage)
-            if limit is not None and name is None:
+            if limit is not None and measure is None:
                 rows = rows[max(0, len(rows) - limit) :]
             columns = self._columns_of(None if label is None and limit is None else [row[0] for row in rows])
         records = [self._record(row, columns.get(row[0], [])) for row in rows]
-        if name is not None:
-            records = [record for record in records if name in record.summaries]
+        if measure is not None:
+            records = [record for record in records if record.spelled(measure)]
         return records if limit is None else records[max(0, len(records) - limit) :]
 
     def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[HistoryError]]:
@@ -247,6 +247,7 @@ class History(HistoryFile):
             convention=data["convention"],
             origin=partial(dict, provenance),
             bounds=bounds,
+            options=provenance.get("options", options_of(data["convention"])),
         )
 
     def values(self, records: Sequence[Record], measure: object) -> list[tuple[tuple[str, ...], np.ndarray]]:

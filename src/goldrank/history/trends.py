@@ -97,7 +97,7 @@ def trend_lines(
             history.get(label)  # says which labels there are
         raise HistoryError("nothing has been recorded yet", where=history.path, hint="`goldrank record` does that.")
     name = next(iter(records[-1].summaries)) if measure is None else full_name(measure)
-    measured = [record for record in records if name in record.summaries]
+    measured = [record for record in records if record.spelled(name)]
     if not measured:
         known = dict.fromkeys(known_name for record in records for known_name in record.summaries)
         hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
@@ -110,7 +110,8 @@ def trend_lines(
         named = group[0].label or group[0].run
         before = [line for line in lines if line.name == named]
         why = _other_basis(before[-1].records[0], group[0]) if before else ""
-        lines.append(TrendLine(named, name, tuple(group), tuple(_changes(history, name, group, alpha)), why))
+        full = group[0].spelled(name) or name  # records of one basis have one convention
+        lines.append(TrendLine(named, full, tuple(group), tuple(_changes(history, full, group, alpha)), why))
     return lines
 
 
