@@ -294,6 +294,11 @@ KINDS: dict[str, Kind] = {
     "matching-share": Kind("{share:.1%} of {whole:,} retrieved texts cover a reference", counts=("part", "whole")),
     "no-text-returned": Kind("nothing at all was retrieved", warning=True, counts=()),
     "rank-unit": Kind("ranks count {unit}s", counts=()),
+    "guessed-gold": Kind(
+        'gold documents are taken for {taken}, because {why}; taken for {other}, {count:,} queries would differ: say '
+        'which with gold="ids" or gold="content"',
+        warning=True,
+    ),
     "without-references": Kind("questions without references: {samples}", counts=()),
     "repeated-texts": Kind("retrieved texts that stand higher up already: {count:,}"),
     "nothing-matches": Kind(

@@ -162,7 +162,7 @@ def _scores_of(given: object) -> list[Scores] | None:
 
 def _spelled(measure: Measure, systems: Sequence[Scores]) -> str:
     """A measure as the first system that has it spells it."""
-    return next((system.spelled(measure) for system in systems if measure in system), str(measure))
+    return next((system.spelled(measure) for system in systems if str(measure) in system), str(measure))
 
 
 def _curve_measures(wanted: Sequence[Measure]) -> list[Measure]:

@@ -1,13 +1,18 @@
 """REMem's retrieval metrics (`from goldrank.compat.remem import RetrievalRecall`).
 
 Every metric has `calculate_metric_scores(gold_docs, retrieved_docs, k_list)` and returns the means over all
-queries, rounded to four decimals, and one dictionary per query. A retrieved chunk counts for a gold document
-if it is a part of it (`is_chunk_from_original`), in all metrics, as the document says.
+queries, rounded to four decimals, and one dictionary per query.
 
-`as_released=True` gives the numbers of REMem's code: `RetrievalRecall` compares whole strings, a gold document
-that is listed twice can never be complete in `RetrievalRecallAll`, lists of unequal number are cut to the
-shorter one and still divided by the number of gold lists, and k may be 0 or less. Not imitated: division by
-zero where there are no queries, and an index error where there is no k; both are errors that say so.
+Gold documents are ids or content. `gold="ids"` compares whole strings; with `gold="content"` a retrieved chunk counts
+for a gold document if it is a part of it (`is_chunk_from_original`), in all metrics, as the document says. If neither
+is said, they are ids where no text of the call has white space in it, gold or retrieved, else content. Where the other
+reading would give other matches, that is logged, and `notes` has it.
+
+`as_released=True` gives the numbers of REMem's code: `RetrievalRecall` compares whole strings and the other metrics
+look for parts (so that the id doc1 is found in doc10), a gold document that is listed twice can never be complete in
+`RetrievalRecallAll`, lists of unequal number are cut to the shorter one and still divided by the number of gold lists,
+and k may be 0 (the value is 0) or less (Python's slice). Not imitated: division by zero where there are no queries,
+and an index error where there is no k; both are errors that say so.
 
 `RetrievalNDCGAny` is the document's: ranks 1 and 2 weigh the same, and the ideal is the best order of what was
 retrieved, so that gold documents that were not found cost nothing. For the usual one use `nDCG@k`.
@@ -17,17 +22,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from goldrank.compat._common import TextLists, checked_texts, column_of, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions import REMEM
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, one_of
 from goldrank.match import TextRule, place
 from goldrank.match.contain import is_part, is_part_remem
 from goldrank.match.exact import same
+from goldrank.notes import Note
 
 __all__ = [
     "BaseMetric",
@@ -35,12 +41,15 @@ __all__ = [
     "RetrievalRecall",
     "RetrievalRecallAll",
     "RetrievalRecallAny",
+    "describe",
     "is_chunk_from_original",
     "problem_queries",
     "score_distribution",
 ]
 
 DEFAULT_K = (1, 5, 10, 20)
+GOLD: dict[str, TextRule] = {"ids": same, "content": is_part}
+"""What gold documents may be, and when a retrieved text counts for one."""
 logger = logging.getLogger(__name__)
 
 
@@ -68,21 +77,49 @@ class BaseMetric:
     """What stands before @k in the results' keys."""
     logged_as: ClassVar[str] = "recall"
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    binary: ClassVar[bool] = False
+    """Whether a query has one end of the range or the other."""
     higher_is_better: ClassVar[bool] = True
     considers_ranking: ClassVar[bool] = False
     formula: ClassVar[str] = ""
+    measures: ClassVar[str] = ""
+    """What it measures, in a line."""
     best_for: ClassVar[str] = ""
     use_when: ClassVar[str] = ""
+    use_case: ClassVar[str] = ""
+    remarks: ClassVar[Mapping[str, str]] = {}
+    """What else there is to know, by title: a note, the difference from another metric, the key insight."""
+    released_rule: ClassVar[str] = "part"
+    """Whether REMem's code counts a text that is a "part" of a gold document, or only the "whole"."""
     released_repeats: ClassVar[str] = "once"
     """Whether REMem's code counts a gold document that is listed twice "once" or "each" time."""
 
-    def __init__(self, global_config: object = None, *, as_released: bool = False) -> None:
+    def __init__(self, global_config: object = None, *, gold: str | None = None, as_released: bool = False) -> None:
         self.global_config = global_config
         self.as_released = as_released
+        self.gold = None if gold is None else one_of(gold, GOLD, "gold")
+        if as_released and gold is not None:
+            raise OptionError(
+                f"gold={gold!r} with as_released=True, which compares as REMem's code does", hint="Leave one of them out."
+            )
+        self.notes: tuple[Note, ...] = ()
+        """What there is to know about the last call: whether gold documents had to be taken for ids or for content."""
 
-    def rule(self) -> TextRule:
-        """When a retrieved text counts for a gold one."""
-        return is_part_remem if self.as_released else is_part
+    @classmethod
+    def interpretation(cls) -> dict[str, str]:
+        """How to read the metric: its range, formula, use case and what else there is to know.
+
+        >>> RetrievalRecallAll.interpretation()["Score range"]
+        '0.0 or 1.0 per example'
+        """
+        low, high = cls.score_range
+        return {
+            "Score range": f"{low} to {high}" if not cls.binary else f"{low} or {high} per example",
+            "Higher is better": "yes" if cls.higher_is_better else "no",
+            "Formula": cls.formula,
+            "Use case": cls.use_case,
+            **cls.remarks,
+        }
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
         """One value per query at k. `placed` holds whole rankings."""
@@ -117,13 +154,29 @@ class BaseMetric:
             if len(texts) < cuts[-1]:
                 message = "Length of retrieved docs (%d) is smaller than largest topk for %s score (%d)"
                 logger.warning(message, len(texts), self.logged_as, cuts[-1])
-        repeats = self.released_repeats if self.as_released else "once"
-        placed = place(lists[:count], gold[:count], self.rule(), repeated_references=repeats)
+        placed = self._placed(lists[:count], gold[:count])
         columns = {f"{self.label}@{k}": self.measured(placed, k) for k in cuts}
         missing = np.zeros(len(gold) - count)
         pooled = {key: round(mean(np.concatenate((column, missing))), 4) for key, column in columns.items()}
         each = [{key: float(column[i]) for key, column in columns.items()} for i in range(count)]
         return pooled, each
+
+    def _placed(self, retrieved: TextLists, gold: TextLists) -> Placements:
+        self.notes = ()
+        if self.as_released:
+            rule = same if self.released_rule == "whole" else is_part_remem
+            return place(retrieved, gold, rule, repeated_references=self.released_repeats)
+        if self.gold is not None:
+            return place(retrieved, gold, GOLD[self.gold])
+        spaced = next((text for texts in (*gold, *retrieved) for text in texts if any(map(str.isspace, text))), None)
+        taken, other = ("ids", "content") if spaced is None else ("content", "ids")
+        placed, otherwise = (place(retrieved, gold, GOLD[reading]) for reading in (taken, other))
+        differing = _differing(placed, otherwise)
+        if differing:
+            why = "no text has white space in it" if spaced is None else f"{spaced[:40]!r} has white space in it"
+            self.notes = (Note.of("guessed-gold", taken=taken, other=other, why=why, count=differing),)
+            logger.warning("%s", self.notes[0])
+        return placed
 
     def _cuts(self, k_list: Sequence[int]) -> list[int]:
         cuts = sorted(set(k_list))
@@ -140,6 +193,14 @@ class BaseMetric:
         return values(name, k, placed, REMEM) if k > 0 else sliced_values(name, k, placed, REMEM)
 
 
+def _differing(one: Placements, other: Placements) -> int:
+    """In how many queries two readings of the same texts match differently."""
+    ours, theirs = (
+        set(zip(p.query.tolist(), p.rank.tolist(), np.asarray(p.label).tolist(), strict=True)) for p in (one, other)
+    )
+    return len({query for query, *_ in ours ^ theirs})
+
+
 class RetrievalRecall(BaseMetric):
     """The share of gold documents that is among the first k.
 
@@ -150,11 +211,12 @@ class RetrievalRecall(BaseMetric):
     metric_name = "retrieval_recall"
     label = "Recall"
     formula = "Recall@k = (# relevant docs in top-k) / (# total relevant docs)"
+    measures = "The share of relevant documents among the first k"
     best_for = "Coverage of relevant documents"
     use_when = "You want to know what fraction of relevant documents are being found."
-
-    def rule(self) -> TextRule:
-        return same if self.as_released else is_part
+    use_case = "Whether a system gets all that is relevant into the first k results."
+    remarks: ClassVar[Mapping[str, str]] = {"Note": "1.0 means that every relevant document is among the first k."}
+    released_rule = "whole"
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
         return self._at("R", placed.per_label, k)
@@ -170,8 +232,15 @@ class RetrievalRecallAll(BaseMetric):
     metric_name = "retrieval_recall_all"
     label = "Recall_all"
     formula = "Recall_all@k = 1.0 if all relevant docs are in top-k, else 0.0"
+    binary = True
+    measures = "Whether ALL relevant documents are among the first k"
     best_for = "Tasks requiring complete retrieval"
-    use_when = "You need ALL relevant documents."
+    use_when = "You need ALL relevant documents, for example for critical information."
+    use_case = "Strict: for tasks that cannot be done unless everything relevant was retrieved."
+    remarks: ClassVar[Mapping[str, str]] = {
+        "Difference from RetrievalRecall": "One relevant document that is not among the first k makes it 0.0.",
+        "Chunk matching": "A chunk stands for the gold document that it was cut from (is_chunk_from_original).",
+    }
     released_repeats = "each"
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
@@ -188,8 +257,11 @@ class RetrievalRecallAny(BaseMetric):
     metric_name = "retrieval_recall_any"
     label = "Recall_any"
     formula = "Recall_any@k = 1.0 if any relevant doc is in top-k, else 0.0"
+    binary = True
+    measures = "Whether any relevant document is among the first k"
     best_for = "Tasks that one document can answer"
     use_when = "One relevant document is enough."
+    use_case = "Whether there is anything to work with."
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
         return self._at("Success", placed.per_rank, k)
@@ -209,11 +281,37 @@ class RetrievalNDCGAny(BaseMetric):
     logged_as = "ndcg"
     considers_ranking = True
     formula = "NDCG@k = DCG@k / IDCG@k"
+    measures = "How high relevant documents are ranked"
     best_for = "Overall retrieval quality with ranking"
     use_when = "Ranking matters and relevant documents should be placed higher."
+    use_case = "What was retrieved and in which order, in one number."
+    remarks: ClassVar[Mapping[str, str]] = {
+        "Key insight": "A system that moves relevant documents up scores higher, except between ranks 1 and 2.",
+        "Position matters": "A relevant document counts more at rank 1 than at rank 10.",
+        "How it works": "Each chunk gains 1 if it matches any gold document; DCG = rel[0] + sum of rel[i] / log2(i + 1) "
+        "for i = 1 to k - 1; the ideal is the DCG of all gains in descending order; NDCG = DCG / ideal.",
+    }
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:
         return self._at("nDCG", placed.per_rank, k)
+
+
+def describe() -> list[dict[str, Any]]:
+    """The metrics side by side: what each measures, what it is best for, when to use it, whether ranks matter.
+
+    >>> [row["metric"] for row in describe() if row["considers ranking"]]
+    ['RetrievalNDCGAny']
+    """
+    return [
+        {
+            "metric": metric.__name__,
+            "what it measures": metric.measures,
+            "best for": metric.best_for,
+            "considers ranking": metric.considers_ranking,
+            "use when": metric.use_when,
+        }
+        for metric in (RetrievalRecall, RetrievalRecallAll, RetrievalNDCGAny)
+    ]
 
 
 def problem_queries(
