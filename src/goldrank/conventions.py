@@ -29,6 +29,8 @@ POLICIES: dict[str, dict[str, str]] = {
         "first": "the first line of a document counts",
         "last": "the last line of a document counts",
         "count": "every line counts as a document of its own",
+        "places": "every line keeps its rank, and a document counts once, at its first one, unless the convention "
+        "says otherwise of a measure",
     },
     "judgements": {
         "error": "a document judged twice with different grades is an error; with equal grades it is noted",
@@ -57,6 +59,15 @@ POLICIES: dict[str, dict[str, str]] = {
 }
 
 
+REPEATS = {
+    "first": "a repeated document counts where it first stands",
+    "each": "every place of it counts as a document of its own",
+    "distinct": "every place of it counts, where precision counts a document once",
+    "texts": "precision counts places, recall documents",
+}
+"""What a measure may count of a document that a ranking repeats and that keeps its places."""
+
+
 @dataclass(frozen=True)
 class Convention:
     """One value for every policy, and the measure options that go with them."""
@@ -72,10 +83,14 @@ class Convention:
     overlap: str = "error"
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict, hash=False)
     """Options that a measure gets unless it is spelled with its own: {"IPrec": {"rounding": "up"}}."""
+    repeats: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What measures count of a repeated document with duplicates="places", one of `REPEATS`; others its first place."""
 
     def __post_init__(self) -> None:
         for policy, words in POLICIES.items():
             one_of(getattr(self, policy), words, policy)
+        for measure, counted in self.repeats.items():
+            one_of(counted, REPEATS, f"repeats of {measure}")
 
     def having(self, **changes: str | None) -> Convention:
         """This convention with some policies changed; None leaves one as it is."""
@@ -121,30 +136,47 @@ TORCHMETRICS = replace(SKLEARN, name="torchmetrics", ties="input")
 BEIR = replace(TREC_EVAL_9, name="beir")
 """BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
 
-# The systems that goldrank.compat stands in for. They rank by the order of a list and judge by numbers that need not
-# be whole; what only their own functions can show (repeated documents, texts that match) is in goldrank.compat.
+# The systems that goldrank.compat stands in for. They rank by the order of a list, in which a document may be repeated,
+# and judge by numbers that need not be whole. docs/seeds.md says what only their own functions can show.
 
 ABOVE_ZERO = 5e-324
 """The lowest `rel` that leaves out 0: the smallest positive number."""
 
-_compatible = partial(Convention, ties="input", duplicates="first")
+_compatible = partial(Convention, ties="input", duplicates="places")
 _LOSSES = {"DCG": {"negative": "keep"}, "nDCG": {"negative": "keep"}}
 _GRADED = {name: {"rel": ABOVE_ZERO} for name in ("P", "R", "RR", "Success")}
 AXION = _compatible("axion", judgements="last", options={**_GRADED, **_LOSSES})
-LESSON = _compatible("lesson", options=_LOSSES)
-REMEM = _compatible("remem", options={"nDCG": {"discount": "log2_from_2", "gain": "binary", "ideal": "retrieved"}})
+LESSON = _compatible("lesson", options=_LOSSES, repeats={"DCG": "each", "nDCG": "each"})
+REMEM = _compatible(
+    "remem",
+    options={"nDCG": {"discount": "log2_from_2", "gain": "binary", "ideal": "retrieved"}},
+    repeats={"nDCG": "each"},
+)
+_TEXTS = {"P": "each", "SetP": "each", "F": "texts", "SetF": "texts"}
 CONTINUOUS_EVAL = _compatible(
     "continuous_eval",
+    options={"nDCG": {"gain": "binary", "discount": "ln"}, "P": {"divisor": "retrieved"}},
+    repeats=_TEXTS,
+)
+"""continuous-eval by its document: AP is divided by all ground truth, and the ideal of nDCG is cut at k."""
+CONTINUOUS_EVAL_RELEASED = _compatible(
+    "continuous_eval_released",
     options={
         "AP": {"divisor": "hits"},
         "nDCG": {"gain": "binary", "cut_ideal": False, "discount": "ln"},
         "P": {"divisor": "retrieved"},
     },
+    repeats={**_TEXTS, "AP": "each"},
 )
-IR_EVAL_NUMBA = _compatible("ir_eval_numba", options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary"}})
+"""continuous-eval by its later releases: AP is divided by the chunks that match, and the ideal is never cut."""
+IR_EVAL_NUMBA = _compatible(
+    "ir_eval_numba",
+    options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary"}},
+    repeats={"AP": "distinct", "nDCG": "each"},
+)
 
 _TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
-_COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, IR_EVAL_NUMBA)
+_COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED, IR_EVAL_NUMBA)
 
 CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_COMPATIBLE)}
 DEFAULT = TREC_EVAL_10

@@ -263,6 +263,10 @@ KINDS: dict[str, Kind] = {
         "1 query has one score for all its documents",
         warning=True,
     ),
+    "repeated-places": Kind(
+        "{count:,} places hold a judged document that stands higher up already",
+        "1 place holds a judged document that stands higher up already",
+    ),
     "repeated-documents": Kind("{count:,} repeated documents were dropped", "1 repeated document was dropped"),
     "infinite-scores": Kind("{count:,} scores are infinite", "1 score is infinite", warning=True),
     "contradicted-ranks": Kind(
@@ -295,7 +299,7 @@ KINDS: dict[str, Kind] = {
     "no-text-returned": Kind("nothing at all was retrieved", warning=True, counts=()),
     "rank-unit": Kind("ranks count {unit}s", counts=()),
     "guessed-gold": Kind(
-        'gold documents are taken for {taken}, because {why}; taken for {other}, {count:,} queries would differ: say '
+        "gold documents are taken for {taken}, because {why}; taken for {other}, {count:,} queries would differ: say "
         'which with gold="ids" or gold="content"',
         warning=True,
     ),

@@ -336,7 +336,7 @@ def test_a_newer_file_is_refused_and_left_alone(path):
 
 def test_every_field_of_scores_is_kept():
     """A new field of Scores must be recorded too: `History.record`, `History.scores`, and a new VERSION if need be."""
-    kept = {"run", "queries", "columns", "counts", "notes", "convention", "origin", "bounds"}
+    kept = {"run", "queries", "columns", "counts", "notes", "convention", "origin", "bounds", "options"}
     fresh = {"explainer"}  # of scores of texts: it needs the texts, which are not kept
     assert {field.name for field in dataclasses.fields(Scores)} == kept | fresh
 

@@ -100,7 +100,8 @@ class BaseMetric:
         self.gold = None if gold is None else one_of(gold, GOLD, "gold")
         if as_released and gold is not None:
             raise OptionError(
-                f"gold={gold!r} with as_released=True, which compares as REMem's code does", hint="Leave one of them out."
+                f"gold={gold!r} with as_released=True, which compares as REMem's code does",
+                hint="Leave one of them out.",
             )
         self.notes: tuple[Note, ...] = ()
         """What there is to know about the last call: whether gold documents had to be taken for ids or for content."""
@@ -288,8 +289,8 @@ class RetrievalNDCGAny(BaseMetric):
     remarks: ClassVar[Mapping[str, str]] = {
         "Key insight": "A system that moves relevant documents up scores higher, except between ranks 1 and 2.",
         "Position matters": "A relevant document counts more at rank 1 than at rank 10.",
-        "How it works": "Each chunk gains 1 if it matches any gold document; DCG = rel[0] + sum of rel[i] / log2(i + 1) "
-        "for i = 1 to k - 1; the ideal is the DCG of all gains in descending order; NDCG = DCG / ideal.",
+        "How it works": "Each chunk gains 1 if it matches any gold document; DCG = rel[0] + sum of rel[i] / log2(i + 1)"
+        " for i = 1 to k - 1; the ideal is the DCG of all gains in descending order; NDCG = DCG / ideal.",
     }
 
     def measured(self, placed: Placements, k: int) -> np.ndarray:

@@ -142,9 +142,7 @@ class Scores(Mapping[str, float]):
     @property
     def std(self) -> dict[str, float]:
         """Each measure's standard deviation over queries (of a sample, n - 1)."""
-        return self._each(
-            lambda column: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan
-        )
+        return self._each(lambda column: float(np.std(column.counted, ddof=1)) if len(column.counted) > 1 else math.nan)
 
     @property
     def n(self) -> dict[str, int]:
@@ -160,7 +158,7 @@ class Scores(Mapping[str, float]):
         return ByMeasure(((name, of(column)) for name, column in self.columns.items()), self.spelled)
 
     def spelled(self, measure: object) -> str:
-        """The full spelling of a column, from any spelling of what was asked for, with the convention's options or not."""
+        """The full spelling of a column from any of its spellings, with the convention's options or without."""
         name = str(measure)
         if name in self.columns:
             return name
@@ -263,7 +261,9 @@ class Scores(Mapping[str, float]):
             options = _of_type(provenance.get("options", options_of(convention)), dict, "options")
             for name, given in options.items():
                 _of_type(given, dict, f"options of {name}")
-            return cls(run, queries, columns, counts, notes, convention, partial(dict, provenance), bounds, None, options)
+            return cls(
+                run, queries, columns, counts, notes, convention, partial(dict, provenance), bounds, None, options
+            )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
             raise InputError(f"saved scores are damaged: {error}", where=where) from None
 

@@ -54,7 +54,7 @@ def rank_lines(
         with np.errstate(over="ignore"):  # beyond single precision lies infinity
             lines.score = compared(lines.score, convention)
     dropped = np.zeros(0, np.int64)
-    if convention.duplicates != "count":
+    if convention.duplicates not in ("count", "places"):
         lines, dropped = _without_repeats(lines, convention.duplicates)
     same_query = lines.code[1:] == lines.code[:-1]
     if scattered or (same_query & (lines.score[1:] > lines.score[:-1])).any():

@@ -13,6 +13,7 @@ from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, format_value
 from goldrank.engine import RunCounts
 from goldrank.measures import Measure, summarise
+from goldrank.measures.apply import counted as measure_counted
 from goldrank.notes import Note, from_counts
 
 _COUNTED = {
@@ -96,6 +97,8 @@ def notes_of(
     notes += [note.with_about("qrels") for note in on_judgements]
     notes += [note.with_about("run") for note in run.notes]
     notes += from_counts(counts.tolerated, about="run")
+    if placements.shared:
+        notes.append(Note.of("repeated-places", count=int((~placements.novel).sum()), about="run"))
     notes += _unjudged_ranges(bounds or {})
     notes += _unreachable_recall(columns, placements)
     return tuple(notes)
@@ -126,7 +129,9 @@ def _tie_ranges(
         declared = measure.declaration
         if not declared.monotone or declared.over != "placements" or np.isnan(column.values).any():
             continue
-        low, high = (summarise(measure, measure(table)[counted]) for table in (worst, best))
+        low, high = (
+            summarise(measure, measure_counted(measure, table, rules.repeats)[counted]) for table in (worst, best)
+        )
         if high - low >= 0.00005:
             ranges.append((str(measure), format_value(low), format_value(high)))
     return tuple(ranges)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -28,6 +28,7 @@ from goldrank.evaluation import footer
 from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.measures import Measure, summarise
+from goldrank.measures.apply import counted as measure_counted
 from goldrank.measures.apply import credited, expected
 from goldrank.measures.holes import check_monotone, unjudged_bounds
 
@@ -96,6 +97,9 @@ def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
 
 def _checked(placed: Placed) -> Placed:
     placements, rules = placed.placements, placed.rules
+    if rules.duplicates == "places" and placements.label is not None:
+        placements = replace(placements, shared=len(np.unique(placements.label)) < len(placements.label))
+        placed = replace(placed, placements=placements)
     if rules.overlap == "error" and placed.qrels.shard is None:
         explain_mismatch(placed.qrels, placed.run.name, placements, placed.counts)
     if rules.missing == "error" and not placements.answered.all():
@@ -162,9 +166,9 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
     if credit is not None and measure.declaration.over == "placements":
         values = credited(measure, table, credit)
     elif rules.ties == "expected":
-        values = expected(measure, table)
+        values = expected(measure, table.per_label if isinstance(table, Placements) else table)
     else:
-        values = measure(table)
+        values = measure_counted(measure, table, rules.repeats)
     return without_empty(measure, values, tables, rules)
 
 
@@ -232,10 +236,11 @@ def columns_of(
 def _bounds(measure: Measure, placements: Placements, rules: Convention) -> tuple[str, np.ndarray, np.ndarray] | None:
     """Why and how far a measure could move, if the policies ask for it."""
     if rules.bounds == "unjudged":
-        return "unjudged", *unjudged_bounds(measure, placements)
+        return "unjudged", *unjudged_bounds(measure, placements.per_label)
     if rules.ties == "bounds":
         check_monotone(measure, "bounds over ties")
-        return "ties", measure(placements.best_of_ties(False)), measure(placements.best_of_ties(True))
+        low, high = (measure_counted(measure, placements.best_of_ties(best), rules.repeats) for best in (False, True))
+        return "ties", low, high
     return None
 
 

@@ -77,7 +77,7 @@ def run_from_rows(
             if duplicates == "error":
                 before = next(i for i, other in enumerate(kept) if other[:2] == (q, d))
                 what = f"this document is in the ranking twice, first at {row_name(before)}"
-                hint = "Remove one of the two, or choose: duplicates='first', 'last' or 'count'."
+                hint = "Remove one of the two, or choose: duplicates='first', 'last', 'count' or 'places'."
                 raise InputError(what, where=place(number), hint=hint)
             if duplicates == "first":
                 continue
@@ -87,7 +87,7 @@ def run_from_rows(
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
     kind = ids.kind(query_types, doc_types, name)
     notes = notes_on_ids(kind)
-    if repeated and duplicates == "count":
+    if repeated and duplicates in ("count", "places"):
         return Run(RowsInMemory(kept, name), name=name, id_kind=kind, notes=notes)
     notes += from_counts({"repeated-documents": repeated})
     return Run(Rankings(results), name=name, id_kind=kind, notes=notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -47,6 +48,22 @@ def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
         values = measure(pairs.per_label if rule == "references" else pairs.per_rank)
     else:
         values = measure.with_kernel(rule, pairs)
+    return values.clip(max=measure.declaration.high)
+
+
+def counted(measure: Measure, table: Table, repeats: Mapping[str, str]) -> np.ndarray:
+    """A measure's values where a ranking may repeat documents; `repeats` says what the measure counts of those.
+
+    Elsewhere this is calling the measure. No value of a ranking with repeated documents passes its upper bound.
+    """
+    if not isinstance(table, Placements) or not table.shared:
+        return measure(table)
+    how = repeats.get(measure.name, "first")
+    rule = measure.declaration.texts
+    if how == "texts" and callable(rule):
+        values = measure.with_kernel(rule, table)
+    else:
+        values = measure({"each": table.every_row, "distinct": table}.get(how, table.per_label))
     return values.clip(max=measure.declaration.high)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from goldrank.compat._common import TextLists, checked_texts, mean, placed_verdicts, values
-from goldrank.conventions import CONTINUOUS_EVAL
+from goldrank.conventions import CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED
 from goldrank.data.placements import Placements
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
@@ -220,7 +220,8 @@ class RankedRetrievalMetrics(_MatchingMetric):
             ndcg = values("nDCG", k, once, CONTINUOUS_EVAL, cut_ideal=True)
         else:
             by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.one_to_one)
-            ap, ndcg = values("AP", k, by_rank, CONTINUOUS_EVAL), values("nDCG", k, by_pair, CONTINUOUS_EVAL)
+            ap = values("AP", k, by_rank, CONTINUOUS_EVAL_RELEASED)
+            ndcg = values("nDCG", k, by_pair, CONTINUOUS_EVAL_RELEASED)
         return {"average_precision": ap, "reciprocal_rank": reciprocal_rank, "ndcg": ndcg}
 
 
