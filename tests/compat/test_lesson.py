@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -98,6 +99,135 @@ def test_k_zero_is_zero_and_negative_is_refused() -> None:
     assert lesson.recall_at_k(["a", "b", "c"], {"a", "c"}, -1, as_released=True) == 0.5
     assert lesson.hit_rate_at_k(["x", "c"], {"c"}, -1, as_released=True) == 0
     assert lesson.dcg_at_k(["a", "c"], {"a": 2, "c": 3}, -1, as_released=True) == 2.0
+
+
+def released(retrieved: list[str], relevant: set[str], grades: dict[str, float], k: int) -> dict[str, float]:
+    """The document's code for any k: Python's slices."""
+    top = retrieved[:k]
+    ideal = sorted(grades, key=lambda doc: grades[doc], reverse=True)[:k]
+    dcg, best = (sum(grades.get(doc, 0) / math.log2(i + 1) for i, doc in enumerate(docs, 1)) for docs in (top, ideal))
+    return {
+        "recall_at_k": len(set(top) & relevant) / len(relevant) if relevant else 0.0,
+        "hit_rate_at_k": int(bool(set(top) & relevant)),
+        "dcg_at_k": dcg,
+        "ndcg_at_k": min(dcg / best, 1.0) if best > 0 else 0.0,
+    }
+
+
+@pytest.mark.parametrize("k", [-1, -2, -4, -9, 0])
+def test_released_k_below_one_is_a_slice(k: int) -> None:
+    rng = random.Random(k)
+    for _ in range(50):
+        retrieved = rng.choices("abcdefg", k=rng.randint(0, 6))
+        grades = {doc: float(rng.randint(0, 3)) for doc in rng.sample("abcdefg", rng.randint(0, 5))}
+        relevant = {doc for doc in grades if grades[doc] > 0}
+        for name, value in released(retrieved, relevant, grades, k).items():
+            judged = grades if "dcg" in name else relevant
+            assert getattr(lesson, name)(retrieved, judged, k, as_released=True) == pytest.approx(value), name
+        for as_released in (True, False):
+            if k < 0:
+                with pytest.raises(OptionError):
+                    lesson.precision_at_k(retrieved, relevant, k, as_released=as_released)
+        hits = lesson.mean_hit_rate([(retrieved, relevant)], k, as_released=True)
+        assert hits == released(retrieved, relevant, grades, k)["hit_rate_at_k"]
+
+
+def test_k_of_the_classes() -> None:
+    data = [{"retrieved": ["a", "b"], "relevant": {"a"}}]
+    for make in (lesson.RetrievalEvaluator, lesson.RetrieverComparison):
+        for k_values in ("135", 5, None):
+            with pytest.raises(InputError, match="k_values"):
+                make(k_values)  # type: ignore[arg-type]
+    assert lesson.RetrieverComparison([0, 1]).evaluate_retriever("A", data).precision == {0: 0.0, 1: 1.0}
+    with pytest.raises(OptionError):
+        lesson.RetrievalEvaluator([-1]).evaluate_dataset(data)
+
+
+LISTS: list[Any] = ["d1", b"d1"]
+
+
+@pytest.mark.parametrize("text", LISTS)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda given: lesson.recall_at_k(["d1", "x"], given, 1),
+        lambda given: lesson.recall_at_k(given, {"d1"}, 1),
+        lambda given: lesson.precision_at_k(["d1", "x"], given, 1),
+        lambda given: lesson.precision_at_k(given, {"d1"}, 1),
+        lambda given: lesson.reciprocal_rank(["d1", "x"], given),
+        lambda given: lesson.reciprocal_rank(given, {"d1"}),
+        lambda given: lesson.mean_reciprocal_rank([(["d1"], given)]),
+        lambda given: lesson.mean_reciprocal_rank([(given, {"d1"})]),
+        lambda given: lesson.mean_reciprocal_rank([given]),
+        lambda given: lesson.mean_reciprocal_rank(given),
+        lambda given: lesson.dcg_at_k(given, {"d1": 1}, 1),
+        lambda given: lesson.dcg_at_k(["d1"], given, 1),
+        lambda given: lesson.ndcg_at_k(given, {"d1": 1}, 1),
+        lambda given: lesson.ndcg_at_k(["d1"], given, 1),
+        lambda given: lesson.hit_rate_at_k(["d1", "x"], given, 1),
+        lambda given: lesson.hit_rate_at_k(given, {"d1"}, 1),
+        lambda given: lesson.mean_hit_rate([(["d1"], given)], 1),
+        lambda given: lesson.mean_hit_rate([(given, {"d1"})], 1),
+        lambda given: lesson.mean_hit_rate(given, 1),
+        lambda given: lesson.dcg_table(given, {"d1": 1}, 1),
+        lambda given: lesson.dcg_table(["d1"], given, 1),
+        lambda given: lesson.relevant_from_grades(given),
+        lambda given: lesson.RetrievalEvaluator().evaluate_single_query(given, {"d1"}),
+        lambda given: lesson.RetrievalEvaluator().evaluate_single_query(["d1"], given),
+        lambda given: lesson.RetrievalEvaluator().evaluate_single_query(["d1"], {"d1"}, given),
+        lambda given: lesson.RetrievalEvaluator().evaluate_dataset(given),
+        lambda given: lesson.RetrievalEvaluator().evaluate_dataset([{"retrieved": ["d1"], "relevant": given}]),
+        lambda given: lesson.RetrieverComparison().evaluate_retriever("A", [{"retrieved": given, "relevant": ["d1"]}]),
+        lambda given: lesson.RetrieverComparison().evaluate_retriever("A", given),
+        lambda given: lesson.RetrieverComparison().evaluate_retriever(
+            "A", [{"retrieved": ["d1"], "relevant": ["d1"], "scores": given}]
+        ),
+    ],
+)
+def test_a_text_is_no_list(call: Callable[[Any], Any], text: Any) -> None:
+    with pytest.raises(InputError):
+        call(text)
+
+
+def test_a_set_is_no_ranking() -> None:
+    for ranking in ({"a", "b"}, frozenset("ab"), {"a": 1.0, "b": 0.5}):
+        with pytest.raises(InputError, match="ranking of query 0"):
+            lesson.recall_at_k(ranking, {"a"}, 1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="query 1"):
+        lesson.mean_hit_rate([(["a"], {"a"}), ("ab", {"a"})], 1)
+    with pytest.raises(InputError, match=r"query 0 is .*not a pair"):
+        lesson.mean_reciprocal_rank([(["a"], {"a"}, 1)])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("key", ["scores", "relevance_scores"])
+def test_both_classes_use_grades_by_either_name(key: str) -> None:
+    data = [{"retrieved": ["b", "a"], "relevant": {"a", "b"}, key: {"a": 3, "b": 1}}]
+    graded = 2.8927892607143724 / 3.6309297535714573  # (1 + 3 / 1.585) / (3 + 1 / 1.585)
+    assert lesson.RetrievalEvaluator([2]).evaluate_dataset(data).ndcg_at_k[2] == pytest.approx(graded)
+    assert lesson.RetrieverComparison([2]).evaluate_retriever("A", data).ndcg[2] == pytest.approx(graded)
+
+
+def test_grades_that_nothing_reads_are_an_error() -> None:
+    query = {"retrieved": ["b", "a"], "relevant": {"a", "b"}}
+    evaluator, comparison = lesson.RetrievalEvaluator(), lesson.RetrieverComparison()
+    for more, told in (
+        ({"grades": {"a": 3, "b": 1}}, "'grades', which nothing reads"),
+        ({"scores": {"a": 3}, "relevance_scores": {"a": 2}}, "they differ"),
+    ):
+        for call in (evaluator.evaluate_dataset, lambda data: comparison.evaluate_retriever("A", data)):
+            with pytest.raises(InputError, match=told):
+                call([query | more])
+    # What is about something else is left alone, and grades given twice alike are fine.
+    same = {"scores": {"a": 3}, "relevance_scores": {"a": 3}}
+    evaluator.evaluate_dataset([query | {"id": "q1", "latency": {"ms": 3}} | same])
+
+
+def test_docstrings_say_when_to_use_and_avoid() -> None:
+    names = ("recall_at_k", "precision_at_k", "reciprocal_rank", "ndcg_at_k", "hit_rate_at_k")
+    for name in names:
+        told = " ".join((getattr(lesson, name).__doc__ or "").split())
+        assert "Use it where" in told, name
+        assert "avoid it where" in told, name
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
 """The lesson "Retrieval Quality Metrics": its functions and classes (`from goldrank.compat.lesson import *`).
 
-Arguments are (retrieved, relevant, k): the ranking comes first. The code of the document is its release, so
-`as_released=True` changes one thing only: a negative k is a Python slice instead of an error. nDCG of a
-ranking that repeats documents counts each time, as the document's code does, and stops at 1; where even the
-ideal ranking gains nothing it is 0. k = 0 gives 0 everywhere, and no queries give an error in the classes
-and 0 in the functions, as the functions of the document do.
+Arguments are (retrieved, relevant, k): the ranking comes first. A ranking is a list of ids, relevant ids are a set or
+a list; one text in place of a list is an error, and no list of letters. The code of the document is its release, so
+`as_released=True` changes one thing only: a negative k is a Python slice instead of an error, wherever that has a value
+from 0 to 1. Precision has none there: the document's code divides by the negative k. k = 0 gives 0 everywhere, with
+`as_released` and without, also in `RetrieverComparison`, where the document's code divides by it. nDCG of a ranking
+that repeats documents counts each time, as the document's code does, and stops at 1. Where even the ideal ranking
+gains nothing, or less, nDCG is 0: a share of a loss has no meaning (the document's function divides by it, its classes
+give 0, too). No queries give an error in the classes and 0 in the functions, as the functions of the document do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,6 +23,7 @@ from goldrank.conventions import LESSON
 from goldrank.data.placements import Placements, log2
 from goldrank.engine.lists import place_each
 from goldrank.errors import InputError
+from goldrank.measures.cutoff import ratio
 
 __all__ = [
     "EvalResult",
@@ -45,6 +49,8 @@ Grades: TypeAlias = Mapping[Any, float]
 Query: TypeAlias = Mapping[str, Any]
 """The fields "retrieved", "relevant" and perhaps grades; each has a type of its own."""
 DEFAULT_K = (1, 3, 5, 10)
+GRADES = ("relevance_scores", "scores")
+"""Under which names a query has grades: the document's two classes have one each, and here both take both."""
 
 
 def relevant_from_grades(judgements: Grades, rel: float = 1) -> set[Hashable]:
@@ -53,13 +59,16 @@ def relevant_from_grades(judgements: Grades, rel: float = 1) -> set[Hashable]:
     >>> sorted(relevant_from_grades({"doc_1": 3, "doc_2": 1, "doc_3": 2, "doc_4": 0}, rel=2))
     ['doc_1', 'doc_3']
     """
+    if not isinstance(judgements, Mapping):
+        raise InputError(f"judgements are {judgements!r:.60}, not a dict from ids to grades")
     return {doc for doc, grade in judgements.items() if grade >= rel}
 
 
 def recall_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int, *, as_released: bool = False) -> float:
     """The share of all relevant documents that is among the first k.
 
-    It cannot reach 1 if k is smaller than the number of relevant documents.
+    It cannot reach 1 if k is smaller than the number of relevant documents. Use it where everything relevant must be
+    found and a miss is costly (legal discovery, research); avoid it where the order matters more than coverage.
 
     >>> recall_at_k(["doc_3", "doc_1", "doc_7"], {"doc_1", "doc_2"}, 3)
     0.5
@@ -70,6 +79,9 @@ def recall_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int, *,
 def precision_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int, *, as_released: bool = False) -> float:
     """The share of relevant documents among the first k; the divisor is always k.
 
+    Use it where people look at the first results only (search, recommendations) or wrong ones are costly (spam);
+    avoid it where finding everything matters more than the first k. A negative k is always refused: see above.
+
     >>> precision_at_k(["doc_1", "doc_3"], {"doc_1", "doc_2"}, 5)
     0.2
     """
@@ -78,6 +90,9 @@ def precision_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int,
 
 def reciprocal_rank(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], *, as_released: bool = False) -> float:
     """One over the rank of the first relevant document, 0 if there is none.
+
+    Use it where people want one answer (questions, facts) and how soon it comes matters; avoid it where several
+    relevant documents matter equally. There is no k, and `as_released` changes nothing.
 
     >>> reciprocal_rank(["doc_a", "doc_b"], {"doc_b"})
     0.5
@@ -89,6 +104,8 @@ def mean_reciprocal_rank(
     queries_results: Sequence[tuple[Ids, Iterable[Hashable]]], *, as_released: bool = False
 ) -> float:
     """The mean of `reciprocal_rank` over pairs of (retrieved, relevant); 0 for no queries.
+
+    There is no k, and `as_released` changes nothing.
 
     >>> mean_reciprocal_rank([(["a", "b"], {"b"}), (["x"], {"x"})])
     0.75
@@ -110,6 +127,9 @@ def dcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_release
 def ndcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_released: bool = False) -> float:
     """DCG as a share of that of the ideal order of all judged documents.
 
+    Use it where the order matters (search, recommendations), documents have grades, or earlier places should count
+    more; avoid it where all places count the same.
+
     >>> round(ndcg_at_k(["x", "a"], {"a": 3}, 5), 4)
     0.6309
     """
@@ -118,6 +138,9 @@ def ndcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_releas
 
 def hit_rate_at_k(retrieved_ids: Ids, relevant_ids: Iterable[Hashable], k: int, *, as_released: bool = False) -> int:
     """1 if any of the first k documents is relevant, else 0 (also called Success@k).
+
+    Use it where one relevant result is enough (questions), or for a simple number that everybody understands; avoid
+    it where the order, or finding everything, matters.
 
     >>> hit_rate_at_k(["x", "a"], {"a"}, 2)
     1
@@ -144,6 +167,7 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
     >>> dcg_table(["x", "a"], {"a": 3}, 2)[1]["discount"]
     1.584962500721156
     """
+    _check_query(retrieved_ids, relevance_scores, 0)
     shown = list(retrieved_ids[: positive(k)])
     grades = [relevance_scores.get(doc, 0) for doc in shown]
     discounts = log2(np.arange(2, len(shown) + 2)).tolist()
@@ -192,7 +216,7 @@ class RetrievalEvaluator:
     """
 
     def __init__(self, k_values: Sequence[int] = DEFAULT_K, *, as_released: bool = False) -> None:
-        self.k_values = list(k_values)
+        self.k_values = _cutoffs(k_values)
         self.as_released = as_released
 
     def evaluate_single_query(
@@ -204,8 +228,11 @@ class RetrievalEvaluator:
         )
 
     def evaluate_dataset(self, results: Sequence[Query]) -> RetrievalMetrics:
-        """The means over queries given as {"retrieved": ..., "relevant": ..., "relevance_scores": ...}."""
-        return RetrievalMetrics(**_measured(results, "relevance_scores", self.k_values, self.as_released))
+        """The means over queries given as {"retrieved": ..., "relevant": ..., "relevance_scores": ...}.
+
+        Grades are for nDCG and may be called `scores`, too. Without them it is binary.
+        """
+        return RetrievalMetrics(**_measured(results, self.k_values, self.as_released))
 
     def print_report(self, metrics: RetrievalMetrics) -> None:
         """Print the report of the document."""
@@ -245,12 +272,15 @@ class RetrieverComparison:
     """
 
     def __init__(self, k_values: Sequence[int] = DEFAULT_K, *, as_released: bool = False) -> None:
-        self.k_values = list(k_values)
+        self.k_values = _cutoffs(k_values)
         self.as_released = as_released
 
     def evaluate_retriever(self, name: str, queries: Sequence[Query]) -> EvalResult:
-        """The means over queries given as {"retrieved": ..., "relevant": ..., "scores": ...}."""
-        means = _measured(queries, "scores", self.k_values, self.as_released)
+        """The means over queries given as {"retrieved": ..., "relevant": ..., "scores": ...}.
+
+        Grades are for nDCG and may be called `relevance_scores`, too. Without them it is binary.
+        """
+        means = _measured(queries, self.k_values, self.as_released)
         return EvalResult(name, **{key.removesuffix("_at_k"): value for key, value in means.items()})
 
     def compare(self, results: Sequence[EvalResult], *, hit_rate: bool = False) -> str:
@@ -274,12 +304,37 @@ class RetrieverComparison:
         return "\n".join(lines)
 
 
-def _measured(queries: Sequence[Query], grades_key: str, k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
+def _cutoffs(k_values: Sequence[int]) -> list[int]:
+    if isinstance(k_values, str | bytes) or not isinstance(k_values, Iterable):
+        raise InputError(
+            f"k_values is {k_values!r}, not a list of cut-offs", hint="For example k_values=[1, 3, 5, 10]."
+        )
+    return list(k_values)
+
+
+def _grades(query: Query, at: int) -> Grades | None:
+    """The grades of a query, by either name. Grades by any other name are an error: nothing would read them."""
+    given = {key: query[key] for key in GRADES if query.get(key) is not None}
+    if len(given) == 2 and given["scores"] != given["relevance_scores"]:
+        raise InputError(f"query {at} has both 'scores' and 'relevance_scores', and they differ", hint="Give one.")
+    for key, value in query.items():
+        known = key in ("retrieved", "relevant", *GRADES)
+        if not known and isinstance(value, Mapping) and any(doc in value for doc in query["retrieved"]):
+            raise InputError(
+                f"query {at} has what look like grades as {key!r}, which nothing reads", hint="Call them 'scores'."
+            )
+    return next(iter(given.values()), None)
+
+
+def _measured(queries: Sequence[Query], k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
     if not len(queries):
         raise InputError("there are no queries, so there is no mean")
     hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
+    for at, query in enumerate(queries):
+        if not isinstance(query, Mapping):
+            raise InputError(f"query {at} is {query!r:.60}, not a dict", hint=hint)
     rankings, relevant = (column_of(queries, key, "query", hint) for key in ("retrieved", "relevant"))
-    given = [query.get(grades_key) for query in queries]
+    given = [_grades(query, at) for at, query in enumerate(queries)]
     judged = [relevant]
     if any(grades is not None for grades in given):
         judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
@@ -293,7 +348,24 @@ def _measured(queries: Sequence[Query], grades_key: str, k_values: Sequence[int]
     return means | {"mrr": mean(values("RR", None, binary, LESSON))}
 
 
+def _check_query(ranking: Any, judged: Any, at: int) -> None:
+    """Refuse what would be read as something else: a text as its letters, a set as a ranking."""
+    if isinstance(ranking, str | bytes | Mapping | Set):
+        raise InputError(
+            f"the ranking of query {at} is {ranking!r:.60}, a {type(ranking).__name__}",
+            hint='A ranking is a list of ids, best first: ["d1", "d2"].',
+        )
+    if isinstance(judged, str | bytes):
+        raise InputError(
+            f"the relevant ids of query {at} are {judged!r:.60}, a {type(judged).__name__}",
+            hint='Relevant ids are a set or a list, be it of one: {"d1"}.',
+        )
+
+
 def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placements]:
+    for judged in judgements:
+        for at, query in enumerate(zip(rankings, judged, strict=True)):
+            _check_query(*query, at)
     try:
         return place_each(rankings, *judgements)
     except (TypeError, ValueError, AttributeError) as error:
@@ -304,6 +376,11 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
 
 
 def _pairs(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> Placements:
+    for at, pair in enumerate(queries_results):
+        if isinstance(pair, str | bytes | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise InputError(
+                f"query {at} is {pair!r:.60}, not a pair", hint='Give (retrieved, relevant): (["d1", "d2"], {"d1"}).'
+            )
     rankings, relevant = zip(*queries_results, strict=True)
     return _placed(rankings, relevant)[0]
 
@@ -318,6 +395,9 @@ def _cut_values(name: str, placed: Placements, k: Any, as_released: bool) -> np.
         placed = placed.per_label  # a repeated document counts once
     if k == 0 and not isinstance(k, bool):
         return np.zeros(len(placed))
-    if as_released and is_whole(k) and k < 0 and name not in ("P", "nDCG"):
+    if as_released and is_whole(k) and k < 0 and name != "P":
+        if name == "nDCG":  # the ideal ranking is sliced, too
+            gained, best = (sliced_values("DCG", k, table, LESSON) for table in (placed, placed.ideal))
+            return ratio(gained, best.clip(min=0.0)).clip(max=1.0)
         return sliced_values(name, k, placed, LESSON)
     return values(name, positive(k), placed, LESSON)

@@ -190,6 +190,21 @@ class Placements:
         fresh[1:] = (self.query[1:] != self.query[:-1]) | (self.tie_first[1:] != self.tie_first[:-1])
         return np.cumsum(fresh) - 1
 
+    @property
+    def ideal(self) -> Placements:
+        """As if the run had returned everything that was judged, the highest grade first."""
+        return replace(
+            self,
+            retrieved=np.diff(self.judged_start),
+            query=self.judged_query,
+            rank=self.judged_rank,
+            grade=self.judged,
+            tie_first=self.judged_rank,
+            tie_last=self.judged_rank,
+            label=None,
+            shared=False,
+        )
+
     def best_of_ties(self, best: bool = True) -> Placements:
         """As if tied documents were ordered by grade, the highest first (or last); unjudged ones are the lowest."""
         group = self.tie_group
