@@ -100,6 +100,25 @@ def test_bounds_are_respected() -> None:
     assert functions.average_precision(np.array([7]), base[:3], 5) == 1.0
 
 
+@pytest.mark.parametrize("far", [0, 10**6, 2**62, -(2**62)])
+def test_ids_near_and_far_apart(far: int) -> None:
+    """One call looks ids up in a table where they are near each other, and searches them where they are not."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        actual = rng.integers(-10, 10, rng.integers(0, 9)) + rng.choice((0, far), 1)
+        predicted = rng.integers(-12, 12, rng.integers(0, 12)) + rng.choice((0, 0, far), 1)
+        if rng.random() < 0.3 and len(actual):
+            actual[0] = -(2**63) if rng.random() < 0.5 else 2**63 - 1
+        k = int(rng.integers(1, 14))
+        expected = loops(actual.tolist(), predicted.tolist(), k)
+        for name in SINGLE:
+            assert getattr(functions, name)(actual, predicted, k) == pytest.approx(expected[name], abs=1e-15)
+    # So far apart that a difference does not fit into 64 bits.
+    low, high = -(2**63), 2**63 - 1
+    assert functions.recall(np.array([high, high - 1]), np.array([low, low + 1]), 2) == 0.0
+    assert functions.recall(np.array([low, low + 1]), np.array([high, high - 1, low]), 3) == 0.5
+
+
 def test_views_and_readonly_arrays() -> None:
     base = np.arange(10)
     base.setflags(write=False)
@@ -129,6 +148,19 @@ def test_released_k_below_one() -> None:
     assert functions.recall(actual, predicted, 0, as_released=True) == 0.0
     assert functions.recall(actual, predicted, -1, as_released=True) == pytest.approx(2 / 3)
     assert functions.reciprocal_rank(actual, predicted, -1, as_released=True) == 0.0
+    for k in (0, -1, -3):
+        assert functions.mean_reciprocal_rank([actual], [predicted], k, as_released=True) == 0.0
+        assert functions.recall(actual, predicted, k, as_released=True) == pytest.approx(
+            len(set(actual) & set(predicted[:k])) / 3
+        )
+        # The original divides by zero, or gives values below 0 or above 1.
+        for name in ("precision", "f1_score", "average_precision", "ndcg"):
+            with pytest.raises(OptionError, match="k is"):
+                getattr(functions, name)(actual, predicted, k, as_released=True)
+        with pytest.raises(OptionError, match="k is"):
+            functions.mean_average_precision([actual], [predicted], k, as_released=True)
+    with pytest.raises(InputError, match="1 queries and predicted_list 2"):
+        functions.mean_reciprocal_rank([actual], [predicted, predicted], 0, as_released=True)
     with pytest.raises(OptionError):
         functions.recall(actual, predicted, "x", as_released=True)
 
@@ -156,6 +188,8 @@ def test_helpers() -> None:
 def test_every_function_has_help_and_takes_the_relevant_ids_first() -> None:
     for name in functions.__all__:
         assert len((inspect.getdoc(getattr(functions, name)) or "").split()) > 5
+        if name not in ("find_relevant_indices", "mean_of_array"):
+            assert "Use it" in (inspect.getdoc(getattr(functions, name)) or ""), name  # the usage scenario
     for name in SINGLE:
         assert list(inspect.signature(getattr(functions, name)).parameters)[:3] == ["actual", "predicted", "k"]
 

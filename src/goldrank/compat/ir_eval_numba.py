@@ -3,8 +3,13 @@
 The order of arguments is (actual, predicted, k): the relevant ids come first. Ids are integers of any dtype.
 `k` past the end of `predicted` means all of it, as the docstrings of the original promise; the original reads
 foreign memory there. A query without a relevant id, or without a hit, scores 0, where the original divides by
-zero. nDCG of a ranking that repeats ids stops at 1. `as_released=True` also takes k <= 0 as the original does
-wherever that has a result from 0 to 1.
+zero. nDCG of a ranking that repeats ids stops at 1.
+
+`as_released=True` also takes k <= 0 as the original does, wherever that has a result from 0 to 1: `recall` cuts with
+Python's slice, `reciprocal_rank` and `mean_reciprocal_rank` see nothing and give 0. The other functions have no such
+result: `precision` and `f1_score` divide by k (division by zero at 0, negative values below), `average_precision`,
+`mean_average_precision` and `ndcg` divide by the nothing that they see. They take `as_released` and refuse k <= 0
+with it, too.
 """
 
 from __future__ import annotations
@@ -65,6 +70,8 @@ def precision(actual: Array, predicted: Array, k: int, *, as_released: bool = Fa
 def f1_score(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
     """The harmonic mean of precision and recall of the first k predictions.
 
+    Use it where missed items and false positives both cost.
+
     >>> f1_score([1, 3, 5], [1, 2, 3, 4, 5], 3)
     0.6666666666666666
     """
@@ -73,6 +80,8 @@ def f1_score(actual: Array, predicted: Array, k: int, *, as_released: bool = Fal
 
 def average_precision(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> float:
     """The mean of precision at each of the first k ranks that holds a relevant item.
+
+    Use it to see how well the relevant items are ranked within the first k.
 
     The divisor is the number of such ranks, so that relevant items that were not found cost nothing. This is
     not trec_eval's AP, which divides by all relevant items: goldrank's `AP@k`.
@@ -87,6 +96,8 @@ def mean_average_precision(
     actual_list: Sequence[Array], predicted_list: Sequence[Array], k: int, *, as_released: bool = False
 ) -> float:
     """The mean of `average_precision` over queries; 0 for no queries.
+
+    Use it for one number over many queries that weighs recall and precision against each other.
 
     >>> mean_average_precision([[1, 3, 5], [2]], [[1, 2, 3], [9, 2]], 3)
     0.6666666666666666
@@ -123,9 +134,14 @@ def mean_reciprocal_rank(
 ) -> float:
     """The mean of `reciprocal_rank` over queries; 0 for no queries.
 
+    Use it for one number over many queries of how soon the first relevant item comes.
+
     >>> mean_reciprocal_rank([[1], [2]], [[1, 2], [1, 2]], 2)
     0.75
     """
+    if as_released and is_whole(k) and k < 1:
+        _paired(actual_list, predicted_list)
+        return 0.0
     return _many("RR", actual_list, predicted_list, k)
 
 
@@ -159,14 +175,18 @@ def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
 
 def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Array], k: object) -> float:
     depth = positive(k)
+    _paired(actual_list, predicted_list)
+    if not len(actual_list):
+        return 0.0
+    return mean(values(name, depth, _placed(actual_list, predicted_list, depth), IR_EVAL_NUMBA))
+
+
+def _paired(actual_list: Sequence[Array], predicted_list: Sequence[Array]) -> None:
     if len(actual_list) != len(predicted_list):
         raise InputError(
             f"actual_list has {len(actual_list):,} queries and predicted_list {len(predicted_list):,}",
             hint="Give one array of each for every query.",
         )
-    if not len(actual_list):
-        return 0.0
-    return mean(values(name, depth, _placed(actual_list, predicted_list, depth), IR_EVAL_NUMBA))
 
 
 def _placed(actual: Sequence[Array], predicted: Sequence[Array], depth: int) -> Placements:

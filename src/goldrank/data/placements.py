@@ -104,6 +104,8 @@ class Placements:
 
     def count(self, which: np.ndarray) -> np.ndarray:
         """Per query, how many placements are marked."""
+        if len(self.queries) == 1:
+            return np.array([np.count_nonzero(which)])
         return np.bincount(self.query[which], minlength=len(self))
 
     def cumulate(self, which: np.ndarray) -> np.ndarray:
@@ -126,6 +128,8 @@ class Placements:
 
     def relevant(self, rel: float) -> np.ndarray:
         """Per query, how many judged documents have at least this grade, retrieved or not."""
+        if len(self.queries) == 1:
+            return np.array([np.count_nonzero(self.judged >= rel)])
         return np.bincount(self.judged_query[self.judged >= rel], minlength=len(self))
 
     def nonrelevant(self, rel: float) -> np.ndarray:

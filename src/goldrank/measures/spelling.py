@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -64,23 +65,29 @@ class Measure:
 
     def with_kernel(self, kernel: Kernel, table: Table) -> np.ndarray:
         """One value per query by another kernel that takes the same options."""
-        given: dict[str, Any] = {**self.declaration.defaults, **dict(self.options)}
-        budget = given.pop("tokens")
+        budget, judged_only, given = self._given
         if budget is not None:
             if not isinstance(table, Placements | Passages):
                 raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
             table = table.within(budget)
-        if given.pop("judged_only"):
+        if judged_only:
             table = table.condensed
+        if self.declaration.per_query and kernel is self.declaration.kernel:
+            assert isinstance(table, Placements)
+            return self._query_by_query(table, given)
+        return np.asarray(kernel(table, **given), np.float64)
+
+    @cached_property
+    def _given(self) -> tuple[int | None, bool, Mapping[str, Any]]:
+        """Budget of tokens, whether only judged documents count, and what else the kernel gets by name."""
+        given: dict[str, Any] = {**self.declaration.defaults, **dict(self.options)}
+        budget, judged_only = given.pop("tokens"), given.pop("judged_only")
         for key, rule in self.declaration.options.items():
             if isinstance(rule, Choice) and rule.mapping and isinstance(given.get(key), tuple):
                 given[key] = dict(given[key])
         if self.declaration.cutoff != "none":
             given["k"] = self.k
-        if self.declaration.per_query and kernel is self.declaration.kernel:
-            assert isinstance(table, Placements)
-            return self._query_by_query(table, given)
-        return np.asarray(kernel(table, **given), np.float64)
+        return budget, judged_only, given
 
     def _query_by_query(self, p: Placements, given: Mapping[str, object]) -> np.ndarray:
         """Calls the kernel once per query, with grades by rank (None where unjudged) and all judged grades."""
