@@ -348,6 +348,7 @@ KINDS: dict[str, Kind] = {
         "only {measure} is reported: another measure may tell another story (for example {others})", counts=()
     ),
     "one-cutoff": Kind("every measure is cut at {k}: other cut-offs may tell another story", counts=()),
+    "wrong-k": Kind("measured at k = {cutoffs}; for '{use_case}' people look at {usual} results", counts=()),
     "different-cutoffs": Kind("{measure} is cut differently and cannot be compared: {cuts}", warning=True, counts=()),
     "no-criteria": Kind(
         "the relevance criteria are not recorded: say what counts as relevant in Qrels(criteria=...)", counts=()

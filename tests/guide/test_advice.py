@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 import goldrank
 from goldrank.cli.choose import command
 from goldrank.errors import OptionError
-from goldrank.guide.advice import QUESTIONS, USE_CASES
+from goldrank.guide.advice import QUESTIONS, RELEVANCE, USE_CASES, Advice
 from goldrank.guide.pitfalls import inconsistent_judgements, pitfalls
 
 LESSON = {
@@ -43,7 +44,8 @@ FLOW = [
     ({"find_all": True}, "R@10"),
     ({"find_all": False, "order_matters": True, "graded": True}, "nDCG@10"),
     ({"find_all": False, "order_matters": True, "graded": False, "first_counts": True}, "RR"),
-    ({"find_all": False, "order_matters": True, "graded": False, "first_counts": False}, "P@10"),
+    # The lesson ends in precision here; the order matters, and precision does not see it.
+    ({"find_all": False, "order_matters": True, "graded": False, "first_counts": False}, "AP"),
     ({"find_all": False, "order_matters": False, "one_is_enough": True}, "Success@10"),
     ({"find_all": False, "order_matters": False, "one_is_enough": False}, "P@10"),
 ]
@@ -70,7 +72,7 @@ def test_what_is_not_given_is_asked() -> None:
         asked.append(question)
         return "order" in question
 
-    assert goldrank.choose(find_all=False, ask=ask).primary == ("P@10",)
+    assert goldrank.choose(find_all=False, ask=ask).primary == ("AP",)
     assert asked == [QUESTIONS[key].text for key in ("order_matters", "graded", "first_counts")]
 
 
@@ -88,21 +90,133 @@ def test_advice_says_when_to_use_and_avoid() -> None:
     text = str(goldrank.choose("rag"))
     assert "R@5: A later stage" in text
     assert "Avoid it when:" in text
+    for advice in (goldrank.choose("legal"), goldrank.choose(find_all=True)):
+        assert "re-ranker" not in str(advice)
+        assert "Every relevant document must be found" in str(advice)
+
+
+EVERY_K = (None, 1, 2, 3, 7, 10, 50, 100, 1000, 10**9)
+QUESTION_NAMES = tuple(QUESTIONS)
+
+
+def every_advice() -> Iterator[tuple[Any, Advice]]:
+    """Of every use case and every combination of answers, at several k."""
+    for k in EVERY_K:
+        for name in USE_CASES:
+            yield (name, k), goldrank.choose(name, k=k)
+        for answers in product((True, False), repeat=len(QUESTIONS)):
+            given = dict(zip(QUESTION_NAMES, answers, strict=True))
+            yield (given, k), goldrank.choose(**given, k=k)
+
+
+def test_advice_does_not_trigger_its_own_pitfalls() -> None:
+    said = goldrank.Qrels(QRELS, criteria="The document answers the question.")
+    for asked, advice in every_advice():
+        scores = goldrank.evaluate(said, RUN, advice.measures)
+        assert not pitfalls(scores, qrels=said), asked
+        assert len(set(advice.measures)) == len(advice.measures)
+        if isinstance(asked, tuple) and isinstance(asked[0], str):
+            name, k = asked
+            low, high = USE_CASES[name].looked_at
+            told = [note.code for note in advice.notes]
+            assert told == ([] if k is None or low <= k <= high else ["wrong-k"]), asked
+            if not told:
+                assert not pitfalls(scores, qrels=said, use_case=name), asked
+
+
+def test_advice_on_texts_can_be_evaluated() -> None:
+    text = "Rome is in Italy, and has been for long."
+    items = [
+        {
+            "retrieved": [{"text": text, "source": "s", "start": 0}],
+            "references": [text],
+            "evidence": [{"source": "s", "start": 0, "end": 4}],
+        }
+    ]
+    for _, advice in every_advice():
+        for measures in filter(None, (advice.texts, advice.evidence)):
+            assert set(goldrank.evaluate_texts(items, measures, sources={"s": text}).mean) == set(measures)
+
+
+def test_rag_is_more_than_ids() -> None:
+    advice = goldrank.choose("rag", k=8)
+    assert advice.measures == ("R@8", "P@8", "RR")
+    assert {"Cover@8", "Cover(tokens=2000)", "Tokens@8"} <= set(advice.texts)
+    assert "EvidenceRecall@8" in advice.evidence
+    shown = str(advice)
+    for measure in (*advice.measures, *advice.texts, *advice.evidence):
+        assert f"\n  {measure}: " in shown
+
+
+@pytest.mark.parametrize("name", USE_CASES)
+def test_k_is_honoured_with_a_use_case(name: str) -> None:
+    advice = goldrank.choose(name, k=7)
+    assert any(text.endswith("@7") for text in advice.measures)
+    assert goldrank.choose(name, k=USE_CASES[name].k) == goldrank.choose(name)
+    assert not any(text.endswith(f"@{USE_CASES[name].k}") for text in advice.primary + advice.secondary)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("answer", [True, False])
+def test_answers_beside_a_use_case_are_refused(question: str, answer: bool) -> None:
+    with pytest.raises(OptionError, match=f"{question}={answer}"):
+        goldrank.choose("rag", **{question: answer})
+    flag = f"--{'' if answer else 'no-'}{question.replace('_', '-')}"
+    found = CliRunner().invoke(command, ["rag", flag])
+    assert isinstance(found.exception, OptionError)
+    assert flag in str(found.exception)
+
+
+def test_wrong_k_for_the_use_case() -> None:
+    def told(measures: list[str], use_case: str) -> list[str]:
+        return [str(note) for note in pitfalls(scored(measures), use_case=use_case) if note.code == "wrong-k"]
+
+    assert told(["nDCG@10", "P@20", "AP"], "qa") == [
+        "measured at k = 10, 20; for 'Q&A system' people look at 1 to 3 results"
+    ]
+    assert not told(["Success@1", "P@20"], "qa")
+    assert not told(["RR", "AP"], "qa")
+    assert told(["R@10", "P@5"], "Legal discovery") == [
+        "measured at k = 5, 10; for 'Legal discovery' people look at 50 or more results"
+    ]
+    with pytest.raises(OptionError, match="unknown use case"):
+        pitfalls(scored(["RR"]), use_case="no such thing")
+    (note,) = goldrank.choose("qa", k=50).notes
+    assert note.code == "wrong-k"
+    assert str(note) in str(goldrank.choose("qa", k=50))
+
+
+def test_binary_or_graded_judgements() -> None:
+    assert set(RELEVANCE) == {"binary", "graded"}
+    for kind in RELEVANCE.values():
+        assert kind.values
+        assert kind.use
+        assert goldrank.evaluate(QRELS, RUN, kind.measures).measures == kind.measures
+    listed = CliRunner().invoke(command, ["--list"]).output
+    assert "binary" in listed
+    assert "graded" in listed
 
 
 def test_command() -> None:
     run = CliRunner().invoke
     assert run(command, ["rag", "--short"]).output == "R@5 P@5 RR\n"
-    assert run(command, ["--find-all", "-k", "50", "--short"]).output == "R@50 P@50 RecallAll@50\n"
+    assert run(command, ["rag", "--short", "-k", "3"]).output == "R@3 P@3 RR\n"
+    assert run(command, ["rag", "--short", "--texts"]).output == "Cover@5 CoverAll@5 Cover(tokens=2000) Tokens@5\n"
+    assert run(command, ["--find-all", "-k", "50", "--short"]).output == "R@50 P@50 RecallAll@50 R@500\n"
+    for wrong in (["rag", "--texts"], ["qa", "--short", "--texts"], ["rag", "-k", "0"]):
+        assert run(command, wrong).exit_code == 2
     assert "Legal discovery" in run(command, ["--list"]).output
     assert "Use R@5, P@5, and look at RR" in run(command, ["rag"]).output
-    assert isinstance(run(command, []).exception, OptionError)  # no terminal, so nobody is asked
+    unanswered = run(command, ["--no-find-all"]).exception  # no terminal, so nobody is asked
+    assert isinstance(unanswered, OptionError)
+    assert "--order-matters or --no-order-matters" in str(unanswered)
+    assert "order_matters" not in str(unanswered)
 
 
 def test_command_asks_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("goldrank.cli.choose.sys", Terminal)
     found = CliRunner().invoke(command, ["--short"], input="n\ny\ny\n")
-    assert found.output.splitlines()[-1] == "nDCG@10 P@10 R@10"
+    assert found.output.splitlines()[-1] == "nDCG@10 P@10 R@10 R@100"
     assert "Are there grades of relevance?" in found.output
 
 
@@ -203,7 +317,8 @@ def test_values_are_kept_and_compared_over_time(tmp_path: Path) -> None:
 
 def test_the_tips_of_the_documents() -> None:
     assert goldrank.choose("qa").primary == ("RR",)  # one chunk holds the answer: MRR
-    assert "AP" in goldrank.choose("multi-hop").measures  # several chunks are needed: MAP
+    assert goldrank.choose("multi-hop").primary == ("AP",)  # several chunks are needed: MAP
     assert goldrank.choose("rag").primary[0] == "R@5"  # context recall first
-    assert all(text.startswith("R@") for text in goldrank.choose("candidates").measures)  # early stages: recall
+    early = goldrank.choose("candidates")
+    assert all(text.startswith("R@") for text in early.primary + early.secondary)  # early stages: recall
     assert goldrank.choose("reranking").primary[0] == "P@10"  # late stages: precision

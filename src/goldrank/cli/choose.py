@@ -8,6 +8,12 @@ import click
 
 from goldrank.cli.output import echo, show
 from goldrank.guide import advice
+from goldrank.measures.options import MAX_CUTOFF
+
+
+def _flag(name: str, answer: bool) -> str:
+    """An answer as this command takes it."""
+    return f"--{'' if answer else 'no-'}{name.replace('_', '-')}"
 
 
 @click.command("choose")
@@ -17,10 +23,17 @@ from goldrank.guide import advice
 @click.option("--graded/--no-graded", default=None, help="Are there grades of relevance?")
 @click.option("--first-counts/--no-first-counts", default=None, help="Is the first relevant result what counts?")
 @click.option("--one-is-enough/--no-one-is-enough", default=None, help="Is one relevant result enough?")
-@click.option("-k", default=advice.DEFAULT_K, show_default=True, help="How many results are looked at.")
-@click.option("--list", "listed", is_flag=True, help="Show the use cases.")
+@click.option(
+    "-k",
+    type=click.IntRange(1, MAX_CUTOFF),
+    help=f"How many results are looked at; default: what goes with the use case, else {advice.DEFAULT_K}.",
+)
+@click.option("--list", "listed", is_flag=True, help="Show the use cases, and binary and graded judgements.")
 @click.option("--short", is_flag=True, help="Print the measures only.")
-def command(use_case: str | None, k: int, listed: bool, short: bool, **answers: bool | None) -> None:
+@click.option("--texts", is_flag=True, help="With --short: those of retrieved texts, for goldrank texts.")
+def command(
+    use_case: str | None, k: int | None, listed: bool, short: bool, texts: bool, **answers: bool | None
+) -> None:
     """Recommend measures and cut-offs.
 
     USE_CASE is one of: qa, search, legal, recommendation, fact-checking, rag, multi-hop, candidates, reranking.
@@ -29,11 +42,17 @@ def command(use_case: str | None, k: int, listed: bool, short: bool, **answers: 
     if listed:
         from goldrank.data.table import Head, Table
 
-        rows = [
-            [key, case.title, f"{', '.join(case.primary)}; {', '.join(case.secondary)}"]
-            for key, case in advice.USE_CASES.items()
+        rows = [[key, case.title, " ".join(advice.choose(key, k=k).measures)] for key, case in advice.USE_CASES.items()]
+        judged = [
+            [key, kind.values, f"{kind.use} Measures: {', '.join(kind.measures)}."]
+            for key, kind in advice.RELEVANCE.items()
         ]
-        show([Table(Head.texts("", "", ""), rows)])
+        show([Table(Head.texts("", "", ""), rows), Table(Head.texts("", "", ""), judged)])
         return
-    found = advice.choose(use_case, k=k, ask=click.confirm if sys.stdin.isatty() else None, **answers)
-    echo(" ".join(found.measures) if short else str(found))
+    if texts and not short:
+        raise click.UsageError("--texts goes with --short")
+    ask = click.confirm if sys.stdin.isatty() else None
+    found = advice.choose(use_case, k=k, ask=ask, spelled=_flag, **answers)
+    if texts and not found.texts:
+        raise click.UsageError("there is no advice on measures of texts here; there is for: rag, multi-hop")
+    echo(" ".join(found.texts if texts else found.measures) if short else str(found))

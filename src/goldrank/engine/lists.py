@@ -95,6 +95,7 @@ _ONE = ("0",), np.ones(1, bool)
 
 def _of_one_query(size: int, docs: np.ndarray, wanted: np.ndarray) -> Placements:
     """`place_integers` for one query, where the time goes into calls of numpy: as few of them as possible."""
+    label: np.ndarray | None
     low, high = (int(wanted.min()), int(wanted.max())) if len(wanted) else (0, 0)
     if len(wanted) and high - low <= 16 * (len(docs) + len(wanted)) and max(-low, high) < 2**62:
         # A table of the ids from the lowest wanted one to the highest; what lies beyond is False at either end.

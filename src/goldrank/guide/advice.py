@@ -1,19 +1,24 @@
 """Which measures to use: the decision flow "what matters most?" and a table of use cases.
 
+What is recommended does not fall into the pitfalls of `goldrank.guide.pitfalls`: there are always several measures,
+and more than one cut-off.
+
 >>> from goldrank import choose
->>> choose("rag").measures
-('R@5', 'P@5', 'RR')
+>>> choose("rag").primary, choose("rag").texts[0]
+(('R@5', 'P@5'), 'Cover@5')
 >>> choose(find_all=False, order_matters=True, graded=True, k=20).primary
 ('nDCG@20',)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from goldrank.errors import OptionError, did_you_mean, whole_number
 from goldrank.measures import parse
+from goldrank.measures.options import MAX_CUTOFF
+from goldrank.notes import Note
 
 DEFAULT_K = 10
 
@@ -29,45 +34,159 @@ class Advice:
     why: str
     answers: tuple[tuple[str, bool], ...] = ()
     """The questions that led here and how they were answered."""
+    also: tuple[str, ...] = ()
+    """Another cut-off or measure, so that the report does not rest on one."""
+    texts: tuple[str, ...] = ()
+    """What `goldrank.evaluate_texts` measures beside, where retrieved texts and references are at hand."""
+    evidence: tuple[str, ...] = ()
+    """The same, where evidence is given by its place in its sources."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a measure is of use here, by its name, where that is not what is said of it in general."""
+    notes: tuple[Note, ...] = ()
+    """What to think about: a k that does not go with the use case."""
 
     @property
     def measures(self) -> tuple[str, ...]:
         """All of them, as `goldrank.evaluate` takes them."""
-        return self.primary + self.secondary
+        return self.primary + self.secondary + self.also
 
     def __str__(self) -> str:
-        lines = [f"Use {', '.join(self.primary)}, and look at {', '.join(self.secondary)} beside it.", self.why]
-        for spelled in self.measures:
-            declared = parse(spelled).declaration
-            lines.append(f"  {spelled}: {declared.use} Avoid it when: {declared.avoid}")
+        beside = ", ".join(self.secondary + self.also)
+        lines = [f"Use {', '.join(self.primary)}, and look at {beside} beside it.", self.why]
+        lines += [f"Note: {note}" for note in self.notes]
+        lines += map(self._line, self.measures)
+        for title, spelled in (
+            ("With retrieved texts and references (goldrank texts):", self.texts),
+            ("With evidence by its place in its sources (goldrank texts):", self.evidence),
+        ):
+            lines += [title, *map(self._line, spelled)] if spelled else []
         return "\n".join(lines)
+
+    def _line(self, spelled: str) -> str:
+        declared = parse(spelled).declaration
+        return f"  {spelled}: {self.reasons.get(declared.name, declared.use)} Avoid it when: {declared.avoid}"
 
 
 @dataclass(frozen=True)
 class UseCase:
-    """A row of the table of use cases."""
+    """A row of the table of use cases.
+
+    In measures, {k} is how many results are looked at, {other} another cut-off, {smaller} a smaller one if there is.
+    """
 
     title: str
+    k: int
+    """How many results are looked at, unless it is said."""
+    looked_at: tuple[int, int]
+    """From how many to how many results a cut-off makes sense."""
     primary: tuple[str, ...]
     secondary: tuple[str, ...]
     why: str
+    also: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
+_FIND_ALL = {
+    "R": "Every relevant document must be found, and each one that is missed is costly.",
+    "P": "Somebody reads all that is returned, and wrong documents cost their time.",
+}
 USE_CASES = {
-    "qa": UseCase("Q&A system", ("RR",), ("Success@1",), "Users want one answer, and read from the top."),
-    "search": UseCase("Search engine", ("nDCG@10",), ("P@10",), "Users see a page of ten, and order matters."),
-    "legal": UseCase("Legal discovery", ("R@100",), ("P@100",), "A missed document is costly."),
-    "recommendation": UseCase("Recommendations", ("nDCG@5",), ("P@5",), "A few places, and the first ones sell."),
-    "fact-checking": UseCase("Fact verification", ("Success@3",), ("RR",), "One piece of evidence settles it."),
-    "rag": UseCase("RAG retrieval", ("R@5", "P@5"), ("RR",), "The model must get the evidence, and little else."),
+    "qa": UseCase("Q&A system", 1, (1, 3), ("RR",), ("Success@{k}",), "Users want one answer, and read from the top."),
+    "search": UseCase(
+        "Search engine",
+        10,
+        (5, 20),
+        ("nDCG@{k}",),
+        ("P@{k}",),
+        "Users see a page of ten, and order matters.",
+        also=("R@{other}",),
+        reasons={"R": "How much a better order of more results could bring to the page."},
+    ),
+    "legal": UseCase(
+        "Legal discovery",
+        100,
+        (50, MAX_CUTOFF),
+        ("R@{k}",),
+        ("P@{k}",),
+        "A missed document is costly.",
+        also=("R@{other}",),
+        reasons=_FIND_ALL,
+    ),
+    "recommendation": UseCase(
+        "Recommendations",
+        5,
+        (1, 20),
+        ("nDCG@{k}",),
+        ("P@{k}",),
+        "A few places, and the first ones sell.",
+        also=("R@{other}",),
+        reasons={"R": "How much of what people like is within reach of a better order."},
+    ),
+    "fact-checking": UseCase(
+        "Fact verification", 3, (1, 5), ("Success@{k}",), ("RR",), "One piece of evidence settles it."
+    ),
+    "rag": UseCase(
+        "RAG retrieval",
+        5,
+        (1, 20),
+        ("R@{k}", "P@{k}"),
+        ("RR",),
+        "The model must get the evidence, and little else: look at what the texts cover and what they cost.",
+        texts=("Cover@{k}", "CoverAll@{k}", "Cover(tokens=2000)", "Tokens@{k}"),
+        evidence=("EvidenceRecall@{k}", "SpanRecall@{k}", "SpanPrecision@{k}"),
+    ),
     "multi-hop": UseCase(
-        "Answers from several documents", ("RecallAll@10",), ("R@10", "AP"), "All of the evidence must be there."
+        "Answers from several documents",
+        10,
+        (2, 100),
+        ("AP",),
+        ("RecallAll@{k}", "R@{k}"),
+        "Several documents are put together, and all of the evidence must be there.",
+        texts=("CoverAll@{k}", "Cover@{k}", "CoverAll(tokens=4000)@{k}"),
+        evidence=("EvidenceAll@{k}", "EvidenceRecall@{k}"),
+        reasons={"AP": "Every document that is needed counts, and those further up count more."},
     ),
     "candidates": UseCase(
-        "First stage of several", ("R@1000",), ("R@100",), "What is not retrieved here is lost to the later stages."
+        "First stage of several",
+        1000,
+        (100, MAX_CUTOFF),
+        ("R@{k}",),
+        ("R@{smaller}",),
+        "What is not retrieved here is lost to the later stages.",
+        also=("RecallAll@{k}",),
+        reasons={"RecallAll": "For how many queries nothing is lost."},
     ),
-    "reranking": UseCase("Last stage", ("P@10", "nDCG@10"), ("AP",), "False positives near the top cost most."),
+    "reranking": UseCase(
+        "Last stage", 10, (1, 20), ("P@{k}", "nDCG@{k}"), ("AP",), "False positives near the top cost most."
+    ),
 }
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """A way to judge documents."""
+
+    values: str
+    use: str
+    measures: tuple[str, ...]
+    """What makes use of it."""
+
+
+RELEVANCE = {
+    "binary": Relevance(
+        "relevant (1) or not (0)",
+        "Simple, quick to judge, and what most collections have.",
+        ("RR", "AP", "P@10", "R@10"),
+    ),
+    "graded": Relevance(
+        "a scale such as 0 to 3 or 0 to 5",
+        "Documents are relevant by degrees, and better ones count more.",
+        ("nDCG@10",),
+    ),
+}
+"""Binary or graded judgements: what they are and when to use them."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +202,35 @@ QUESTIONS = {
     "find_all": Question("Must ALL relevant documents be found?", "R", "order_matters"),
     "order_matters": Question("Is the order of the results important?", "graded", "one_is_enough"),
     "graded": Question("Are there grades of relevance?", "nDCG", "first_counts"),
-    "first_counts": Question("Is the first relevant result the one that counts?", "RR", "P"),
+    "first_counts": Question("Is the first relevant result the one that counts?", "RR", "AP"),
     "one_is_enough": Question("Is one relevant result enough?", "Success", "P"),
 }
+
+
+@dataclass(frozen=True)
+class End:
+    """Where the decision flow ends."""
+
+    primary: tuple[str, ...]
+    secondary: tuple[str, ...]
+    why: str
+    also: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
 ENDS = {
-    "R": (("R@{k}",), ("P@{k}", "RecallAll@{k}"), "Coverage counts: every relevant document that is missed is a loss."),
-    "nDCG": (("nDCG@{k}",), ("P@{k}", "R@{k}"), "Better documents should stand further up."),
-    "RR": (("RR",), ("Success@1", "Success@{k}"), "The sooner the first relevant result comes, the better."),
-    "P": (("P@{k}",), ("R@{k}", "AP"), "The results that are shown should be relevant."),
-    "Success": (("Success@{k}",), ("RR",), "Any relevant result will do."),
+    "R": End(
+        ("R@{k}",),
+        ("P@{k}", "RecallAll@{k}"),
+        "Coverage counts: every relevant document that is missed is a loss.",
+        ("R@{other}",),
+        _FIND_ALL,
+    ),
+    "nDCG": End(("nDCG@{k}",), ("P@{k}", "R@{k}"), "Better documents should stand further up.", ("R@{other}",)),
+    "RR": End(("RR",), ("Success@1", "Success@{k}"), "The sooner the first relevant result comes, the better."),
+    "AP": End(("AP",), ("P@{k}", "R@{k}"), "Every relevant result counts, those further up more."),
+    "P": End(("P@{k}",), ("R@{k}", "AP"), "The results that are shown should be relevant."),
+    "Success": End(("Success@{k}",), ("RR",), "Any relevant result will do."),
 }
 
 
@@ -103,18 +242,19 @@ def choose(
     graded: bool | None = None,
     first_counts: bool | None = None,
     one_is_enough: bool | None = None,
-    k: int = DEFAULT_K,
+    k: int | None = None,
     ask: Callable[[str], bool] | None = None,
+    spelled: Callable[[str, bool], str] = lambda name, answer: f"{name}={answer}",
 ) -> Advice:
     """Measures for a use case, or for answers to "what matters most?".
 
-    `use_case` is one of `USE_CASES`. Without it the answers decide; those that the flow comes to and that are
-    not given are asked by `ask(question)`, or are an error that says which. `k` is how many results are looked
-    at: 10 for a page of search results, 1 to 3 for answers to questions.
+    `use_case` is one of `USE_CASES`; it has answered the questions, so that answers beside it are an error. Without it
+    the answers decide; those that the flow comes to and that are not given are asked by `ask(question)`, or are an
+    error that says which. `k` is how many results are looked at: by default what goes with the use case (10 for a page
+    of search results, 1 to 3 for answers to questions), or 10. `spelled` is how messages write an answer.
     """
-    whole_number(k, "k", 1)
-    if use_case is not None:
-        return _for_use_case(use_case)
+    if k is not None:
+        whole_number(k, "k", 1, MAX_CUTOFF)
     given = {
         "find_all": find_all,
         "order_matters": order_matters,
@@ -122,6 +262,14 @@ def choose(
         "first_counts": first_counts,
         "one_is_enough": one_is_enough,
     }
+    if use_case is not None:
+        answered = [spelled(name, answer) for name, answer in given.items() if answer is not None]
+        if answered:
+            raise OptionError(
+                f"a use case has answered the questions already: {', '.join(answered)}",
+                hint="Give a use case, or answers.",
+            )
+        return _for_use_case(use_case, k)
     answers: list[tuple[str, bool]] = []
     at = "find_all"
     while at in QUESTIONS:
@@ -131,20 +279,54 @@ def choose(
             if ask is None:
                 raise OptionError(
                     f"it is not known: {question.text}",
-                    hint=f"Give {at}=True or {at}=False, or a use case: {', '.join(USE_CASES)}.",
+                    hint=f"Give {spelled(at, True)} or {spelled(at, False)}, or a use case: {', '.join(USE_CASES)}.",
                 )
             answer = ask(question.text)
         answers.append((question.text, answer))
         at = question.yes if answer else question.no
-    *named, why = ENDS[at]
-    primary, secondary = (tuple(dict.fromkeys(text.format(k=k) for text in texts)) for texts in named)
-    return Advice(primary, secondary, why, tuple(answers))
+    end = ENDS[at]
+    primary, secondary, also = _at((end.primary, end.secondary, end.also), DEFAULT_K if k is None else k)
+    return Advice(primary, secondary, end.why, tuple(answers), also, reasons=end.reasons)
 
 
-def _for_use_case(name: str) -> Advice:
-    wanted = name.strip().casefold()
+def find_use_case(name: str) -> tuple[str, UseCase]:
+    """The key and the row of a use case, by key or title."""
+    wanted = str(name).strip().casefold()
     for key, case in USE_CASES.items():
         if wanted in (key, case.title.casefold()):
-            return Advice(case.primary, case.secondary, case.why)
+            return key, case
     known = ", ".join(USE_CASES)
-    raise OptionError(f"unknown use case {name!r}; there are: {known}", hint=did_you_mean(name, USE_CASES))
+    raise OptionError(f"unknown use case {name!r}; there are: {known}", hint=did_you_mean(str(name), USE_CASES))
+
+
+def _for_use_case(name: str, k: int | None) -> Advice:
+    _, case = find_use_case(name)
+    cut = case.k if k is None else k
+    named = (case.primary, case.secondary, case.also, case.texts, case.evidence)
+    primary, secondary, also, texts, evidence = _at(named, cut)
+    low, high = case.looked_at
+    notes = () if low <= cut <= high else (unusual_cutoff(case, (cut,)),)
+    return Advice(primary, secondary, case.why, (), also, texts, evidence, case.reasons, notes)
+
+
+def unusual_cutoff(case: UseCase, cutoffs: Iterable[float]) -> Note:
+    """The note that none of some cut-offs goes with a use case."""
+    low, high = case.looked_at
+    usual = f"{low} to {high}" if high < MAX_CUTOFF else f"{low} or more"
+    return Note.of("wrong-k", cutoffs=", ".join(f"{k:g}" for k in cutoffs), use_case=case.title, usual=usual)
+
+
+def _at(templates: Iterable[tuple[str, ...]], k: int) -> list[tuple[str, ...]]:
+    """Measures at k, each once."""
+    others = [cut for cut in (10 * k, k // 10) if 1 <= cut <= MAX_CUTOFF]
+    seen: dict[str, None] = {}
+    filled = []
+    for texts in templates:
+        fresh = [
+            text
+            for text in dict.fromkeys(text.format(k=k, other=others[0], smaller=others[-1]) for text in texts)
+            if text not in seen
+        ]
+        seen.update(dict.fromkeys(fresh))
+        filled.append(tuple(fresh))
+    return filled

@@ -9,6 +9,7 @@ from dataclasses import replace
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
+from goldrank.guide.advice import find_use_case, unusual_cutoff
 from goldrank.measures import Measure, known, parse
 from goldrank.notes import Note
 
@@ -21,10 +22,12 @@ def pitfalls(
     *,
     qrels: Qrels | None = None,
     texts: Mapping[str, str] | None = None,
+    use_case: str | None = None,
 ) -> tuple[Note, ...]:
     """What should be looked at before a result, or several runs' results, are reported.
 
-    Only one measure or one cut-off, and runs at different cut-offs. With `qrels` also relevance criteria that
+    Only one measure or one cut-off, and runs at different cut-offs. With a `use_case` of `goldrank.choose` also
+    cut-offs none of which goes with how many results are looked at there. With `qrels` also relevance criteria that
     nobody recorded, and documents that are one and the same and were judged differently: ids that differ in
     case, spaces or Unicode form only, and with `texts` (by document id) those that have the same text. What the
     data themselves tell (ties, recall that cannot reach 1, missing queries) is in `Scores.notes`.
@@ -38,6 +41,8 @@ def pitfalls(
         scores = [scores]
     runs = list(scores.values() if isinstance(scores, Mapping) else scores)
     notes = [*_too_few(runs), *_different_cutoffs(runs)]
+    if use_case is not None:
+        notes += _unusual_cutoffs(runs, use_case)
     if qrels is not None:
         if not qrels.criteria:
             notes.append(Note.of("no-criteria"))
@@ -86,6 +91,19 @@ def _too_few(runs: Iterable[Scores]) -> list[Note]:
         cutoffs = {None if measure is None else measure.k for measure in ranks}
         if len(cutoffs) == 1 and None not in cutoffs:
             notes.append(Note.of("one-cutoff", k=cutoffs.pop()))
+    return notes
+
+
+def _unusual_cutoffs(runs: Iterable[Scores], use_case: str) -> list[Note]:
+    """Whether no cut-off of a run goes with how many results are looked at in a use case."""
+    _, case = find_use_case(use_case)
+    low, high = case.looked_at
+    notes = []
+    for scores in runs:
+        measures = filter(None, _measures(scores).values())
+        cutoffs = sorted({measure.k for measure in measures if isinstance(measure.k, int)})
+        if cutoffs and not any(low <= k <= high for k in cutoffs):
+            notes.append(unusual_cutoff(case, cutoffs))
     return notes
 
 
