@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from functools import cache
 from typing import Any
 
+import numpy as np
 import places
 import pytest
 
@@ -50,6 +52,7 @@ def names(path: str) -> set[str]:
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_links_resolve(row: list[str]) -> None:
     where, test = row[2], row[3]
+    assert len(row) == 6
     named = re.findall(r"`(goldrank\.[\w.]+)`", where)
     assert named, "a row names at least one place"
     for name in named:
@@ -57,6 +60,58 @@ def test_links_resolve(row: list[str]) -> None:
     (path, function), *more = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", test)
     assert not more
     assert function in names(path)
+
+
+SETUP = dict(
+    zip(SIZES, re.findall(r"^### \d{3} .*?\n\n```python\n(.*?)```", PAGE, re.MULTILINE + re.DOTALL), strict=True)
+)
+
+
+@cache
+def names_of(seed: str) -> dict[str, Any]:
+    """What the lines above a document's table define."""
+    found: dict[str, Any] = {}
+    exec(compile(SETUP[seed], f"docs/seeds.md, {seed}", "exec"), found)
+    return found
+
+
+def is_number(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(is_number, value))
+    return isinstance(value, int | float | np.number | np.bool_)
+
+
+def agree(ours: Any, theirs: Any) -> bool:
+    """Equal numbers, one by one, or words on both sides."""
+    if not is_number(ours):
+        return bool(ours) and bool(theirs) and not is_number(theirs)
+    if isinstance(ours, list | tuple):
+        return is_number(theirs) and len(ours) == len(theirs) and all(map(agree, ours, theirs))
+    return is_number(theirs) and type(ours) is not str and bool(ours == pytest.approx(theirs, rel=1e-12, nan_ok=True))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_both_ways_give_the_same(row: list[str]) -> None:
+    names = names_of(row[0][:3])
+    facade, native = (cell.strip("`") for cell in row[4:])
+    theirs = eval(native, dict(names))
+    if facade == "words":
+        assert theirs
+        return
+    assert agree(eval(facade, dict(names)), theirs), (eval(facade, dict(names)), theirs)
+
+
+def test_most_rows_have_numbers_or_words_of_the_module() -> None:
+    without = [row[0] for row in ROWS if row[4] == "words"]
+    assert all(number.startswith("001.") or number == "003.11" for number in without)
+    numeric = [row for row in ROWS if row[4] != "words" and is_number(eval(row[4].strip("`"), names_of(row[0][:3])))]
+    assert len(numeric) > 70
+
+
+def test_agree_can_fail() -> None:
+    for ours, theirs in ((0.5, 0.4), ([1, 2], [1]), ("words", 1.0), (1.0, "words"), ("", "words"), ([], [])):
+        assert not agree(ours, theirs)
+    assert agree([0.5, True], (0.5, 1))
 
 
 def test_resolve_can_fail() -> None:
