@@ -17,11 +17,12 @@ _log2 = np.array([math.nan, 0.0])
 def log2(x: np.ndarray) -> np.ndarray:
     """log2 of positive integers, by the C library: numpy's own may differ in the last bit on some machines."""
     global _log2
-    highest = int(x.max(initial=1))
-    if highest >= len(_log2):
-        size = max(2 * len(_log2), highest + 1, 1024)
+    try:
+        values: np.ndarray = _log2[x]
+    except IndexError:  # asking for the highest first would take longer than all else of a short ranking
+        size = max(2 * len(_log2), int(x.max()) + 1, 1024)
         _log2 = np.array([math.nan, *map(math.log2, range(1, size))])
-    values: np.ndarray = _log2[x]
+        values = _log2[x]
     return values
 
 
@@ -110,7 +111,9 @@ class Placements:
 
     def cumulate(self, which: np.ndarray) -> np.ndarray:
         """Per placement, how many marked ones its query has up to and including it."""
-        running = np.cumsum(which)
+        running: np.ndarray = np.cumsum(which)
+        if len(self.queries) == 1:
+            return running
         before = np.concatenate(([0], running))[self.start[self.query]]
         counted: np.ndarray = running - before
         return counted

@@ -13,7 +13,7 @@ and more than one cut-off.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from goldrank.errors import OptionError, did_you_mean, whole_number
 from goldrank.measures import parse
@@ -69,10 +69,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class UseCase:
-    """A row of the table of use cases.
-
-    In measures, {k} is how many results are looked at, {other} another cut-off, {smaller} a smaller one if there is.
-    """
+    """A row of the table of use cases. Where another k is asked for, all cut-offs change with it."""
 
     title: str
     k: int
@@ -93,73 +90,73 @@ _FIND_ALL = {
     "P": "Somebody reads all that is returned, and wrong documents cost their time.",
 }
 USE_CASES = {
-    "qa": UseCase("Q&A system", 1, (1, 3), ("RR",), ("Success@{k}",), "Users want one answer, and read from the top."),
+    "qa": UseCase("Q&A system", 1, (1, 3), ("RR",), ("Success@1",), "Users want one answer, and read from the top."),
     "search": UseCase(
         "Search engine",
         10,
         (5, 20),
-        ("nDCG@{k}",),
-        ("P@{k}",),
+        ("nDCG@10",),
+        ("P@10",),
         "Users see a page of ten, and order matters.",
-        also=("R@{other}",),
+        also=("R@100",),
         reasons={"R": "How much a better order of more results could bring to the page."},
     ),
     "legal": UseCase(
         "Legal discovery",
         100,
         (50, MAX_CUTOFF),
-        ("R@{k}",),
-        ("P@{k}",),
+        ("R@100",),
+        ("P@100",),
         "A missed document is costly.",
-        also=("R@{other}",),
+        also=("R@1000",),
         reasons=_FIND_ALL,
     ),
     "recommendation": UseCase(
         "Recommendations",
         5,
         (1, 20),
-        ("nDCG@{k}",),
-        ("P@{k}",),
+        ("nDCG@5",),
+        ("P@5",),
         "A few places, and the first ones sell.",
-        also=("R@{other}",),
+        also=("R@50",),
         reasons={"R": "How much of what people like is within reach of a better order."},
     ),
     "fact-checking": UseCase(
-        "Fact verification", 3, (1, 5), ("Success@{k}",), ("RR",), "One piece of evidence settles it."
+        "Fact verification", 3, (1, 5), ("Success@3",), ("RR",), "One piece of evidence settles it."
     ),
     "rag": UseCase(
         "RAG retrieval",
         5,
         (1, 20),
-        ("R@{k}", "P@{k}"),
+        ("R@5", "P@5"),
         ("RR",),
         "The model must get the evidence, and little else: look at what the texts cover and what they cost.",
-        texts=("Cover@{k}", "CoverAll@{k}", "Cover(tokens=2000)", "Tokens@{k}"),
-        evidence=("EvidenceRecall@{k}", "SpanRecall@{k}", "SpanPrecision@{k}"),
+        texts=("Cover@5", "CoverAll@5", "Cover(tokens=2000)", "Tokens@5"),
+        evidence=("EvidenceRecall@5", "SpanRecall@5", "SpanPrecision@5"),
     ),
     "multi-hop": UseCase(
         "Answers from several documents",
         10,
         (2, 100),
         ("AP",),
-        ("RecallAll@{k}", "R@{k}"),
+        ("RecallAll@10", "R@10"),
         "Several documents are put together, and all of the evidence must be there.",
-        texts=("CoverAll@{k}", "Cover@{k}", "CoverAll(tokens=4000)@{k}"),
-        evidence=("EvidenceAll@{k}", "EvidenceRecall@{k}"),
+        texts=("CoverAll@10", "Cover@10", "CoverAll(tokens=4000)@10"),
+        evidence=("EvidenceAll@10", "EvidenceRecall@10"),
         reasons={"AP": "Every document that is needed counts, and those further up count more."},
     ),
     "candidates": UseCase(
         "First stage of several",
         1000,
         (100, MAX_CUTOFF),
-        ("R@{k}",),
-        ("R@{smaller}",),
+        ("R@1000",),
+        ("R@100",),
         "What is not retrieved here is lost to the later stages.",
-        also=("RecallAll@{k}",),
+        also=("RecallAll@1000",),
         reasons={"RecallAll": "For how many queries nothing is lost."},
     ),
     "reranking": UseCase(
-        "Last stage", 10, (1, 20), ("P@{k}", "nDCG@{k}"), ("AP",), "False positives near the top cost most."
+        "Last stage", 10, (1, 20), ("P@10", "nDCG@10"), ("AP",), "False positives near the top cost most."
     ),
 }
 
@@ -207,31 +204,17 @@ QUESTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class End:
-    """Where the decision flow ends."""
-
-    primary: tuple[str, ...]
-    secondary: tuple[str, ...]
-    why: str
-    also: tuple[str, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-
 ENDS = {
-    "R": End(
-        ("R@{k}",),
-        ("P@{k}", "RecallAll@{k}"),
-        "Coverage counts: every relevant document that is missed is a loss.",
-        ("R@{other}",),
-        _FIND_ALL,
-    ),
-    "nDCG": End(("nDCG@{k}",), ("P@{k}", "R@{k}"), "Better documents should stand further up.", ("R@{other}",)),
-    "RR": End(("RR",), ("Success@1", "Success@{k}"), "The sooner the first relevant result comes, the better."),
-    "AP": End(("AP",), ("P@{k}", "R@{k}"), "Every relevant result counts, those further up more."),
-    "P": End(("P@{k}",), ("R@{k}", "AP"), "The results that are shown should be relevant."),
-    "Success": End(("Success@{k}",), ("RR",), "Any relevant result will do."),
+    "R": (("R@{k}",), ("P@{k}", "RecallAll@{k}"), "Coverage counts: every relevant document that is missed is a loss."),
+    "nDCG": (("nDCG@{k}",), ("P@{k}", "R@{k}"), "Better documents should stand further up."),
+    "RR": (("RR",), ("Success@1", "Success@{k}"), "The sooner the first relevant result comes, the better."),
+    "AP": (("AP",), ("P@{k}", "R@{k}"), "Every relevant result counts, those further up more."),
+    "P": (("P@{k}",), ("R@{k}", "AP"), "The results that are shown should be relevant."),
+    "Success": (("Success@{k}",), ("RR",), "Any relevant result will do."),
 }
+"""Where the flow ends: primary and secondary measures, and why."""
+OTHER_CUTOFF = {"R": ("R@{other}",), "nDCG": ("R@{other}",)}
+"""What keeps those ends from a report at one cut-off."""
 
 
 def choose(
@@ -284,9 +267,11 @@ def choose(
             answer = ask(question.text)
         answers.append((question.text, answer))
         at = question.yes if answer else question.no
-    end = ENDS[at]
-    primary, secondary, also = _at((end.primary, end.secondary, end.also), DEFAULT_K if k is None else k)
-    return Advice(primary, secondary, end.why, tuple(answers), also, reasons=end.reasons)
+    cut = DEFAULT_K if k is None else k
+    named, why = (*ENDS[at][:2], OTHER_CUTOFF.get(at, ())), ENDS[at][2]
+    filled = [[text.format(k=cut, other=_other(cut)) for text in texts] for texts in named]
+    primary, secondary, also = _each_once(filled)
+    return Advice(primary, secondary, why, tuple(answers), also, reasons=_FIND_ALL if at == "R" else {})
 
 
 def find_use_case(name: str) -> tuple[str, UseCase]:
@@ -303,7 +288,8 @@ def _for_use_case(name: str, k: int | None) -> Advice:
     _, case = find_use_case(name)
     cut = case.k if k is None else k
     named = (case.primary, case.secondary, case.also, case.texts, case.evidence)
-    primary, secondary, also, texts, evidence = _at(named, cut)
+    cut_anew = [[_cut_at(text, case.k, cut) for text in texts] for texts in named]
+    primary, secondary, also, texts, evidence = _each_once(cut_anew)
     low, high = case.looked_at
     notes = () if low <= cut <= high else (unusual_cutoff(case, (cut,)),)
     return Advice(primary, secondary, case.why, (), also, texts, evidence, case.reasons, notes)
@@ -316,17 +302,25 @@ def unusual_cutoff(case: UseCase, cutoffs: Iterable[float]) -> Note:
     return Note.of("wrong-k", cutoffs=", ".join(f"{k:g}" for k in cutoffs), use_case=case.title, usual=usual)
 
 
-def _at(templates: Iterable[tuple[str, ...]], k: int) -> list[tuple[str, ...]]:
-    """Measures at k, each once."""
-    others = [cut for cut in (10 * k, k // 10) if 1 <= cut <= MAX_CUTOFF]
-    seen: dict[str, None] = {}
-    filled = []
-    for texts in templates:
-        fresh = [
-            text
-            for text in dict.fromkeys(text.format(k=k, other=others[0], smaller=others[-1]) for text in texts)
-            if text not in seen
-        ]
-        seen.update(dict.fromkeys(fresh))
-        filled.append(tuple(fresh))
-    return filled
+def _cut_at(spelled: str, usual: int, k: int) -> str:
+    """A measure of a use case at another k; cut-offs beside the usual one stay beside it."""
+    measure = parse(spelled)
+    if not isinstance(measure.k, int) or k == usual:
+        return spelled
+    return str(replace(measure, k=k if measure.k == usual else _other(k, larger=measure.k > usual)))
+
+
+def _other(k: int, larger: bool = True) -> int:
+    """Another cut-off: ten times k, or a tenth of it where that is asked for, or the first is too large."""
+    cuts = [cut for cut in (10 * k, k // 10) if 1 <= cut <= MAX_CUTOFF]
+    return cuts[0] if larger else cuts[-1]
+
+
+def _each_once(lists: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
+    seen: set[str] = set()
+    kept = []
+    for texts in lists:
+        fresh = tuple(text for text in dict.fromkeys(texts) if text not in seen)
+        seen.update(fresh)
+        kept.append(fresh)
+    return kept
