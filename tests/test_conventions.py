@@ -71,6 +71,18 @@ def test_difference_of_a_spelled_option_stays():
     assert "None of the" in str(found)
 
 
+def test_difference_knows_what_is_counted_of_repeated_documents():
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "a", "b"]}
+    found = explain_difference(qrels, run, "nDCG@3", "axion", "lesson")
+    # a, nothing new, b: 1 + 1/2; a each time: 1 + 0.63 + 1/2, which is the ideal of three.
+    ideal = 1 + 1 / math.log2(3) + 1 / 2
+    assert found.values == pytest.approx((1.5 / ideal, 1.0))
+    assert [(rule.name, rule.first, rule.second) for rule in found.rules if rule.alone != found.values[0]] == [
+        ("repeats", "first", "each")
+    ]
+    assert found.rules[-1].so_far == pytest.approx(found.values[1])
+
+
 def test_difference_shows_errors():
     found = explain_difference({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"]}, "RR", "trec_eval-10", "ranx")
     assert found.values[0] == 0.5

@@ -111,9 +111,11 @@ def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple
 
     def felt(rules: Convention) -> list[Any]:
         options = {**measure.declaration.defaults, **_own(rules, measure)}
-        return [*(getattr(rules, policy) for policy in POLICIES), *map(options.get, keys)]
+        counted = rules.repeats.get(measure.name, "first") if kept else None
+        return [*(getattr(rules, policy) for policy in POLICIES), counted, *map(options.get, keys)]
 
-    rows = zip([*POLICIES, *keys], felt(old), felt(new), strict=True)
+    kept = "places" in (old.duplicates, new.duplicates)
+    rows = zip([*POLICIES, "repeats", *keys], felt(old), felt(new), strict=True)
     return [(name, mine, theirs) for name, mine, theirs in rows if mine != theirs]
 
 
@@ -121,6 +123,8 @@ def _with(rules: Convention, name: str, value: object, measure: Measure) -> Conv
     """A convention with one rule changed."""
     if name in POLICIES:
         return rules.having(**{name: str(value)})
+    if name == "repeats":
+        return replace(rules, repeats={**rules.repeats, measure.name: str(value)})
     return replace(rules, options={**rules.options, measure.name: {**_own(rules, measure), name: value}})
 
 
