@@ -49,6 +49,8 @@ Grades: TypeAlias = Mapping[Any, float]
 Query: TypeAlias = Mapping[str, Any]
 """The fields "retrieved", "relevant" and perhaps grades; each has a type of its own."""
 DEFAULT_K = (1, 3, 5, 10)
+RANKINGS, JUDGEMENTS = {list, tuple}, {set, frozenset, list, tuple, dict}
+"""Types that need no second look."""
 GRADES = ("relevance_scores", "scores")
 """Under which names a query has grades: the document's two classes have one each, and here both take both."""
 
@@ -312,29 +314,35 @@ def _cutoffs(k_values: Sequence[int]) -> list[int]:
     return list(k_values)
 
 
-def _grades(query: Query, at: int) -> Grades | None:
-    """The grades of a query, by either name. Grades by any other name are an error: nothing would read them."""
-    given = {key: query[key] for key in GRADES if query.get(key) is not None}
-    if len(given) == 2 and given["scores"] != given["relevance_scores"]:
-        raise InputError(f"query {at} has both 'scores' and 'relevance_scores', and they differ", hint="Give one.")
-    for key, value in query.items():
-        known = key in ("retrieved", "relevant", *GRADES)
-        if not known and isinstance(value, Mapping) and any(doc in value for doc in query["retrieved"]):
-            raise InputError(
-                f"query {at} has what look like grades as {key!r}, which nothing reads", hint="Call them 'scores'."
-            )
-    return next(iter(given.values()), None)
+def _grades(queries: Sequence[Query]) -> list[Grades | None]:
+    """The grades of each query, by either name. Grades by any other name are an error: nothing would read them."""
+    first, second = ([query.get(key) for query in queries] for key in GRADES)
+    if any(grades is not None for grades in second):
+        for at, (one, other) in enumerate(zip(first, second, strict=True)):
+            if one is not None and other is not None and one != other:
+                raise InputError(
+                    f"query {at} has both {GRADES[0]!r} and {GRADES[1]!r}, and they differ", hint="Give one."
+                )
+        first = [other if one is None else one for one, other in zip(first, second, strict=True)]
+    for key in set().union(*queries) - {"retrieved", "relevant", *GRADES}:
+        for at, query in enumerate(queries):
+            value = query.get(key)
+            if isinstance(value, Mapping) and any(doc in value for doc in query["retrieved"]):
+                raise InputError(
+                    f"query {at} has what look like grades as {key!r}, which nothing reads", hint="Call them 'scores'."
+                )
+    return first
 
 
 def _measured(queries: Sequence[Query], k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
     if not len(queries):
         raise InputError("there are no queries, so there is no mean")
     hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
-    for at, query in enumerate(queries):
+    for at, query in enumerate(queries if set(map(type, queries)) != {dict} else ()):
         if not isinstance(query, Mapping):
             raise InputError(f"query {at} is {query!r:.60}, not a dict", hint=hint)
     rankings, relevant = (column_of(queries, key, "query", hint) for key in ("retrieved", "relevant"))
-    given = [_grades(query, at) for at, query in enumerate(queries)]
+    given = _grades(queries)
     judged = [relevant]
     if any(grades is not None for grades in given):
         judged.append([r if g is None else g for g, r in zip(given, relevant, strict=True)])
@@ -364,8 +372,9 @@ def _check_query(ranking: Any, judged: Any, at: int) -> None:
 
 def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placements]:
     for judged in judgements:
-        for at, query in enumerate(zip(rankings, judged, strict=True)):
-            _check_query(*query, at)
+        if not set(map(type, rankings)) <= RANKINGS or not set(map(type, judged)) <= JUDGEMENTS:
+            for at, query in enumerate(zip(rankings, judged, strict=True)):
+                _check_query(*query, at)
     try:
         return place_each(rankings, *judgements)
     except (TypeError, ValueError, AttributeError) as error:
