@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from goldrank import ids
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.match.answers import as_number
 from goldrank.match.matcher import Matcher
+from goldrank.waiting import finished
 
 AT_ONCE = 1_000
 """How many pairs, or texts, a function is given together."""
@@ -24,7 +26,7 @@ def _pair(retrieved: str, reference: str) -> str:
 class Own(Matcher):
     """A function of a retrieved text and a reference, which returns a bool, or a number from 0 to 1.
 
-    Numbers need a threshold.
+    Numbers need a threshold. The function may be asynchronous, and may answer in words such as yes and no.
 
     >>> str(Own(str.startswith))
     'own function startswith'
@@ -79,7 +81,8 @@ class Own(Matcher):
 
     def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
         try:
-            answers = list(self.function(ours, theirs)) if self.many else [self.function(ours[0], theirs[0])]
+            answered = finished(self.function(ours, theirs) if self.many else self.function(ours[0], theirs[0]))
+            answers = [finished(answer) for answer in answered] if self.many else [answered]
         except Exception as error:
             among = f" (the first of {len(ours):,} pairs)" if self.many else ""
             raise InputError(
@@ -94,14 +97,7 @@ class Own(Matcher):
         return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
 
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
-        if isinstance(answer, bool | np.bool_):
-            return float(answer)
-        if not isinstance(answer, int | float | np.integer | np.floating) or not 0 <= float(answer) <= 1:
-            raise InputError(
-                f"{self} returned {ids.show(repr(answer))}; it must be a bool or a number from 0 to 1",
-                where=_pair(retrieved, reference),
-            )
-        value = float(answer)
+        value = as_number(answer, str(self), _pair(retrieved, reference))
         if self.threshold is None and 0 < value < 1:
             raise InputError(
                 f"{self} returned {value!r}, and no threshold says whether that is a match",

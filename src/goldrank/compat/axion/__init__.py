@@ -11,7 +11,7 @@ language model that its heuristics construct.
 `await metric.execute(item)` has a twin for code that is not asynchronous: `metric.score(item)`.
 """
 
-from goldrank.compat.axion.data import (
+from goldrank.compat.axion.dataset import (
     DatasetItem,
     ItemTypeError,
     KDetail,
@@ -21,24 +21,23 @@ from goldrank.compat.axion.data import (
     MultiKResult,
     TestResult,
 )
+from goldrank.compat.axion.judges import ContextualPrecision, ContextualRanking, ContextualRecall, Judge
 from goldrank.compat.axion.metrics import (
-    ContextualPrecision,
-    ContextualRanking,
-    ContextualRecall,
     HitRateAtK,
-    Judge,
     MeanReciprocalRank,
     NDCGAtK,
     PrecisionAtK,
     RecallAtK,
 )
-from goldrank.compat.axion.runner import MetricRunner, registry
+from goldrank.compat.axion.registry import registry
+from goldrank.compat.axion.runners import ErrorConfig, MetricRunner
 
 __all__ = [
     "ContextualPrecision",
     "ContextualRanking",
     "ContextualRecall",
     "DatasetItem",
+    "ErrorConfig",
     "HitRateAtK",
     "ItemTypeError",
     "Judge",

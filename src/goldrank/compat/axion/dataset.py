@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from goldrank.compat._common import rows_of
 from goldrank.errors import InputError
 
 Entries: TypeAlias = Sequence[str] | Sequence[Mapping[str, Any]]
@@ -18,13 +18,33 @@ class ItemTypeError(InputError, TypeError):
     """Something that is no list of items where one is needed."""
 
 
+# `Any`: what a field holds is looked at here.
+def listed(given: Any, name: str, whose: str) -> list[Mapping[str, Any]] | None:
+    """The entries of a ranking or a reference as dictionaries; `name` and `whose` are for the message."""
+    if given is None:
+        return None
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"{whose}: {name} is a {type(given).__name__}, not a list")
+    entries = list(given)
+    if entries and all(isinstance(entry, str) for entry in entries):
+        return [{"id": entry} for entry in entries]
+    for at, entry in enumerate(entries, 1):
+        if not isinstance(entry, Mapping):
+            raise InputError(
+                f"{whose}: entry {at} of {name} is {entry!r}, not a dictionary",
+                hint="Give [{'id': 'doc1'}, ...] or a list of ids that are all text.",
+            )
+    return entries
+
+
 class DatasetItem:
     """One query: what was retrieved, best first, and what should have been.
 
     `actual_ranking` is a list of {"id": ...} or of plain text ids; `expected_reference` the same with an
     optional "relevance" (1.0 if left out; relevant means above 0). `actual_reference` and `expected_ranking`
     are other names of the two. `retrieved_content` (the retrieved texts) and `expected_output` (the reference
-    answer) are for the metrics that ask a judge.
+    answer) are for the metrics that ask a judge. `additional_input`, `additional_output` and `metadata` hold anything
+    else; a metric's `field_mapping` can point into them.
 
     >>> DatasetItem(actual_ranking=["a", "b"], expected_reference=["b"]).actual_ranking
     [{'id': 'a'}, {'id': 'b'}]
@@ -39,35 +59,29 @@ class DatasetItem:
         actual_reference: Entries | None = None,
         expected_ranking: Entries | None = None,
         query: str | None = None,
-        retrieved_content: Sequence[str] = (),
+        retrieved_content: Sequence[str] | None = None,
         expected_output: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        actual_output: str | None = None,
+        additional_input: Mapping[str, Any] | None = None,
+        additional_output: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | str | None = None,
     ) -> None:
         self.id = str(uuid.uuid4()) if id is None else id
+        whose = f"item {self.id!r}"
         retrieved = actual_ranking if actual_ranking is not None else actual_reference
         expected = expected_reference if expected_reference is not None else expected_ranking
-        self.actual_ranking = self._listed(retrieved, "actual_ranking")
-        self.expected_reference = self._listed(expected, "expected_reference")
+        self.actual_ranking = listed(retrieved, "actual_ranking", whose)
+        self.expected_reference = listed(expected, "expected_reference", whose)
         self.query = query
-        self.retrieved_content = list(retrieved_content)
+        # One text may stand alone, as in Axion.
+        self.retrieved_content = (
+            [retrieved_content] if isinstance(retrieved_content, str) else list(retrieved_content or ())
+        )
         self.expected_output = expected_output
-        self.metadata = dict(metadata or {})
-
-    def _listed(self, given: object, name: str) -> list[Mapping[str, Any]] | None:
-        if given is None:
-            return None
-        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-            raise InputError(f"item {self.id!r}: {name} is a {type(given).__name__}, not a list")
-        entries = list(given)
-        if entries and all(isinstance(entry, str) for entry in entries):
-            return [{"id": entry} for entry in entries]
-        for at, entry in enumerate(entries, 1):
-            if not isinstance(entry, Mapping):
-                raise InputError(
-                    f"item {self.id!r}: entry {at} of {name} is {entry!r}, not a dictionary",
-                    hint="Give [{'id': 'doc1'}, ...] or a list of ids that are all text.",
-                )
-        return entries
+        self.actual_output = actual_output
+        self.additional_input = dict(additional_input or {})
+        self.additional_output = dict(additional_output or {})
+        self.metadata = metadata if isinstance(metadata, str) else dict(metadata or {})
 
     @property
     def actual_reference(self) -> list[Mapping[str, Any]] | None:
@@ -79,28 +93,60 @@ class DatasetItem:
         """Another name of `expected_reference`."""
         return self.expected_reference
 
+    @property
+    def content(self) -> str | None:
+        """Everything in the item as text, for a cache's key; None if it holds something that has no exact text."""
+        return repr(vars(self)) if _is_plain(vars(self)) else None
+
     def __repr__(self) -> str:
         return f"DatasetItem(id={self.id!r})"
 
 
-# `Any`: rows may be anything, and those that do not make an item are left to the metrics; pandas is not imported here.
-def as_items(given: Any) -> list[Any]:
+def _is_plain(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(_is_plain(key) and _is_plain(one) for key, one in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (str, int, float, bool)
+
+
+@dataclass(frozen=True)
+class NoItem:
+    """Something that was given as an item and is none, and why."""
+
+    given: Any
+    """`Any`: it is what it is."""
+    reason: str
+
+    @property
+    def id(self) -> str | None:
+        """The id that it gives, if it gives one."""
+        return self.given.get("id") if isinstance(self.given, Mapping) else getattr(self.given, "id", None)
+
+
+# `Any` in both: what is given may be anything; what makes no item is kept, with the reason.
+def as_item(given: Any) -> DatasetItem | NoItem:
+    """An item, or the dictionary of its fields, as an item."""
+    if isinstance(given, DatasetItem | NoItem):
+        return given
+    if not isinstance(given, Mapping):
+        return NoItem(given, f"a {type(given).__name__} is no DatasetItem")
+    try:
+        return DatasetItem(**given)
+    except (TypeError, ValueError) as error:
+        why = error.what if isinstance(error, InputError) else str(error).partition("() ")[2] or str(error)
+        return NoItem(given, f"a {type(given).__name__} that makes no DatasetItem: {why}")
+
+
+def as_items(given: Any) -> list[DatasetItem | NoItem]:
     """Items from a list of items or dictionaries, or from a data frame."""
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):
-        given = given.to_dict("records")
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+    rows = rows_of(given)
+    if isinstance(rows, str | bytes | Mapping | DatasetItem) or not isinstance(rows, Iterable):
         raise ItemTypeError(
             f"Invalid input type '{type(given).__name__}'. "
             "Expected one of: Dataset, List[DatasetItem], or pandas.DataFrame."
         )
-    items: list[Any] = []
-    for item in given:
-        if isinstance(item, Mapping):
-            # What does not make an item stays as it is, and every metric says of it that it is none.
-            with contextlib.suppress(TypeError, InputError):
-                item = DatasetItem(**item)
-        items.append(item)
-    return items
+    return [as_item(row) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -153,6 +199,8 @@ class MetricScore(MetricEvaluationResult):
     threshold: float | None = None
     passed: bool | None = None
     item_id: str | None = None
+    summary_key: str = ""
+    """Where the runner's `summary` has this metric: its name, with k or a number if another has the same."""
 
     @property
     def name(self) -> str:
@@ -169,3 +217,4 @@ class TestResult:
     """`Any`: what was given, also if it is no item."""
     score_results: list[MetricScore]
     metadata: dict[str, Any] = field(default_factory=dict)
+    """`skipped`: the metrics that were left out because the item lacks their fields, if the runner does so."""
