@@ -69,7 +69,8 @@ def positive(k: object, what: str = "k") -> int:
 
 def checked_texts(texts: Texts, what: str) -> Texts:
     """A list of texts, or the error that says that it is none."""
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+    is_list = isinstance(texts, Sequence | np.ndarray) and not isinstance(texts, str | bytes)
+    if not is_list or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{what} {texts!r}, not a list of texts")
     return texts
 

@@ -79,6 +79,10 @@ class Own(Matcher):
             degrees[here] = self._asked(ours, theirs)
         return degrees
 
+    def covers(self, retrieved: str, reference: str) -> bool:
+        """Whether one text covers a reference, by the function's answer."""
+        return bool(self.enough(np.array(self._asked([retrieved], [reference])))[0])
+
     def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
         try:
             answered = finished(self.function(ours, theirs) if self.many else self.function(ours[0], theirs[0]))
@@ -108,7 +112,7 @@ class Own(Matcher):
 
 
 class Embedding(Matcher):
-    """The cosine of two texts' vectors, which `embed` makes of a list of texts; below 0 it counts as 0.
+    """The cosine of two texts' vectors, which `embed` makes of a list of texts, perhaps later; below 0 it counts as 0.
 
     Each distinct text is embedded once, `at_once` texts at a time. Which cosine means a match differs from
     model to model, so that there is no threshold unless it is given.
@@ -158,7 +162,7 @@ class Embedding(Matcher):
             given = texts[here]
             first = f"'{ids.show(given[0])}' (the first of {len(given):,} texts)"
             try:
-                part = np.asarray(self.embed(given), dtype=np.float64)
+                part = np.asarray(finished(self.embed(given)), dtype=np.float64)
             except Exception as error:
                 raise InputError(f"embedding failed with {type(error).__name__}: {error}", where=first) from error
             if part.ndim != 2 or len(part) != len(given) or (parts and part.shape[1] != parts[0].shape[1]):
