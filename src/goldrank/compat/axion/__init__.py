@@ -2,7 +2,7 @@
 
     from goldrank.compat.axion import DatasetItem, HitRateAtK, MetricRunner, NDCGAtK
 
-Modules are named as Axion's (`metrics`, `runners`, `dataset`), so that `from axion.metrics import NDCGAtK` needs nothing
+Modules are named as Axion's (`metrics`, `runners`, `dataset`): `from axion.metrics import NDCGAtK` needs nothing
 but the new prefix.
 
 Precision divides by K and a repeated document counts once, as the document's formulas say. `as_released=True`
