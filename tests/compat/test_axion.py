@@ -136,6 +136,22 @@ def test_items_refuse_what_is_no_list_of_ids(given: Any) -> None:
         DatasetItem(id="q1", actual_ranking=given, expected_reference=["a"])
 
 
+def test_items_keep_axions_other_fields() -> None:
+    one = DatasetItem(actual_ranking=["a"], expected_reference=["a"], latency=0.5, trace_id="t", user_tags=["x"])
+    assert (one.latency, one.trace_id) == (0.5, "t")  # type: ignore[attr-defined]
+    assert HitRateAtK(k=1, required_fields=["latency"]).score(one).score == 1.0
+    with pytest.raises(InputError, match="Did you mean actual_ranking"):
+        DatasetItem(actual_rankings=["a"])
+    with pytest.raises(InputError, match="retrieved_content is a int"):
+        DatasetItem(retrieved_content=5)  # type: ignore[arg-type]
+    assert DatasetItem(retrieved_content="one text").retrieved_content == ["one text"]
+
+
+def test_metrics_show_themselves() -> None:
+    assert repr(NDCGAtK(k=[5, 1])) == "NDCGAtK(k=[1, 5], main_k=5, name='NDCG @ K')"
+    assert repr(MeanReciprocalRank(name="first")) == "MeanReciprocalRank(name='first')"
+
+
 def test_execute_and_score_agree() -> None:
     for make in ALL:
         assert asyncio.run(make().execute(GOOD)) == make().score(GOOD)
@@ -296,6 +312,8 @@ def test_help_explains_the_options(make: type) -> None:
     shown = pydoc.plain(pydoc.render_doc(make))
     for word in ("`k` is", "`main_k` is", "`threshold` is", "`as_released=True` gives", "field_mapping"):
         assert word in shown
+    for word in ("`k`", "`main_k`", "`threshold`", "as_released"):
+        assert word in (make.__doc__ or "")
     assert "execute(self, item" in shown
 
 

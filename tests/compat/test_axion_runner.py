@@ -320,7 +320,7 @@ def test_rows_that_make_no_item_say_why() -> None:
     runner = MetricRunner(metrics=[HitRateAtK(k=1)])
     first, second, third = runner.score(rows)
     assert first.score == 1.0
-    assert "'actual_rank'" in second.explanation
+    assert "there is no field 'actual_rank'. Did you mean actual_ranking?" in second.explanation
     assert second.item_id == "2"
     assert "actual_ranking is a int, not a list" in third.explanation
     assert asyncio.run(runner.execute_batch(rows))[1].test_case == rows[1]

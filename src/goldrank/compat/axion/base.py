@@ -154,6 +154,9 @@ class RetrievalMetric:
                 raise OptionError(f"field_mapping: {field!r} is {path!r}, not a path", hint=hint)
         self.as_released = bool(options.get("as_released", False))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.metric_name!r})"
+
     @property
     def name(self) -> str:
         """Another name of `metric_name`."""

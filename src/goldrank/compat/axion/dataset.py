@@ -7,11 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from goldrank.compat._common import rows_of
-from goldrank.errors import InputError
+from goldrank.errors import InputError, did_you_mean
 
 Entries: TypeAlias = Sequence[str] | Sequence[Mapping[str, Any]]
 """Ids, or dictionaries with an "id" and perhaps a "relevance". `Any`: a wrong value makes a result, not an error."""
+
+
+_OTHER_FIELDS = (
+    *("conversation", "acceptance_criteria", "judgment", "critique", "latency", "trace", "trace_id", "session_id"),
+    *("observation_id", "tools_called", "expected_tools", "document_text", "user_tags", "source_timestamp"),
+    *("multi_turn_conversation", "single_turn_query", "single_turn_expected_output", "dataset_metadata"),
+    "conversation_extraction_strategy",
+)
+"""Fields of Axion's items that no metric here reads."""
 
 
 class ItemTypeError(InputError, TypeError):
@@ -44,7 +55,8 @@ class DatasetItem:
     optional "relevance" (1.0 if left out; relevant means above 0). `actual_reference` and `expected_ranking`
     are other names of the two. `retrieved_content` (the retrieved texts) and `expected_output` (the reference
     answer) are for the metrics that ask a judge. `additional_input`, `additional_output` and `metadata` hold anything
-    else; a metric's `field_mapping` can point into them.
+    else; a metric's `field_mapping` can point into them. The other fields of Axion's items (`latency`, `trace_id`, ...)
+    are kept.
 
     >>> DatasetItem(actual_ranking=["a", "b"], expected_reference=["b"]).actual_ranking
     [{'id': 'a'}, {'id': 'b'}]
@@ -65,6 +77,7 @@ class DatasetItem:
         additional_input: Mapping[str, Any] | None = None,
         additional_output: Mapping[str, Any] | None = None,
         metadata: Mapping[str, Any] | str | None = None,
+        **others: Any,
     ) -> None:
         self.id = str(uuid.uuid4()) if id is None else id
         whose = f"item {self.id!r}"
@@ -73,15 +86,20 @@ class DatasetItem:
         self.actual_ranking = listed(retrieved, "actual_ranking", whose)
         self.expected_reference = listed(expected, "expected_reference", whose)
         self.query = query
-        # One text may stand alone, as in Axion.
-        self.retrieved_content = (
-            [retrieved_content] if isinstance(retrieved_content, str) else list(retrieved_content or ())
-        )
+        texts = () if retrieved_content is None else retrieved_content
+        if not isinstance(texts, Sequence | np.ndarray):
+            raise InputError(f"{whose}: retrieved_content is a {type(texts).__name__}, not a list")
+        self.retrieved_content = [texts] if isinstance(texts, str) else list(texts)  # one may stand alone, as in Axion
         self.expected_output = expected_output
         self.actual_output = actual_output
         self.additional_input = dict(additional_input or {})
         self.additional_output = dict(additional_output or {})
         self.metadata = metadata if isinstance(metadata, str) else dict(metadata or {})
+        for name, value in others.items():
+            if name not in _OTHER_FIELDS:
+                known = [*vars(self), *_OTHER_FIELDS]
+                raise InputError(f"{whose}: there is no field {name!r}", hint=did_you_mean(name, known))
+            setattr(self, name, value)
 
     @property
     def actual_reference(self) -> list[Mapping[str, Any]] | None:
@@ -134,7 +152,8 @@ def as_item(given: Any) -> DatasetItem | NoItem:
     try:
         return DatasetItem(**given)
     except (TypeError, ValueError) as error:
-        why = error.what if isinstance(error, InputError) else str(error).partition("() ")[2] or str(error)
+        hint = error.hint if isinstance(error, InputError) else None
+        why = f"{error.what if isinstance(error, InputError) else error}" + (f". {hint}" if hint else "")
         return NoItem(given, f"a {type(given).__name__} that makes no DatasetItem: {why}")
 
 

@@ -73,6 +73,9 @@ class MetricAtK(RetrievalMetric):
         self.k = kept
         self.main_k = kept[-1] if main_k is None else int(main_k)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(k={self.k}, main_k={self.main_k}, name={self.metric_name!r})"
+
     @property
     def parameters(self) -> tuple[Hashable, ...]:
         return (*super().parameters, tuple(self.k), self.main_k)
@@ -103,6 +106,9 @@ class MetricAtK(RetrievalMetric):
 class HitRateAtK(MetricAtK):
     """1.0 if any of the first K documents is relevant, else 0.0.
 
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
+    the score that passes. The released code has the same numbers, so that `as_released` changes no score.
+
     >>> HitRateAtK(k=[1, 3]).score(DatasetItem(actual_ranking=["x", "a"], expected_reference=["a"])).score
     1.0
     """
@@ -125,6 +131,9 @@ class HitRateAtK(MetricAtK):
 
 class MeanReciprocalRank(RetrievalMetric):
     """1 / rank of the first relevant document of the whole ranking; 0.0 if there is none.
+
+    It has no k. `threshold` is the score that passes. The released code has the same numbers, so that `as_released`
+    changes no score. The mean over items is `MetricRunner.summary`'s.
 
     >>> MeanReciprocalRank().score(DatasetItem(actual_ranking=["x", "a"], expected_reference=["a"])).score
     0.5
@@ -156,6 +165,9 @@ class MeanReciprocalRank(RetrievalMetric):
 class NDCGAtK(MetricAtK):
     """Graded relevance, discounted by position, as a share of the best possible.
 
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
+    the score that passes. With `as_released=True` a repeated document gains each time; no value passes 1.
+
     >>> item = DatasetItem(actual_ranking=["x", "a"], expected_reference=[{"id": "a", "relevance": 2.0}])
     >>> round(NDCGAtK(k=5).score(item).score, 4)
     0.6309
@@ -178,6 +190,10 @@ class NDCGAtK(MetricAtK):
 class PrecisionAtK(MetricAtK):
     """The share of relevant documents among the first K.
 
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
+    the score that passes. With `as_released=True` it is the share among min(K, retrieved), and a repeated document
+    counts each time.
+
     >>> PrecisionAtK(k=2).score(DatasetItem(actual_ranking=["x", "a"], expected_reference=["a"])).score
     0.5
     """
@@ -198,6 +214,10 @@ class PrecisionAtK(MetricAtK):
 
 class RecallAtK(MetricAtK):
     """The share of all relevant documents that is among the first K.
+
+    `k` is the cut-off or a list of them, `main_k` the one that makes the score (the largest unless given), `threshold`
+    the score that passes. With `as_released=True` a repeated document counts each time (no value passes 1), and the
+    score is 1 where everything is judged 0.
 
     >>> RecallAtK(k=2).score(DatasetItem(actual_ranking=["x", "a"], expected_reference=["a", "b"])).score
     0.5
