@@ -169,3 +169,15 @@ def test_fields_can_be_mapped() -> None:
     item = DatasetItem(additional_output={"texts": ["bad", "good"]})
     metric = ContextualPrecision(judge=at_once, field_mapping={"retrieved_content": "additional_output.texts"})
     assert metric.score(item).score == 0.5
+
+
+def test_what_the_judge_said_is_kept_text_by_text() -> None:
+    item = DatasetItem(retrieved_content=["bad", "good", "good"])
+    found = ContextualPrecision(judge=at_once).score(item).signals
+    assert [(one.chunk_text, one.verdict, one.is_useful) for one in found.judged_chunks] == [
+        ("bad", 0.0, False),
+        ("good", 1.0, True),
+        ("good", 1.0, True),
+    ]
+    assert (found.total_chunks, found.useful_chunks, found.first_useful_position) == (3, 2, 2)
+    assert ContextualPrecision(judge=always_no).score(item).signals.first_useful_position is None

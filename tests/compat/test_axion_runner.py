@@ -191,7 +191,13 @@ def test_own_subclasses_are_executed() -> None:
         async def execute(self, item: Any, **_: object) -> MetricEvaluationResult:
             return self._result(0.75, "mine")
 
-    assert MetricRunner(metrics=[Mine()]).score([GOOD])[0].score == 0.75
+    class Plainly(RetrievalMetric):
+        key, default_name, measures = "plain", "Plain", "something"
+
+        def score(self, item: Any) -> MetricEvaluationResult:
+            return self._result(0.25, "plain")
+
+    assert [one.score for one in MetricRunner(metrics=[Mine(), Plainly()]).score([GOOD])] == [0.75, 0.25]
 
 
 # Names.
@@ -262,6 +268,12 @@ def test_missing_fields_may_be_skipped() -> None:
 def test_wrong_options_are_refused(options: Any) -> None:
     with pytest.raises(OptionError):
         MetricRunner(metrics=[], **options)
+
+
+@pytest.mark.parametrize("metrics", [HitRateAtK(), "HitRateAtK", None])
+def test_metrics_must_be_a_list(metrics: Any) -> None:
+    with pytest.raises(OptionError, match="list of metrics"):
+        MetricRunner(metrics=metrics)
 
 
 def test_metrics_take_axions_keywords() -> None:

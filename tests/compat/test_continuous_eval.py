@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import importlib
 import json
@@ -185,39 +184,6 @@ def test_own_strategy() -> None:
     for as_released in (False, True):
         metric = RankedRetrievalMetrics(FirstWord(), as_released=as_released)
         assert metric.calculate(["Lyon x", "Paris y"], ["Paris z"])["reciprocal_rank"] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("answers", "value"),
-    [((True, False), 1.0), (("yes", "no"), 1.0), (("no", "Yes, it does."), 0.5), ((0, 1), 0.5), (("no", False), 0.0)],
-)
-@pytest.mark.parametrize("is_asynchronous", [False, True])
-def test_own_strategies_answer_in_many_ways(answers: tuple[Any, Any], value: float, is_asynchronous: bool) -> None:
-    class Mine(MatchingStrategy):
-        def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> Any:
-            answer = answers[int(retrieved_component)]
-
-            async def later() -> Any:
-                return answer
-
-            return later() if is_asynchronous else answer
-
-    assert RankedRetrievalMetrics(Mine()).calculate(["0", "1"], ["a"])["reciprocal_rank"] == value
-
-    async def notebook() -> dict[str, Any]:
-        return RankedRetrievalMetrics(Mine()).calculate(["0", "1"], ["a"])
-
-    assert asyncio.run(notebook())["reciprocal_rank"] == value
-
-
-@pytest.mark.parametrize("answer", [None, "maybe", 0.5, [True]])
-def test_own_strategies_that_give_no_answer(answer: Any) -> None:
-    class Mine(MatchingStrategy):
-        def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> Any:
-            return answer
-
-    with pytest.raises(InputError, match="own function is_relevant returned"):
-        RankedRetrievalMetrics(Mine()).calculate(["x"], ["a"])
 
 
 def test_long_texts_equal_themselves() -> None:

@@ -84,5 +84,8 @@ def test_relevance_that_contradicts_itself() -> None:
     assert RankedRetrievalMetrics().calculate(["a"], ["a", "a"], [2, 2])["ndcg"] == 1.0
     with pytest.raises(OptionError, match="know no grades"):
         RankedRetrievalMetrics(as_released=True).calculate(["a"], ["a"], [2])
-    with pytest.raises(OptionError, match="compares sentences"):
-        PrecisionRecallF1(ExactSentenceMatch()).calculate(["a"], ["a"], [2])
+
+
+def test_sentences_of_what_is_not_relevant_do_not_count() -> None:
+    found = PrecisionRecallF1(ExactSentenceMatch()).calculate(["It rains."], ["It rains.", "It snows."], [3, 0])
+    assert found == {"context_precision": 1.0, "context_recall": 1.0, "context_f1": 1.0}

@@ -10,9 +10,13 @@ import pytest
 from goldrank.compat.continuous_eval import (
     ContextCoverage,
     ContextPrecision,
+    ExactChunkMatch,
     LLMBasedContextCoverage,
     LLMBasedContextPrecision,
+    MatchingStrategy,
+    RankedRetrievalMetrics,
     RetrievalEvaluator,
+    RougeChunkMatch,
 )
 from goldrank.errors import InputError, OptionError
 
@@ -142,3 +146,51 @@ def test_nothing_retrieved_is_zero() -> None:
     found = LLMBasedContextPrecision(judge=names_paris).calculate(question="?", retrieved_contexts=[])
     assert found == {"LLM_based_context_precision": 0.0, "LLM_based_context_average_precision": 0.0}
     assert ContextPrecision(judge=names_paris)(question="?", retrieved_context=[])["context_precision"] == 0.0
+
+
+# Strategies of one's own judge too.
+
+
+@pytest.mark.parametrize(
+    ("answers", "value"),
+    [((True, False), 1.0), (("yes", "no"), 1.0), (("no", "Yes, it does."), 0.5), ((0, 1), 0.5), (("no", False), 0.0)],
+)
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_own_strategies_answer_in_many_ways(answers: tuple[Any, Any], value: float, is_asynchronous: bool) -> None:
+    class Mine(MatchingStrategy):
+        def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> Any:
+            answer = answers[int(retrieved_component)]
+
+            async def later() -> Any:
+                return answer
+
+            return later() if is_asynchronous else answer
+
+    assert RankedRetrievalMetrics(Mine()).calculate(["0", "1"], ["a"])["reciprocal_rank"] == value
+
+    async def notebook() -> dict[str, Any]:
+        return RankedRetrievalMetrics(Mine()).calculate(["0", "1"], ["a"])
+
+    assert asyncio.run(notebook())["reciprocal_rank"] == value
+
+
+@pytest.mark.parametrize("answer", [None, "maybe", 0.5, [True]])
+def test_own_strategies_that_give_no_answer(answer: Any) -> None:
+    class Mine(MatchingStrategy):
+        def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> Any:
+            return answer
+
+    with pytest.raises(InputError, match="own function is_relevant returned"):
+        RankedRetrievalMetrics(Mine()).calculate(["x"], ["a"])
+
+
+@pytest.mark.parametrize("base", [ExactChunkMatch, RougeChunkMatch])
+@pytest.mark.parametrize("as_released", [False, True])
+def test_own_strategies_from_given_ones(base: type[MatchingStrategy], as_released: bool) -> None:
+    class Always(base):  # type: ignore[misc,valid-type]
+        def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+            return True
+
+    metric = RankedRetrievalMetrics(Always(), as_released=as_released)
+    for found in (metric.calculate(["x"], ["a"]), metric(["x"], ["a"])):
+        assert found["reciprocal_rank"] == 1.0

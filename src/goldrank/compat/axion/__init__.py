@@ -20,6 +20,8 @@ event loop is running, as in a notebook.
 from goldrank.compat.axion.dataset import (
     DatasetItem,
     ItemTypeError,
+    JudgedChunk,
+    JudgedResult,
     KDetail,
     MeanReciprocalRankResult,
     MetricEvaluationResult,
@@ -47,6 +49,8 @@ __all__ = [
     "HitRateAtK",
     "ItemTypeError",
     "Judge",
+    "JudgedChunk",
+    "JudgedResult",
     "KDetail",
     "MeanReciprocalRank",
     "MeanReciprocalRankResult",

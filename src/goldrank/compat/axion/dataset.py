@@ -200,6 +200,26 @@ class MeanReciprocalRankResult:
 
 
 @dataclass(frozen=True)
+class JudgedChunk:
+    """A text that a judge was asked about, and the number that its answer means."""
+
+    chunk_text: str
+    verdict: float
+    is_useful: bool
+
+
+@dataclass(frozen=True)
+class JudgedResult:
+    """What a judge said of an item's texts (or of the sentences of its expected output)."""
+
+    overall_score: float
+    total_chunks: int
+    useful_chunks: int
+    first_useful_position: int | None
+    judged_chunks: list[JudgedChunk]
+
+
+@dataclass(frozen=True)
 class MetricEvaluationResult:
     """One metric's answer for one item. A bad item has score NaN, no signals, and the reason as explanation."""
 

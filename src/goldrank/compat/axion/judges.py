@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, Unpack
 from goldrank import ids
 from goldrank.compat._common import is_number, placed_verdicts, same_object, values
 from goldrank.compat.axion.base import ERROR, FAILED, BadItemError, MetricOptions, RetrievalMetric
-from goldrank.compat.axion.dataset import DatasetItem, MetricEvaluationResult, as_item
+from goldrank.compat.axion.dataset import DatasetItem, JudgedChunk, JudgedResult, MetricEvaluationResult, as_item
 from goldrank.conventions import AXION
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.match.answers import as_number
@@ -97,12 +97,13 @@ class JudgedMetric(RetrievalMetric):
                 verdicts.append(await self._verdict(item, text, f"text {at} of item {item.id!r}", wait))
         except BadItemError as error:
             return self._result(math.nan, str(error))
-        if not self.graded:
-            verdicts = [float(verdict >= self.useful_from) for verdict in verdicts]
-        score = float(values(self.measure, None, placed_verdicts(verdicts), AXION, **self.options)[0])
-        accepted = sum(verdict > 0 for verdict in verdicts)
-        explanation = f"The judge accepted {accepted} of {len(texts)} texts."
-        return self._result(score, explanation, dict(zip(texts, verdicts, strict=True)))
+        useful = [verdict >= self.useful_from for verdict in verdicts]
+        placed = placed_verdicts(verdicts if self.graded else useful)
+        score = float(values(self.measure, None, placed, AXION, **self.options)[0])
+        first = next((at for at, is_useful in enumerate(useful, 1) if is_useful), None)
+        chunks = [JudgedChunk(*one) for one in zip(texts, verdicts, useful, strict=True)]
+        signals = JudgedResult(score, len(texts), sum(useful), first, chunks)
+        return self._result(score, f"The judge accepted {sum(useful)} of {len(texts)} texts.", signals)
 
     async def _verdict(self, item: DatasetItem, text: str, where: str, wait: Wait) -> float:
         where = f"{where}, '{ids.show(text)}'"

@@ -9,7 +9,7 @@ import math
 import numbers
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -86,6 +86,9 @@ class MetricRunner:
 
     def __post_init__(self) -> None:
         positive(self.max_concurrent, "max_concurrent")
+        if isinstance(self.metrics, str) or not isinstance(self.metrics, Iterable):
+            raise OptionError(f"metrics is {self.metrics!r}; it must be a list of metrics")
+        self.metrics = list(self.metrics)
         if not isinstance(self.error_config, ErrorConfig):
             raise OptionError(f"error_config is {self.error_config!r}; it must be an ErrorConfig")
         for name, threshold in (self.thresholds or {}).items():
@@ -133,7 +136,7 @@ class MetricRunner:
         slots: asyncio.Semaphore,
     ) -> Sequence[Any]:
         """A metric's result for every item; None where it is skipped. `Any`: results are checked afterwards."""
-        if isinstance(metric, RetrievalMetric) and type(metric).execute is RetrievalMetric.execute:
+        if _is_done_in_one_pass(metric):
             results: Sequence[Any]
             try:
                 if metric.reading not in batches:
@@ -214,6 +217,14 @@ class MetricRunner:
         if found is not None and not is_number(found):
             raise TypeError(f"its threshold is {found!r}, not a number")
         return found
+
+
+def _is_done_in_one_pass(metric: Any) -> bool:
+    """Whether it is a metric over ids that keeps the base's way of going through items."""
+    ways = ("execute", "score", "score_all")
+    return isinstance(metric, RetrievalMetric) and all(
+        getattr(type(metric), way) is getattr(RetrievalMetric, way) for way in ways
+    )
 
 
 def _checked_score(result: Any) -> float:

@@ -63,8 +63,10 @@ class Input:
         return self.names[1] if len(self.names) > 1 else self.names[0]
 
     def find(self, datum: Datum) -> str | None:
-        """The first of the names that a datum has."""
-        return next((name for name in self.names if name in datum), None)
+        """The first of the names that a datum has; None means nothing where nothing is needed."""
+        return next(
+            (name for name in self.names if name in datum and (self.is_required or datum[name] is not None)), None
+        )
 
     def check(self, value: Any, where: str) -> None:
         """Raise the error that says that a value is not what it must be."""
@@ -138,8 +140,7 @@ class Metric:
         """The values of every datum, of the first k contexts if k is given."""
         if self.inputs:
             return self.many(self._rows_of(data), "0.2", k)
-        cut = ({**datum, **{name: datum[name][:k] for name in RETRIEVED.names if name in datum}} for datum in data)
-        return [self.calculate(**datum) for datum in cut]
+        return [self.calculate(**{key: _cut(key, value, k) for key, value in datum.items()}) for datum in data]
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
         """The values of many queries, by the call `form` of '0.2' or of 'later' releases."""
@@ -216,6 +217,10 @@ class Metric:
     def asdict(self) -> dict[str, str]:
         """The metric by its class."""
         return {"__class__": self.name, "name": self.name}
+
+
+def _cut(key: str, value: Any, k: int | None) -> Any:
+    return value[:k] if key in RETRIEVED.names and not isinstance(value, str) else value
 
 
 def _equally_long(columns: Columns) -> Columns:

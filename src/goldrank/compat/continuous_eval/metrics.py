@@ -120,8 +120,7 @@ class MatchingMetric(Metric):
         release = form if self.as_released else None
         strategy = self.matching_strategy or (RougeChunkMatch() if form == "later" else ExactChunkMatch())
         if strategy.type is MatchingStrategyType.SENTENCE_MATCH:
-            if grades is not None:
-                raise OptionError("relevance is of chunks, and this strategy compares sentences")
+            grades = None  # sentences are relevant or not
             retrieved, truths = (
                 [[sentence for text in texts for sentence in sentences(text)] for texts in column]
                 for column in ([texts[:k] for texts in retrieved], truths)

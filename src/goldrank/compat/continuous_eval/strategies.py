@@ -45,7 +45,8 @@ class ExactChunkMatch(MatchingStrategy):
         return same(retrieved_component, ground_truth_component)
 
     def in_release(self, release: str | None) -> TextRule:
-        return same
+        is_own = type(self).is_relevant is not ExactChunkMatch.is_relevant
+        return super().in_release(release) if is_own else same
 
 
 class ExactSentenceMatch(ExactChunkMatch):
@@ -75,6 +76,8 @@ class RougeChunkMatch(MatchingStrategy):
         return reaches(retrieved_component, ground_truth_component, self.threshold, self.inclusive is not False)
 
     def in_release(self, release: str | None) -> TextRule:
+        if type(self).is_relevant is not RougeChunkMatch.is_relevant:
+            return super().in_release(release)
         if release != "0.2":
             return self.is_relevant
         more_than = self.type is MatchingStrategyType.CHUNK_MATCH if self.inclusive is None else not self.inclusive
