@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +45,11 @@ CONTINUOUS_EVAL = {
         "list(RankedRetrievalMetrics(RougeChunkMatch()).calculate(**datum).values())",
         """list(evaluate_texts([datum], ["AP", "RR", 'nDCG(discount="ln")'], matcher="rouge:0.7", """
         'credit="one_to_one").mean.values())',
+    ),
+    "003.03": (
+        "RankedRetrievalMetrics().calculate(**datum, ground_truth_relevance=relevance)['ndcg']",
+        """next(iter(evaluate_texts([graded], 'nDCG(discount="ln")', matcher="exact", credit="one_to_one")"""
+        ".mean.values()))",
     ),
     "003.04": (
         "RankedRetrievalMetrics(RougeChunkMatch(0.5)).calculate(**datum)['reciprocal_rank']",
@@ -85,8 +92,15 @@ def random_datum(seed: int) -> dict[str, Any]:
 
     truths = list(dict.fromkeys(text() for _ in range(3)))
     retrieved = [rng.choice([text(), rng.choice(truths)]) for _ in range(4)]
-    datum = {"retrieved_contexts": retrieved, "ground_truth_contexts": truths}
-    return {**vars(continuous_eval), "evaluate_texts": evaluate_texts, "datum": datum}
+    relevance = [rng.randint(1, 3) for _ in truths]
+    references = [{"text": truth, "grade": grade} for truth, grade in zip(truths, relevance, strict=True)]
+    return {
+        **vars(continuous_eval),
+        "evaluate_texts": evaluate_texts,
+        "datum": {"retrieved_contexts": retrieved, "ground_truth_contexts": truths},
+        "relevance": relevance,
+        "graded": {"retrieved": retrieved, "references": references},
+    }
 
 
 @pytest.mark.parametrize("row", AXION)
@@ -149,3 +163,15 @@ def test_passing_is_a_gate() -> None:
     for least in (0.5, 0.6):
         test = continuous_eval.MeanGreaterOrEqualThan("rank", "reciprocal_rank", least)
         assert test.run(results) is (goldrank.gate(scores, rules=f"RR >= {least}").status == "pass")
+
+
+FILES = sorted(Path(axion.__file__).parents[1].rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=["/".join(path.parts[-2:]) for path in FILES])
+def test_facades_divide_nothing(path: Path) -> None:
+    """Shares, means and discounts are made by goldrank's measures."""
+    operators = (ast.Div, ast.FloorDiv, ast.Pow)
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    found = [node for node in nodes if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, operators)]
+    assert [ast.unparse(node) for node in found] == []

@@ -126,7 +126,9 @@ class HitRateAtK(MetricAtK):
     shown_as = ""
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
-        return [KDetail(score, is_hit=score > 0) for score in values("Success", k, placed, AXION).tolist()]
+        return [
+            KDetail(score, is_hit=score > 0) for score in values("Success", k, placed, AXION, rel=ABOVE_ZERO).tolist()
+        ]
 
 
 class MeanReciprocalRank(RetrievalMetric):
@@ -149,7 +151,7 @@ class MeanReciprocalRank(RetrievalMetric):
     formula = "1 / first_relevant_rank"
 
     def _measured(self, batch: Batch, placed: Placements) -> list[MetricEvaluationResult]:
-        scores = values("RR", None, placed, AXION).tolist()
+        scores = values("RR", None, placed, AXION, rel=ABOVE_ZERO).tolist()
         first = placed.first(placed.grade >= ABOVE_ZERO).tolist()
         results = []
         for ranking, rank, score in zip(batch.rankings, first, scores, strict=True):
@@ -182,7 +184,7 @@ class NDCGAtK(MetricAtK):
     formula = "DCG / IDCG"
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
-        scores, gained = values("nDCG", k, placed, AXION).tolist(), values("DCG", k, placed, AXION).tolist()
+        scores, gained = (values(name, k, placed, AXION, negative="keep").tolist() for name in ("nDCG", "DCG"))
         best = ideal_dcg(placed, k, ABOVE_ZERO, "linear", "log2", "keep", "judged").tolist()
         return [KDetail(n, dcg=d, idcg=i) for n, d, i in zip(scores, gained, best, strict=True)]
 
@@ -209,7 +211,7 @@ class PrecisionAtK(MetricAtK):
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
         divisor = "retrieved" if self.as_released else "k"
-        return self._counted(k, placed, values("P", k, placed, AXION, divisor=divisor))
+        return self._counted(k, placed, values("P", k, placed, AXION, divisor=divisor, rel=ABOVE_ZERO))
 
 
 class RecallAtK(MetricAtK):
@@ -233,7 +235,7 @@ class RecallAtK(MetricAtK):
     formula = "relevant_in_K / total_relevant"
 
     def _details(self, k: int, placed: Placements) -> list[KDetail]:
-        return self._counted(k, placed, values("R", k, placed, AXION))
+        return self._counted(k, placed, values("R", k, placed, AXION, rel=ABOVE_ZERO))
 
     def _measured(self, batch: Batch, placed: Placements) -> list[MetricEvaluationResult]:
         results = super()._measured(batch, placed)

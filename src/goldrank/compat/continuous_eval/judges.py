@@ -71,7 +71,7 @@ class LLMBasedContextPrecision(JudgedMetric):
         "LLM_based_context_precision": "SetP",
         "LLM_based_context_average_precision": "AP",
     }
-    """The measure of each output over the verdicts; None is the mean of the judge's numbers."""
+    """The measure of each output over the verdicts, which are all that is judged."""
     by_context: ClassVar[str] = "LLM_based_context_relevance_by_context"
     schema = fractions(*outputs)
     inputs = (RETRIEVED, QUESTION)

@@ -199,7 +199,8 @@ class RankedRetrievalMetrics(MatchingMetric):
             ndcg = values("nDCG", k, once, CONTINUOUS_EVAL, cut_ideal=True, **gain)
         else:
             by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.one_to_one)
-            ap, ndcg = values("AP", k, by_rank, CONTINUOUS_EVAL), values("nDCG", k, by_pair, CONTINUOUS_EVAL)
+            ap = values("AP", k, by_rank, CONTINUOUS_EVAL, divisor="hits")
+            ndcg = values("nDCG", k, by_pair, CONTINUOUS_EVAL, cut_ideal=False)
         return {"average_precision": ap, "reciprocal_rank": reciprocal_rank, "ndcg": ndcg}
 
 
