@@ -263,11 +263,23 @@ def test_missing_fields_may_be_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"error_config": True}, {"thresholds": {"NDCGAtK": "high"}}, {"thresholds": {"NDCGAtK": math.nan}}]
+    "options",
+    [
+        {"error_config": True},
+        {"thresholds": {"NDCGAtK": "high"}},
+        {"thresholds": {"NDCGAtK": math.nan}},
+        {"thresholds": {"NDCG@K": 0.5}},
+    ],
 )
 def test_wrong_options_are_refused(options: Any) -> None:
     with pytest.raises(OptionError):
-        MetricRunner(metrics=[], **options)
+        MetricRunner(metrics=[NDCGAtK()], **options)
+
+
+def test_thresholds_of_metrics_of_one_name() -> None:
+    thresholds = {"NDCGAtK": 0.1, "NDCG @ K (k=1)": 0.0}
+    found = MetricRunner(metrics=[NDCGAtK(k=1), NDCGAtK(k=2)], thresholds=thresholds).score([GOOD])
+    assert [(one.threshold, one.passed) for one in found] == [(0.0, True), (0.1, True)]
 
 
 @pytest.mark.parametrize("metrics", [HitRateAtK(), "HitRateAtK", None])
@@ -308,6 +320,7 @@ def test_mapped_fields_are_read_apart_in_one_runner() -> None:
         ({"threshold": "high"}, "threshold is 'high'"),
         ({"required_fields": "query"}, "list of names"),
         ({"field_mapping": {"actual_ranking": "a..b"}}, "not a path"),
+        ({"field_mapping": {"actual_rankings": "a.b"}}, "Did you mean actual_ranking"),
         ({"k": [1, 3], "main_k": True}, r"main_k \(True\) must be one of"),
     ],
 )

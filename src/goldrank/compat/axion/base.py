@@ -149,6 +149,9 @@ class RetrievalMetric:
         self.required_fields = tuple(dict.fromkeys((*type(self).required_fields, *required)))
         self.field_mapping = dict(options.get("field_mapping") or {})
         for field, path in self.field_mapping.items():
+            if field not in DatasetItem.fields():
+                hint = did_you_mean(field, DatasetItem.fields())
+                raise OptionError(f"field_mapping: items have no field {field!r}", hint=hint)
             if not isinstance(path, str) or not all(path.split(".")):
                 hint = "For example 'additional_output.documents'."
                 raise OptionError(f"field_mapping: {field!r} is {path!r}, not a path", hint=hint)

@@ -97,9 +97,13 @@ class DatasetItem:
         self.metadata = metadata if isinstance(metadata, str) else dict(metadata or {})
         for name, value in others.items():
             if name not in _OTHER_FIELDS:
-                known = [*vars(self), *_OTHER_FIELDS]
-                raise InputError(f"{whose}: there is no field {name!r}", hint=did_you_mean(name, known))
+                raise InputError(f"{whose}: there is no field {name!r}", hint=did_you_mean(name, self.fields()))
             setattr(self, name, value)
+
+    @classmethod
+    def fields(cls) -> list[str]:
+        """The names of all fields."""
+        return [*(name for name in cls.__init__.__annotations__ if name not in ("others", "return")), *_OTHER_FIELDS]
 
     @property
     def actual_reference(self) -> list[Mapping[str, Any]] | None:

@@ -26,7 +26,7 @@ from goldrank.compat.axion.dataset import (
     TestResult,
     as_items,
 )
-from goldrank.errors import GoldrankError, OptionError
+from goldrank.errors import GoldrankError, OptionError, did_you_mean
 from goldrank.waiting import finished
 
 
@@ -91,7 +91,15 @@ class MetricRunner:
         self.metrics = list(self.metrics)
         if not isinstance(self.error_config, ErrorConfig):
             raise OptionError(f"error_config is {self.error_config!r}; it must be an ErrorConfig")
+        keys = _summary_keys(self.metrics)
+        known = [name for metric, key in zip(self.metrics, keys, strict=True) for name in _threshold_names(metric, key)]
         for name, threshold in (self.thresholds or {}).items():
+            if name not in known:
+                listed = ", ".join(dict.fromkeys(known))
+                raise OptionError(
+                    f"thresholds: no metric is called {name!r}; they are called: {listed}",
+                    hint=did_you_mean(str(name), known),
+                )
             if not is_number(threshold):
                 raise OptionError(f"thresholds: {name!r} is {threshold!r}; it must be a number")
 
@@ -191,7 +199,7 @@ class MetricRunner:
             return None
         try:
             score, explanation = _checked_score(result), str(getattr(result, "explanation", None) or "")
-            threshold = None if explanation.startswith(ERROR) else self._threshold(metric)
+            threshold = None if explanation.startswith(ERROR) else self._threshold(metric, key)
         except Exception as error:
             result = self._failed(metric, case, error)
             score, explanation, threshold = math.nan, result.explanation, None
@@ -208,9 +216,9 @@ class MetricRunner:
             summary_key=key,
         )
 
-    def _threshold(self, metric: Any) -> float | None:
+    def _threshold(self, metric: Any, key: str) -> float | None:
         thresholds = self.thresholds or {}
-        for name in (type(metric).__name__, str(getattr(metric, "key", "")), _name(metric)):
+        for name in _threshold_names(metric, key):
             if name in thresholds:
                 return thresholds[name]
         found = getattr(metric, "threshold", None)
@@ -259,6 +267,11 @@ def _name(metric: Any) -> str:
     with contextlib.suppress(Exception):  # a name that cannot be had is none
         named = getattr(metric, "metric_name", None) or getattr(metric, "name", None)
     return str(named or type(metric).__name__)
+
+
+def _threshold_names(metric: Any, summary_key: str) -> tuple[str, ...]:
+    """By what names thresholds are looked up, the first that has one."""
+    return summary_key, type(metric).__name__, str(getattr(metric, "key", "")), _name(metric)
 
 
 def _summary_keys(metrics: Sequence[Any]) -> list[str]:
