@@ -88,12 +88,21 @@ def finished(answer: Any) -> Any:  # `Any`: an answer of any type
     """
     if not inspect.isawaitable(answer):
         return answer
+    if asyncio.isfuture(answer) and answer.get_loop() is _running_loop():
+        raise RuntimeError("a task of the running event loop cannot be waited for here; return the coroutine itself")
     with _lock:
         depth = next((at for at, loop in enumerate(_loops, 1) if loop.runs_this), 0)
         if depth == len(_loops):
             _loops.append(EventLoop())
         loop = _loops[depth]
     return loop.result(answer, None)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _forget_loops() -> None:

@@ -142,7 +142,23 @@ def failing(item: DatasetItem) -> Any:
     raise ValueError("no answer")
 
 
+class SpeechlessError(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def raising(error: Exception) -> Any:
+    def fail(item: DatasetItem) -> Any:
+        raise error
+
+    return Own(fail)
+
+
 WRONG = {
+    "an error without words": (raising(ValueError()), "ValueError"),
+    "an error that fails": (raising(SpeechlessError()), "SpeechlessError"),
     "a float": (Own(0.5), "0.5"),
     "nothing": (Own(None), "None"),
     "a score of None": (Own(result(None, "could not say")), "could not say"),

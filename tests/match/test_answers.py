@@ -129,6 +129,14 @@ def test_an_asynchronous_failure_names_the_pair() -> None:
     assert "retrieved 'red car'" in str(caught.value)
 
 
+def test_a_task_of_the_running_loop_is_refused() -> None:
+    async def notebook() -> float:
+        return rank(lambda *pair: asyncio.ensure_future(holds(*pair)))
+
+    with pytest.raises(InputError, match="return the coroutine itself"):
+        asyncio.run(notebook())
+
+
 def test_one_loop_serves_all() -> None:
     """Clients of usual libraries belong to the loop in which they were first used."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,14 @@ class MetricOptions(TypedDict, total=False):
     required_fields: Sequence[str] | None
     field_mapping: Mapping[str, str] | None
     as_released: bool
+
+
+def reason_of(error: Exception) -> str:
+    """An error's own words, or its class if it has none."""
+    with contextlib.suppress(Exception):  # an error that cannot even say what it is
+        if words := str(error):
+            return words
+    return type(error).__name__
 
 
 class BadItemError(Exception):

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Unpack
 
 from goldrank import ids
 from goldrank.compat._common import is_number, placed_verdicts, same_object, values
-from goldrank.compat.axion.base import ERROR, FAILED, BadItemError, MetricOptions, RetrievalMetric
+from goldrank.compat.axion.base import ERROR, FAILED, BadItemError, MetricOptions, RetrievalMetric, reason_of
 from goldrank.compat.axion.dataset import DatasetItem, JudgedChunk, JudgedResult, MetricEvaluationResult, as_item
 from goldrank.conventions import AXION
 from goldrank.errors import GoldrankError, OptionError
@@ -110,7 +110,8 @@ class JudgedMetric(RetrievalMetric):
         try:
             answer = await wait(self.judge(item, text))
         except Exception as error:  # a judge may fail in any way, and other items go on
-            raise BadItemError(f"{ERROR}the judge failed with {type(error).__name__}: {error} ({where})") from error
+            failed = f"the judge failed with {type(error).__name__}: {reason_of(error)}"
+            raise BadItemError(f"{ERROR}{failed} ({where})") from error
         try:
             return as_number(answer, "the judge", where, most=math.inf)
         except GoldrankError as error:

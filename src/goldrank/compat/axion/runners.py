@@ -17,7 +17,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.compat._common import is_number, mean, positive, same_object
-from goldrank.compat.axion.base import ERROR, Batch, RetrievalMetric
+from goldrank.compat.axion.base import ERROR, Batch, RetrievalMetric, reason_of
 from goldrank.compat.axion.dataset import (
     DatasetItem,
     MetricEvaluationResult,
@@ -188,11 +188,11 @@ class MetricRunner:
     def _failed(self, metric: Any, case: DatasetItem | NoItem, error: Exception) -> MetricEvaluationResult:
         if not self.error_config.ignore_errors:
             raise GoldrankError(
-                f"metric {_name(metric)!r} failed with {type(error).__name__}: {error}",
+                f"metric {_name(metric)!r} failed with {type(error).__name__}: {reason_of(error)}",
                 where=f"item {case.id!r}",
                 hint="ErrorConfig(ignore_errors=True) makes it a result with the reason.",
             ) from error
-        return MetricEvaluationResult(_name(metric), math.nan, f"{ERROR}{error}")
+        return MetricEvaluationResult(_name(metric), math.nan, f"{ERROR}{reason_of(error)}")
 
     def _scored(self, metric: Any, key: str, case: DatasetItem | NoItem, result: Any) -> MetricScore | None:
         if result is None:
