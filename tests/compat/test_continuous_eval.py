@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib
 import json
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from goldrank.compat import continuous_eval
 from goldrank.compat.continuous_eval import (
+    ContextCoverage,
+    ContextPrecision,
     Dataset,
     ExactChunkMatch,
     ExactSentenceMatch,
@@ -19,6 +25,7 @@ from goldrank.compat.continuous_eval import (
     MatchingStrategy,
     MatchingStrategyType,
     MeanGreaterOrEqualThan,
+    Metric,
     PrecisionRecallF1,
     RankedRetrievalMetrics,
     RetrievalEvaluator,
@@ -69,6 +76,15 @@ def test_one_chunk_with_two_ground_truths() -> None:
     # one chunk gets one of the two: 1/2 of AP, 1 of 1 + 1/log2(3) of NDCG
     ranked = RankedRetrievalMetrics(RougeChunkMatch()).calculate(chunk, truths)
     assert ranked == pytest.approx({"average_precision": 0.5, "reciprocal_rank": 1.0, "ndcg": 1 / (1 + LOG3)})
+
+
+@pytest.mark.parametrize("texts", [5, None, "abc", b"abc", {"a": 1}, {"a"}, iter(["a"]), ["a", 5], ["a", None]])
+def test_what_is_no_list_of_texts(texts: Any) -> None:
+    for given in ((texts, ["a"]), (["a"], texts)):
+        with pytest.raises(InputError):
+            RankedRetrievalMetrics().calculate(*given)
+        with pytest.raises(InputError):
+            PrecisionRecallF1().batch([given[0]], [given[1]])
 
 
 def test_the_ideal_is_cut_at_k() -> None:
@@ -124,8 +140,26 @@ def test_thresholds_are_refused(threshold: Any) -> None:
 def test_default_strategies() -> None:
     texts = (["Paris is the capital of France and more"], ["Paris is the capital of France"])
     assert PrecisionRecallF1().calculate(*texts)["context_recall"] == 0.0
+    assert PrecisionRecallF1()(*texts)["context_recall"] == 1.0
+    assert PrecisionRecallF1().batch([texts[0]], [texts[1]])[0]["context_recall"] == 1.0
     assert PrecisionRecallF1(as_released=True).calculate(*texts)["context_recall"] == 0.0  # exact in 0.2
     assert PrecisionRecallF1(as_released=True)(*texts)["context_recall"] == 1.0  # ROUGE later
+
+
+def test_the_documents_example_in_the_later_form() -> None:
+    retrieved = [
+        "Lyon is a major city in France.",
+        "Paris is the capital of France and also the largest city in the country.",
+    ]
+    metric = RankedRetrievalMetrics()
+    found = metric(retrieved_context=retrieved, ground_truth_context=["Paris is the capital of France."])
+    assert found == {"average_precision": 0.5, "reciprocal_rank": 0.5, "ndcg": LOG3}
+
+
+@pytest.mark.parametrize("strategy", [RougeChunkMatch, "rouge", len])
+def test_what_is_no_strategy(strategy: Any) -> None:
+    with pytest.raises(OptionError, match="must be an instance of MatchingStrategy"):
+        RankedRetrievalMetrics(strategy)
 
 
 def test_sentences() -> None:
@@ -196,6 +230,46 @@ def test_evaluator_refuses_batch_sizes(size: Any) -> None:
         RetrievalEvaluator(example_data(), []).run(batch_size=size)
 
 
+@pytest.mark.parametrize("size", [None, 1, 50, 0.5])
+def test_batch_sizes_change_nothing(size: Any) -> None:
+    assert len(RetrievalEvaluator(example_data(), [PrecisionRecallF1()]).run(batch_size=size)) == 2
+
+
+def test_nothing_is_lost_of_equal_keys() -> None:
+    data = [{"retrieved_contexts": ["a b c"], "ground_truth_contexts": ["a b c d"]}]
+    evaluator = RetrievalEvaluator(data, [PrecisionRecallF1(), PrecisionRecallF1(RougeChunkMatch())])
+    evaluator.run()
+    assert [column[0]["context_recall"] for column in evaluator.results_by_metric] == [0.0, 1.0]
+
+
+class Answered(Metric):
+    """A metric of one's own, as the document's version has them."""
+
+    def calculate(self, answer: str, retrieved_contexts: list[str], **_: Any) -> dict[str, Any]:
+        return {"answered": float(answer in retrieved_contexts)}
+
+
+class Longest(Metric):
+    """A metric of one's own, as later versions have them."""
+
+    def compute(self, retrieved_contexts: list[str], **_: Any) -> dict[str, Any]:
+        return {"longest": max(map(len, retrieved_contexts))}
+
+
+def test_own_metrics() -> None:
+    data = [{"answer": "b", "retrieved_contexts": ["a", "b"]}, {"answer": "ccc", "retrieved_contexts": ["ccc"]}]
+    evaluator = RetrievalEvaluator(data, [Answered(), Longest()])
+    assert evaluator.run() == [{"answered": 1.0, "longest": 1}, {"answered": 1.0, "longest": 3}]
+    assert evaluator.run(k=1)[0]["answered"] == 0.0
+    assert evaluator.aggregated_results == {"answered": 0.5, "longest": 2.0}
+    columns = {"answer": ["b"], "retrieved_contexts": [["b"]]}
+    assert Answered().batch(**columns) == Answered().batch_calculate([data[0]]) == [{"answered": 1.0}]
+    with pytest.raises(OptionError, match=r"metrics\[0\] is .*, not a Metric"):
+        RetrievalEvaluator(data, [Answered])  # type: ignore[list-item]
+    with pytest.raises(NotImplementedError):
+        Metric().calculate(answer="")
+
+
 def test_results_before_a_run() -> None:
     with pytest.raises(GoldrankError, match=r"Call run\(\) first"):
         _ = RetrievalEvaluator(example_data(), []).results
@@ -207,23 +281,25 @@ def test_bad_data_are_named() -> None:
         Dataset([good, {"retrieved_contexts": ["a"]}]).validate()
     with pytest.raises(InputError, match="datum 0: retrieved_contexts is 'a', not a list"):
         RetrievalEvaluator([{**good, "retrieved_contexts": "a"}], [PrecisionRecallF1()]).run()
-    with pytest.raises(InputError, match="retrieved contexts of query 0"):
+    with pytest.raises(InputError, match="retrieved_contexts is 'abc', not a list of texts"):
         PrecisionRecallF1().calculate("abc", ["abc"])
+    with pytest.raises(InputError, match="ground_truth_context is 'abc', not a list of texts"):
+        PrecisionRecallF1()(["abc"], "abc")
+    with pytest.raises(InputError, match="ground_truth_context of query 1 is 'abc', not a list of texts"):
+        PrecisionRecallF1().batch([["a"], ["a"]], [["a"], "abc"])
+    with pytest.raises(InputError, match="retrieved_contexts has 1, ground_truth_contexts has 2"):
+        PrecisionRecallF1().batch([["a"]], [["a"], ["b"]])
 
 
 def test_dataset_files(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     example_data().to_jsonl(path)
-    assert list(Dataset.from_jsonl(path)) == list(example_data())
-    assert len(Dataset.from_jsonl(path)) == 2
-    path.write_text('{"a": 1}\n\nnot json\n')
-    with pytest.raises(InputError, match=r"data\.jsonl:3: is not JSON"):
-        Dataset.from_jsonl(path)
-    path.write_text("[1]\n")
-    with pytest.raises(InputError, match=r"data\.jsonl:1: is no JSON object"):
-        Dataset.from_jsonl(path)
-    with pytest.raises(InputError, match="cannot be opened"):
-        Dataset.from_jsonl(tmp_path / "none.jsonl")
+    found = Dataset.from_jsonl(path)
+    assert list(found) == list(example_data())
+    assert found.notes == ()
+    packed = tmp_path / "data.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert list(Dataset.from_jsonl(packed)) == list(example_data())
 
 
 def test_mean_over_a_dataset_at_k() -> None:
@@ -243,41 +319,143 @@ def test_mean_over_a_dataset_at_k() -> None:
 
 
 def test_schema_says_what_comes_out() -> None:
-    for metric in (RankedRetrievalMetrics(), PrecisionRecallF1(), TokenCount()):
-        found = metric.batch([["a"], ["x"]], [["a"], ["a"]])
-        for one in found:
+    columns = {
+        "retrieved_context": [["a"], ["x"]],
+        "ground_truth_context": [["a"], ["a"]],
+        "question": ["?", "?"],
+        "ground_truth_answers": [["It is a."], "It is a."],
+    }
+    judged = (LLMBasedContextPrecision, ContextPrecision, LLMBasedContextCoverage, ContextCoverage)
+    for metric in (
+        *(RankedRetrievalMetrics(), PrecisionRecallF1(), TokenCount()),
+        *(make(judge=lambda *_: True) for make in judged),
+    ):
+        for one in metric.batch(**columns):
             assert one.keys() == metric.schema.keys()
             for key, value in one.items():
-                low, high = metric.schema[key]["limits"]
-                assert low <= value <= high
+                field = metric.schema[key]
+                assert isinstance(value, field.type)
+                if field.limits:
+                    assert field.limits[0] <= value <= field.limits[1]
         assert metric.help
-        assert "retrieved_context" in metric.args
+        assert metric.args["retrieved_context"].is_required
+        assert metric.asdict() == {"__class__": metric.name, "name": type(metric).__name__}
+    assert RankedRetrievalMetrics().schema["ndcg"].limits == (0, 1)
+    assert RankedRetrievalMetrics().schema["ndcg"].type is float
+    assert TokenCount().schema["num_tokens"].type_hint == "int"
+    assert TokenCount().schema["num_tokens"].limits is None
 
 
 def test_token_count() -> None:
-    assert TokenCount("approx").calculate(["a" * 10], []) == {"num_tokens": 3.0}
-    assert TokenCount(str.split).calculate(["a b", "c"], []) == {"num_tokens": 3.0}
+    assert TokenCount("approx").calculate(["a" * 11]) == {"num_tokens": 2}
+    assert TokenCount()(retrieved_context="a" * 8) == {"num_tokens": 2}
+    # 4 characters, a line break and 3 characters
+    assert TokenCount().compute(retrieved_context=["aaaa", "bbb"]) == {"num_tokens": 2}
+    assert TokenCount(str.split).calculate(["a b", "c"]) == {"num_tokens": 3}
+    assert isinstance(TokenCount().calculate(["a"])["num_tokens"], int)
+    assert TokenCount().batch(retrieved_context=[["aaaa"], []]) == [{"num_tokens": 1}, {"num_tokens": 0}]
+    evaluator = RetrievalEvaluator([{"question": "?", "retrieved_contexts": ["aaaa", "bbb"]}], [TokenCount()])
+    assert evaluator.run() == [{"num_tokens": 2}]
+    assert evaluator.run(k=1) == [{"num_tokens": 1}]
     with pytest.raises(OptionError, match="encoder_name"):
-        TokenCount("cl100k")
+        TokenCount(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "gpt-4o-mini"])
+def test_token_count_by_tiktoken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a stand-in, because tiktoken loads its vocabularies from the network."""
+
+    def refusing(error: type[Exception], known: str) -> Any:
+        def find(asked: str) -> Any:
+            if asked != known:
+                raise error(asked)
+            return SimpleNamespace(encode=str.split)
+
+        return find
+
+    stand_in = ModuleType("tiktoken")
+    stand_in.get_encoding = refusing(ValueError, "cl100k_base")  # type: ignore[attr-defined]
+    stand_in.encoding_for_model = refusing(KeyError, "gpt-4o-mini")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tiktoken", stand_in)
+    assert TokenCount(encoder_name=name).calculate(["a b", "c"]) == {"num_tokens": 3}
+    with pytest.raises(OptionError, match="no encoding and no model of tiktoken"):
+        TokenCount("gpt-9")
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    with pytest.raises(OptionError, match="pip install tiktoken"):
+        TokenCount(name)
 
 
 def test_pass_or_fail() -> None:
     results = [{"context_recall": 0.4}, {"context_recall": 0.6}]
-    assert GreaterOrEqualThan("t", "context_recall", 0.6).run(results) == [False, True]
-    assert MeanGreaterOrEqualThan("t", "context_recall", 0.5).run(results) is True
-    assert MeanGreaterOrEqualThan("t", "context_recall", 0.51).run(results) is False
-    with pytest.raises(InputError, match="result 0 has no 'x'"):
-        GreaterOrEqualThan("t", "x", 0.6).run(results)
+    test = GreaterOrEqualThan("t", "context_recall", 0.6)
+    assert test.run(results) is False
+    assert test.run(results[1:]) is True
+    assert test.each(results) == [False, True]
+    assert test.name == "t"
+    assert GreaterOrEqualThan(test_name="t", metric_name="context_recall", min_value=0.4).run(results) is True
+    assert MeanGreaterOrEqualThan("m", "context_recall", 0.5).run(results) is True
+    assert MeanGreaterOrEqualThan("m", "context_recall", 0.51).run(results) is False
+    assert MeanGreaterOrEqualThan("m", "context_recall", 0.51).name == "m"
+
+
+@pytest.mark.parametrize("make", [GreaterOrEqualThan, MeanGreaterOrEqualThan])
+def test_results_that_cannot_pass_or_fail(make: Any) -> None:
+    test = make("t", "x", 0.6)
+    for results, words in (
+        ([{"y": 1.0}], "result 0 has no 'x'"),
+        ([], "there are no results"),
+        ({"x": 1.0}, "Give a list"),
+        ([{"x": 1.0}, {"x": None}], "result 1: x is None"),
+        ([{"x": float("nan")}], "result 0: x is nan"),
+    ):
+        with pytest.raises(InputError, match=words):
+            test.run(results)
+    with pytest.raises(OptionError, match="min_value"):
+        make("t", "x", "high")
 
 
 def test_judged_metrics_ask_the_judge() -> None:
-    precision = LLMBasedContextPrecision(judge=lambda question, context: question in context)
-    found = precision(question="Paris", retrieved_context=["Lyon", "Paris 1", "Paris 2"])
-    assert found == pytest.approx({"context_precision": 2 / 3, "average_precision": (1 / 2 + 2 / 3) / 2})
-    coverage = LLMBasedContextCoverage(judge=lambda statement, contexts: statement in contexts)
-    found = coverage(retrieved_context=["It rains."], ground_truth_answer="It rains. It snows. It pours.")
-    assert found == pytest.approx({"context_coverage": 1 / 3})
-    assert coverage.aggregate([found, {"context_coverage": 1.0}]) == pytest.approx({"context_coverage": 2 / 3})
+    """In the evaluator, beside the others, of the first k contexts."""
+    data = [
+        {
+            "question": "What is the capital of France?",
+            "retrieved_contexts": ["Lyon is a city.", "Paris is the capital of France."],
+            "ground_truth_contexts": ["Paris is the capital of France."],
+            "ground_truths": ["Paris is big. It rains."],
+        }
+    ]
+
+    async def names_paris(question: str, context: str) -> str:
+        return "yes" if "Paris" in context else "no"
+
+    def is_supported(statement: str, contexts: str) -> bool:
+        return statement.startswith("Paris") and "Paris" in contexts
+
+    metrics = [
+        PrecisionRecallF1(),
+        LLMBasedContextPrecision(judge=names_paris),
+        LLMBasedContextCoverage(judge=is_supported),
+    ]
+    evaluator = RetrievalEvaluator(data, metrics)
+    (found,) = evaluator.run()
+    assert found["context_precision"] == 0.5
+    assert found["LLM_based_context_precision"] == 0.5
+    assert found["LLM_based_context_average_precision"] == 0.5
+    assert evaluator.aggregated_results["LLM_based_context_coverage"] == 0.5
+    (found,) = evaluator.run(k=1)
+    assert (found["LLM_based_context_precision"], found["LLM_based_context_coverage"]) == (0.0, 0.0)
+
+
+def test_modules_are_named_as_in_the_document() -> None:
+    """`from continuous_eval.metrics import ...` needs nothing but the new prefix."""
+    for module, names in {
+        "metrics": ("RankedRetrievalMetrics", "RougeChunkMatch", "LLMBasedContextPrecision", "TokenCount"),
+        "evaluators": ("RetrievalEvaluator",),
+        "data_downloader": ("example_data_downloader",),
+    }.items():
+        found = importlib.import_module(f"goldrank.compat.continuous_eval.{module}")
+        for name in names:
+            assert getattr(found, name) is getattr(continuous_eval, name)
 
 
 def test_public_names() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import numbers
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
@@ -67,7 +69,8 @@ def positive(k: object, what: str = "k") -> int:
 
 def checked_texts(texts: Texts, what: str) -> Texts:
     """A list of texts, or the error that says that it is none."""
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+    is_list = isinstance(texts, Sequence | np.ndarray) and not isinstance(texts, str | bytes)
+    if not is_list or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{what} {texts!r}, not a list of texts")
     return texts
 
@@ -80,3 +83,46 @@ def column_of(rows: Iterable[Mapping[str, Value]], key: str, what: str, hint: st
             raise InputError(f"{what} {i} has no {key!r}; it has: {', '.join(map(repr, row))}", hint=hint)
         column.append(row[key])
     return column
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether something is a finite number, and no bool."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
+
+
+class _Same:
+    """An object as part of a key: equal to itself alone, and kept, so that no other can take its place."""
+
+    def __init__(self, held: object) -> None:
+        self._held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other._held is self._held
+
+    def __hash__(self) -> int:
+        return id(self._held)
+
+
+def same_object(held: object) -> Hashable:
+    """A key that stands for this object and no other."""
+    return _Same(held)
+
+
+# `Any`: what is no frame is given back as it is. Frames are told by their methods; no library is imported.
+def rows_of(given: Any) -> Any:
+    """The rows of a data frame as dictionaries, None where a cell is missing; anything else as it is."""
+    if hasattr(given, "to_dict") and hasattr(given, "columns") and hasattr(given, "iloc"):
+        rows = given.to_dict("records")
+    elif hasattr(given, "to_dicts"):
+        rows = given.to_dicts()
+    elif hasattr(given, "to_pylist"):
+        rows = given.to_pylist()
+    else:
+        return given
+    return [{str(key): None if _is_missing(value) else value for key, value in row.items()} for row in rows]
+
+
+def _is_missing(value: object) -> bool:
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from goldrank import ids
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.match.answers import as_number
 from goldrank.match.matcher import Matcher
+from goldrank.waiting import finished
 
 AT_ONCE = 1_000
 """How many pairs, or texts, a function is given together."""
@@ -24,7 +26,7 @@ def _pair(retrieved: str, reference: str) -> str:
 class Own(Matcher):
     """A function of a retrieved text and a reference, which returns a bool, or a number from 0 to 1.
 
-    Numbers need a threshold.
+    Numbers need a threshold. The function may be asynchronous, and may answer in words such as yes and no.
 
     >>> str(Own(str.startswith))
     'own function startswith'
@@ -77,9 +79,14 @@ class Own(Matcher):
             degrees[here] = self._asked(ours, theirs)
         return degrees
 
+    def covers(self, retrieved: str, reference: str) -> bool:
+        """Whether one text covers a reference, by the function's answer."""
+        return bool(self.enough(np.array(self._asked([retrieved], [reference])))[0])
+
     def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
         try:
-            answers = list(self.function(ours, theirs)) if self.many else [self.function(ours[0], theirs[0])]
+            answered = finished(self.function(ours, theirs) if self.many else self.function(ours[0], theirs[0]))
+            answers = [finished(answer) for answer in answered] if self.many else [answered]
         except Exception as error:
             among = f" (the first of {len(ours):,} pairs)" if self.many else ""
             raise InputError(
@@ -94,14 +101,7 @@ class Own(Matcher):
         return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
 
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
-        if isinstance(answer, bool | np.bool_):
-            return float(answer)
-        if not isinstance(answer, int | float | np.integer | np.floating) or not 0 <= float(answer) <= 1:
-            raise InputError(
-                f"{self} returned {ids.show(repr(answer))}; it must be a bool or a number from 0 to 1",
-                where=_pair(retrieved, reference),
-            )
-        value = float(answer)
+        value = as_number(answer, str(self), _pair(retrieved, reference))
         if self.threshold is None and 0 < value < 1:
             raise InputError(
                 f"{self} returned {value!r}, and no threshold says whether that is a match",
@@ -112,7 +112,7 @@ class Own(Matcher):
 
 
 class Embedding(Matcher):
-    """The cosine of two texts' vectors, which `embed` makes of a list of texts; below 0 it counts as 0.
+    """The cosine of two texts' vectors, which `embed` makes of a list of texts, perhaps later; below 0 it counts as 0.
 
     Each distinct text is embedded once, `at_once` texts at a time. Which cosine means a match differs from
     model to model, so that there is no threshold unless it is given.
@@ -162,7 +162,7 @@ class Embedding(Matcher):
             given = texts[here]
             first = f"'{ids.show(given[0])}' (the first of {len(given):,} texts)"
             try:
-                part = np.asarray(self.embed(given), dtype=np.float64)
+                part = np.asarray(finished(self.embed(given)), dtype=np.float64)
             except Exception as error:
                 raise InputError(f"embedding failed with {type(error).__name__}: {error}", where=first) from error
             if part.ndim != 2 or len(part) != len(given) or (parts and part.shape[1] != parts[0].shape[1]):

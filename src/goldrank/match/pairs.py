@@ -205,20 +205,28 @@ def place(
     rule: TextRule,
     *,
     repeated_references: str = "once",
+    grades: Sequence[Sequence[float]] | None = None,
 ) -> Placements:
-    """One row for each pair of a retrieved text and a reference that a plain rule says it covers; grades are 1.
+    """One row for each pair of a retrieved text and a reference that a plain rule says it covers.
 
     The rule is asked about empty texts too. A reference that is listed twice is one. With
     `repeated_references="each"` it is judged, and has a row, each time that it is listed, all of one aspect.
+    `grades` has one for each reference (1 without it); of a reference that is listed twice the last one counts.
     """
     query: list[int] = []
     rank: list[int] = []
     labels: list[int] = []
     judged_size: list[int] = []
+    judged: list[float] = []
+    worth: dict[int, float] = {}
     before = 0
     for q, (texts, wanted) in enumerate(zip(retrieved, references, strict=True)):
         number = {text: i for i, text in enumerate(dict.fromkeys(wanted), before)}
         listed = list(wanted) if repeated_references == "each" else list(number)
+        worth |= dict.fromkeys(number.values(), 1.0)
+        if grades is not None:
+            worth |= {number[text]: grade for text, grade in zip(wanted, grades[q], strict=True)}
+        judged += sorted((worth[number[text]] for text in listed), reverse=True)
         judged_size.append(len(listed))
         before += len(listed)
         known: dict[str, list[int]] = {}
@@ -234,9 +242,9 @@ def place(
             labels += known[text]
     sizes = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
     queries, ranks, references_of = (np.array(column, np.int64) for column in (query, rank, labels))
-    judged, grade = np.ones(before), np.ones(len(rank))
+    grade = np.array([worth[label] for label in labels], np.float64)
     names = map(str, range(len(retrieved)))
-    return _placements(names, sizes, judged_size, judged, queries, ranks, references_of, grade)
+    return _placements(names, sizes, judged_size, np.array(judged), queries, ranks, references_of, grade)
 
 
 def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None) -> Explanation:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -79,45 +77,3 @@ def _plain(result: Any, at: str, strings: str) -> Any:
 
 def _without_none(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
-
-
-class EventLoop:
-    """An event loop in a thread of its own, so that it works where another is running; started when needed."""
-
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._closed = False
-
-    def result(self, awaitable: Awaitable[Any], timeout: float | None) -> Any:
-        with self._lock:
-            if self._closed:
-                if inspect.iscoroutine(awaitable):
-                    awaitable.close()
-                raise RuntimeError("retrieving was stopped")
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="goldrank-loop", daemon=True)
-                self._thread.start()
-            waiting = asyncio.run_coroutine_threadsafe(asyncio.wait_for(awaitable, timeout), self._loop)
-        return waiting.result()
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            if self._loop is None or self._thread is None:
-                return
-            loop, self._loop = self._loop, None
-
-        async def end() -> None:
-            others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
-            await loop.shutdown_asyncgens()
-
-        asyncio.run_coroutine_threadsafe(end(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        self._thread.join()
-        loop.close()

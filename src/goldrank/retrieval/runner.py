@@ -22,8 +22,9 @@ from goldrank.io.items import FAILED
 from goldrank.io.json_text import step
 from goldrank.io.records import ItemFields, as_mapping, open_records
 from goldrank.io.text_values import absent
-from goldrank.retrieval.callers import EventLoop, caller_of, plain_results
+from goldrank.retrieval.callers import caller_of, plain_results
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
+from goldrank.waiting import EventLoop
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0

@@ -2,18 +2,26 @@
 
     from goldrank.compat.axion import DatasetItem, HitRateAtK, MetricRunner, NDCGAtK
 
+Modules are named as Axion's (`metrics`, `runners`, `dataset`): `from axion.metrics import NDCGAtK` needs nothing
+but the new prefix.
+
 Precision divides by K and a repeated document counts once, as the document's formulas say. `as_released=True`
 gives the numbers of Axion's code: Precision divides by min(K, retrieved), a repeated document counts each
-time (but no value passes 1), recall is 1 where everything is judged 0. Not imitated: exceptions for one bad
-relevance, an nDCG of negative ideals (0 here), a cache that ignores k, results grouped by item id, and the
-language model that its heuristics construct.
+time (but no value passes 1), recall is 1 where everything is judged 0, a k in a list that is not positive is left out
+(alone it is an error there too), and Contextual Ranking is average precision. Not imitated: exceptions for one bad
+relevance, an nDCG of negative ideals (0 here), True for a k of 1, a threshold of 0 that becomes 0.5, a cache that
+ignores k and what an item holds, results grouped by item id, `ErrorConfig` without effect, and the language model that
+its heuristics construct.
 
-`await metric.execute(item)` has a twin for code that is not asynchronous: `metric.score(item)`.
+`await metric.execute(item)` has a twin for code that is not asynchronous: `metric.score(item)`. Both work where an
+event loop is running, as in a notebook.
 """
 
-from goldrank.compat.axion.data import (
+from goldrank.compat.axion.dataset import (
     DatasetItem,
     ItemTypeError,
+    JudgedChunk,
+    JudgedResult,
     KDetail,
     MeanReciprocalRankResult,
     MetricEvaluationResult,
@@ -21,27 +29,28 @@ from goldrank.compat.axion.data import (
     MultiKResult,
     TestResult,
 )
+from goldrank.compat.axion.judges import ContextualPrecision, ContextualRanking, ContextualRecall, Judge
+from goldrank.compat.axion.metric_registry import registry
 from goldrank.compat.axion.metrics import (
-    ContextualPrecision,
-    ContextualRanking,
-    ContextualRecall,
     HitRateAtK,
-    Judge,
     MeanReciprocalRank,
     NDCGAtK,
     PrecisionAtK,
     RecallAtK,
 )
-from goldrank.compat.axion.runner import MetricRunner, registry
+from goldrank.compat.axion.runners import ErrorConfig, MetricRunner
 
 __all__ = [
     "ContextualPrecision",
     "ContextualRanking",
     "ContextualRecall",
     "DatasetItem",
+    "ErrorConfig",
     "HitRateAtK",
     "ItemTypeError",
     "Judge",
+    "JudgedChunk",
+    "JudgedResult",
     "KDetail",
     "MeanReciprocalRank",
     "MeanReciprocalRankResult",

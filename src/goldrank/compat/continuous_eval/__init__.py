@@ -10,37 +10,60 @@ other form. They divide AP by the matches found; the older one counts every pair
 ground truth, where no value passes 1. A chunk matches if ROUGE-L recall is at least the threshold; in 0.2.4,
 if it is more. Not imitated: division by zero without ground truth (0 here), results in another order than
 their queries, means of an earlier run, and long texts that count as different from themselves.
+
+Without a strategy, `calculate` and the evaluator compare chunks as they are and the later form by overlap, as the two
+releases do. `ground_truth_relevance` (a number for each ground truth context) makes NDCG graded, of which the document
+speaks and which the released codes do not have. There is no k below 1: the evaluator refuses it, as 0.2.4 does.
 """
 
-from goldrank.compat.continuous_eval.evaluator import (
+from goldrank.compat.continuous_eval.base import (
+    Arg,
+    Field,
+    Metric,
+)
+from goldrank.compat.continuous_eval.data_downloader import (
+    example_data,
+    example_data_downloader,
+)
+from goldrank.compat.continuous_eval.dataset import (
+    SHAPES,
     Dataset,
+)
+from goldrank.compat.continuous_eval.evaluators import (
     GreaterOrEqualThan,
     MeanGreaterOrEqualThan,
     RetrievalEvaluator,
-    example_data,
 )
-from goldrank.compat.continuous_eval.metrics import (
-    Described,
-    ExactChunkMatch,
-    ExactSentenceMatch,
+from goldrank.compat.continuous_eval.judges import (
+    ContextCoverage,
+    ContextPrecision,
     Judge,
     LLMBasedContextCoverage,
     LLMBasedContextPrecision,
-    MatchingStrategy,
-    MatchingStrategyType,
-    Metric,
+)
+from goldrank.compat.continuous_eval.metrics import (
     PrecisionRecallF1,
     RankedRetrievalMetrics,
+    TokenCount,
+)
+from goldrank.compat.continuous_eval.strategies import (
+    ExactChunkMatch,
+    ExactSentenceMatch,
+    MatchingStrategy,
+    MatchingStrategyType,
     RougeChunkMatch,
     RougeSentenceMatch,
-    TokenCount,
 )
 
 __all__ = [
+    "SHAPES",
+    "Arg",
+    "ContextCoverage",
+    "ContextPrecision",
     "Dataset",
-    "Described",
     "ExactChunkMatch",
     "ExactSentenceMatch",
+    "Field",
     "GreaterOrEqualThan",
     "Judge",
     "LLMBasedContextCoverage",
@@ -56,4 +79,5 @@ __all__ = [
     "RougeSentenceMatch",
     "TokenCount",
     "example_data",
+    "example_data_downloader",
 ]

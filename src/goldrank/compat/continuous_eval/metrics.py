@@ -1,223 +1,202 @@
-"""continuous-eval's metrics over texts, those that ask a judge, and when a retrieved text counts for a ground truth."""
+"""continuous-eval's metrics over texts. Strategies and metrics that ask a judge can be had from here too, as there."""
 
 from __future__ import annotations
 
-import enum
-import math
-import numbers
 from collections.abc import Callable, Mapping, Sequence, Sized
-from typing import Any, ClassVar, TypeAlias
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank.compat._common import TextLists, checked_texts, mean, placed_verdicts, values
-from goldrank.conventions import CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED
+from goldrank.compat._common import values
+from goldrank.compat.continuous_eval.base import (
+    RELEVANCE,
+    RETRIEVED,
+    TRUTHS,
+    Arg,
+    Columns,
+    Field,
+    Input,
+    Metric,
+    Values,
+    fractions,
+)
+from goldrank.compat.continuous_eval.judges import (
+    ContextCoverage,
+    ContextPrecision,
+    LLMBasedContextCoverage,
+    LLMBasedContextPrecision,
+)
+from goldrank.compat.continuous_eval.strategies import (
+    ExactChunkMatch,
+    ExactSentenceMatch,
+    MatchingStrategy,
+    MatchingStrategyType,
+    RougeChunkMatch,
+    RougeSentenceMatch,
+)
+from goldrank.conventions import ABOVE_ZERO, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED
 from goldrank.data.placements import Placements
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
-from goldrank.match import TextRule, place
-from goldrank.match.exact import same
-from goldrank.match.rouge import reaches, rouge_l_recall
+from goldrank.match import place
+from goldrank.match.tokens import approximate_tokens
 from goldrank.match.units import sentences
 from goldrank.measures.cutoff import harmonic
 
-Judge: TypeAlias = Callable[[str, str], bool | float]
-"""A function that answers for a question (or statement) and a text; it may call a language model."""
-
-Schema: TypeAlias = dict[str, dict[str, Any]]
-"""Each output with its type and limits. `Any`: a word and a pair of numbers."""
-
-Columns: TypeAlias = dict[str, np.ndarray]
-
-
-class MatchingStrategyType(enum.Enum):
-    """What is compared: whole chunks, or their sentences."""
-
-    CHUNK_MATCH = "chunk"
-    SENTENCE_MATCH = "sentence"
-
-
-class MatchingStrategy:
-    """Write one's own by giving `type` and `is_relevant`."""
-
-    type: MatchingStrategyType = MatchingStrategyType.CHUNK_MATCH
-
-    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
-        """Whether a retrieved chunk or sentence counts for a ground truth one."""
-        raise NotImplementedError
-
-    def in_release(self, release: str | None) -> TextRule:
-        """`is_relevant` as a release has it: None, '0.2' or 'later'."""
-        return self.is_relevant
+__all__ = [
+    "Arg",
+    "ContextCoverage",
+    "ContextPrecision",
+    "ExactChunkMatch",
+    "ExactSentenceMatch",
+    "Field",
+    "LLMBasedContextCoverage",
+    "LLMBasedContextPrecision",
+    "MatchingMetric",
+    "MatchingStrategy",
+    "MatchingStrategyType",
+    "Metric",
+    "PrecisionRecallF1",
+    "RankedRetrievalMetrics",
+    "RougeChunkMatch",
+    "RougeSentenceMatch",
+    "TokenCount",
+]
 
 
-class ExactChunkMatch(MatchingStrategy):
-    """Chunks that are equal.
+class MatchingMetric(Metric):
+    """A metric of retrieved texts that match ground truth ones by a strategy."""
 
-    >>> ExactChunkMatch().is_relevant("Paris", "paris")
-    False
-    """
+    inputs = (RETRIEVED, TRUTHS, RELEVANCE)
 
-    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
-        return same(retrieved_component, ground_truth_component)
+    def __init__(self, matching_strategy: MatchingStrategy | None = None, *, as_released: bool = False) -> None:
+        """Make a metric ready.
 
-    def in_release(self, release: str | None) -> TextRule:
-        return same
-
-
-class ExactSentenceMatch(ExactChunkMatch):
-    """Sentences that are equal."""
-
-    type = MatchingStrategyType.SENTENCE_MATCH
-
-
-class RougeChunkMatch(MatchingStrategy):
-    """Chunks that hold at least `threshold` of the ground truth's words in order (ROUGE-L recall).
-
-    `inclusive=False` wants more than the threshold; without it, each release has its own rule.
-
-    >>> RougeChunkMatch().is_relevant("a b c d e f g", "a b c d e f g h i j")
-    True
-    """
-
-    default_threshold: ClassVar[float] = 0.7
-
-    def __init__(self, threshold: float | None = None, *, inclusive: bool | None = None) -> None:
-        self.threshold: float = self.default_threshold if threshold is None else threshold
-        self.inclusive: bool | None = inclusive
-        is_number = isinstance(self.threshold, numbers.Real) and not isinstance(self.threshold, bool)
-        if not is_number or not 0 <= self.threshold <= 1:
-            raise OptionError(f"threshold is {threshold!r}; it must be a number from 0 to 1")
-
-    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
-        return reaches(retrieved_component, ground_truth_component, self.threshold, self.inclusive is not False)
-
-    def in_release(self, release: str | None) -> TextRule:
-        if release != "0.2":
-            return self.is_relevant
-        more_than = self.type is MatchingStrategyType.CHUNK_MATCH if self.inclusive is None else not self.inclusive
-
-        def older(retrieved: str, truth: str) -> bool:
-            recall = rouge_l_recall(retrieved, truth)
-            return recall > self.threshold if more_than else recall >= self.threshold
-
-        return older
-
-
-class RougeSentenceMatch(RougeChunkMatch):
-    """Sentences by ROUGE-L recall."""
-
-    type = MatchingStrategyType.SENTENCE_MATCH
-    default_threshold: ClassVar[float] = 0.8
-
-
-class Described:
-    """What a metric takes and returns, and how its values are put together."""
-
-    schema: ClassVar[Schema] = {}
-    args: ClassVar[tuple[str, ...]] = ("retrieved_context", "ground_truth_context")
-    help: ClassVar[str] = ""
-
-    @staticmethod
-    def aggregate(results: Sequence[Mapping[str, object]]) -> dict[str, float]:
-        """The mean of every numeric output, over the results that have it.
-
-        >>> PrecisionRecallF1().aggregate([{"context_f1": 0.5, "note": "x"}, {"context_f1": 1.0}])
-        {'context_f1': 0.75}
+        Without a `matching_strategy` each call form has the default of its release: `calculate` and the evaluator
+        compare chunks as they are (`ExactChunkMatch`), the later form by overlap (`RougeChunkMatch`).
+        `as_released=True` gives the numbers of the released codes (see the package's help).
         """
-        columns: dict[str, list[float]] = {}
-        for result in results:
-            for key, value in result.items():
-                if isinstance(value, numbers.Real):
-                    columns.setdefault(key, []).append(float(value))
-        return {key: mean(np.array(column)) for key, column in columns.items()}
-
-
-class Metric(Described):
-    """What all of them share: both call forms, and batches. Other fields of a datum are left alone."""
-
-    def __init__(self, *, as_released: bool = False) -> None:
+        if matching_strategy is not None and not isinstance(matching_strategy, MatchingStrategy):
+            raise OptionError(
+                "Matching strategy must be an instance of MatchingStrategy.",
+                hint=f"It is {matching_strategy!r}; give for example RougeChunkMatch().",
+            )
+        self.matching_strategy = matching_strategy
         self.as_released = as_released
 
-    def calculate(self, retrieved_contexts: Texts, ground_truth_contexts: Texts, **_: object) -> dict[str, float]:
-        """The values of one query."""
-        return self.many([retrieved_contexts], [ground_truth_contexts], "0.2")[0]
+    def calculate(
+        self,
+        retrieved_contexts: Texts,
+        ground_truth_contexts: Texts,
+        ground_truth_relevance: Sequence[float] | None = None,
+        **_: object,
+    ) -> Values:
+        """The values of one query, by the call of the document's version.
 
-    def __call__(self, retrieved_context: Texts, ground_truth_context: Texts, **_: object) -> dict[str, float]:
-        """The values of one query."""
-        return self.many([retrieved_context], [ground_truth_context], "later")[0]
+        `ground_truth_relevance` has a number for each ground truth context; above 0 is relevant.
+        """
+        given = (retrieved_contexts, ground_truth_contexts, ground_truth_relevance)
+        return self._one("0.2", **dict(zip((one.names[0] for one in self.inputs), given, strict=True)))
 
-    compute = __call__
+    def compute(
+        self,
+        retrieved_context: Texts,
+        ground_truth_context: Texts,
+        ground_truth_relevance: Sequence[float] | None = None,
+        **_: object,
+    ) -> Values:
+        """The values of one query, by the call of later versions; see `calculate`."""
+        given = (retrieved_context, ground_truth_context, ground_truth_relevance)
+        return self._one("later", **dict(zip((one.names[0] for one in self.inputs), given, strict=True)))
 
-    def batch(self, retrieved_context: TextLists, ground_truth_context: TextLists) -> list[dict[str, float]]:
-        """The values of many queries, in their order."""
-        return self.many(retrieved_context, ground_truth_context, "later")
+    def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
+        retrieved, truths = (list(columns[one.names[0]]) for one in (RETRIEVED, TRUTHS))
+        grades = columns.get(RELEVANCE.names[0])
+        if grades is not None:
+            if self.as_released:
+                raise OptionError("the released codes know no grades", hint="Leave out as_released or the relevance.")
+            truths, grades = _relevant(truths, grades)
+        release = form if self.as_released else None
+        strategy = self.matching_strategy or (RougeChunkMatch() if form == "later" else ExactChunkMatch())
+        if strategy.type is MatchingStrategyType.SENTENCE_MATCH:
+            grades = None  # sentences are relevant or not
+            retrieved, truths = (
+                [[sentence for text in texts for sentence in sentences(text)] for texts in column]
+                for column in ([texts[:k] for texts in retrieved], truths)
+            )
+        else:
+            retrieved = [texts[:k] for texts in retrieved]
+        listed = "each" if self._counts_each(release) else "once"
+        pairs = place(retrieved, truths, strategy.in_release(release), repeated_references=listed, grades=grades)
+        found = self._measured(pairs, release, k, grades is not None)
+        rows = zip(*(column.tolist() for column in found.values()), strict=True)
+        return [dict(zip(found, row, strict=True)) for row in rows]
 
-    def many(self, retrieved: TextLists, truths: TextLists, form: str, k: int | None = None) -> list[dict[str, float]]:
-        """The values of many queries, by the call `form` of '0.2' or of 'later' releases."""
-        if len(retrieved) != len(truths):
-            raise InputError(f"there are {len(retrieved):,} retrieved lists and {len(truths):,} of ground truth")
-        for name, column in (("retrieved", retrieved), ("ground truth", truths)):
-            for i, texts in enumerate(column):
-                checked_texts(texts, f"the {name} contexts of query {i} are")
-        columns = self._columns(retrieved, truths, form if self.as_released else None, k)
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
+    def _counts_each(self, release: str | None) -> bool:
+        """Whether a ground truth that is listed twice counts twice."""
+        raise NotImplementedError
 
-    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
+    def _measured(
+        self, pairs: Placements, release: str | None, k: int | None, is_graded: bool
+    ) -> Mapping[str, np.ndarray]:
+        """Each output of all queries; rankings are cut at k already."""
         raise NotImplementedError
 
 
-def _limits(*names: str) -> Schema:
-    return {name: {"type": "float", "limits": (0.0, 1.0)} for name in names}
-
-
-class _MatchingMetric(Metric):
-    def __init__(self, matching_strategy: MatchingStrategy | None = None, *, as_released: bool = False) -> None:
-        super().__init__(as_released=as_released)
-        self.matching_strategy = matching_strategy
-
-    def _strategy(self, release: str | None) -> MatchingStrategy:
-        if self.matching_strategy is not None:
-            return self.matching_strategy
-        return RougeChunkMatch() if release == "later" else ExactChunkMatch()
-
-    def _placed(self, retrieved: TextLists, truths: TextLists, release: str | None, each: bool) -> Placements:
-        strategy = self._strategy(release)
-        if strategy.type is MatchingStrategyType.SENTENCE_MATCH:
-            retrieved, truths = (
-                [[sentence for text in texts for sentence in sentences(text)] for texts in column]
-                for column in (retrieved, truths)
+def _relevant(truths: Sequence[Texts], relevance: Sequence[Sequence[float]]) -> tuple[list[Texts], list[list[float]]]:
+    """The ground truth that is relevant, the most relevant first, and its grades."""
+    kept: list[Texts] = []
+    grades: list[list[float]] = []
+    for i, (texts, numbers) in enumerate(zip(truths, relevance, strict=True)):
+        if len(texts) != len(numbers):
+            raise InputError(
+                f"query {i} has {len(texts):,} ground truth contexts and {len(numbers):,} numbers of relevance"
             )
-        return place(retrieved, truths, strategy.in_release(release), repeated_references="each" if each else "once")
+        by_text: dict[str, float] = {}
+        for text, number in zip(texts, numbers, strict=True):
+            if number < 0:
+                raise InputError(f"query {i}: relevance {number!r} is below 0")
+            if by_text.setdefault(text, number) != number:
+                raise InputError(f"query {i}: {text!r} is listed with relevance {by_text[text]!r} and {number!r}")
+        ordered = sorted((text for text in by_text if by_text[text] > 0), key=lambda text: -by_text[text])
+        kept.append(ordered)
+        grades.append([float(by_text[text]) for text in ordered])
+    return kept, grades
 
 
-class RankedRetrievalMetrics(_MatchingMetric):
+class RankedRetrievalMetrics(MatchingMetric):
     """Average precision, reciprocal rank and NDCG of retrieved chunks.
 
-    Look at reciprocal rank if one chunk holds the whole answer, at average precision if several are needed.
+    Look at reciprocal rank if one chunk holds the whole answer, at average precision if several are needed. Give
+    `ground_truth_relevance` where some ground truths are more relevant than others: NDCG then gains these numbers.
 
     >>> RankedRetrievalMetrics().calculate(["x", "a"], ["a"])
     {'average_precision': 0.5, 'reciprocal_rank': 0.5, 'ndcg': 0.6309297535714574}
     """
 
-    schema = _limits("average_precision", "reciprocal_rank", "ndcg")
-    help = "Average precision, reciprocal rank and NDCG of the retrieved chunks."
+    schema = fractions("average_precision", "reciprocal_rank", "ndcg")
 
     def __init__(self, matching_strategy: MatchingStrategy | None = None, *, as_released: bool = False) -> None:
         super().__init__(matching_strategy, as_released=as_released)
-        if self._strategy(None).type is not MatchingStrategyType.CHUNK_MATCH:
+        if matching_strategy is not None and matching_strategy.type is not MatchingStrategyType.CHUNK_MATCH:
             raise OptionError("Ranked metrics are calculated at chunk level.", hint="Use a chunk matching strategy.")
 
-    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
-        pairs = self._placed(retrieved, truths, release, each=release is not None)
-        if k is not None:
-            pairs = pairs.cut(k)
-        reciprocal_rank = values("RR", k, pairs.per_rank, CONTINUOUS_EVAL)
+    __init__.__doc__ = MatchingMetric.__init__.__doc__
+
+    def _counts_each(self, release: str | None) -> bool:
+        return release is not None
+
+    def _measured(
+        self, pairs: Placements, release: str | None, k: int | None, is_graded: bool
+    ) -> Mapping[str, np.ndarray]:
+        relevant: dict[str, Any] = {"rel": ABOVE_ZERO} if is_graded else {}
+        reciprocal_rank = values("RR", k, pairs.per_rank, CONTINUOUS_EVAL, **relevant)
         if release is None:
             once = pairs.one_to_one
-            ap = values("AP", k, once, CONTINUOUS_EVAL, divisor="relevant")
-            ndcg = values("nDCG", k, once, CONTINUOUS_EVAL, cut_ideal=True)
+            gain = {"gain": "linear"} if is_graded else {}
+            ap = values("AP", k, once, CONTINUOUS_EVAL, **relevant)
+            ndcg = values("nDCG", k, once, CONTINUOUS_EVAL, **gain)
         else:
             by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.one_to_one)
             ap = values("AP", k, by_rank, CONTINUOUS_EVAL_RELEASED)
@@ -225,98 +204,85 @@ class RankedRetrievalMetrics(_MatchingMetric):
         return {"average_precision": ap, "reciprocal_rank": reciprocal_rank, "ndcg": ndcg}
 
 
-class PrecisionRecallF1(_MatchingMetric):
+class PrecisionRecallF1(MatchingMetric):
     """Precision, recall and F1 of retrieved chunks or sentences. Context recall is the one to watch first.
 
     >>> PrecisionRecallF1().calculate(["a", "x"], ["a"])["context_precision"]
     0.5
     """
 
-    schema = _limits("context_precision", "context_recall", "context_f1")
-    help = "Precision, recall and F1 of the retrieved chunks or sentences."
+    schema = fractions("context_precision", "context_recall", "context_f1")
 
-    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
-        pairs = self._placed([texts[:k] for texts in retrieved], truths, release, each=release == "0.2")
+    def _counts_each(self, release: str | None) -> bool:
+        return release == "0.2"
+
+    def _measured(
+        self, pairs: Placements, release: str | None, k: int | None, is_graded: bool
+    ) -> Mapping[str, np.ndarray]:
+        relevant: dict[str, Any] = {"rel": ABOVE_ZERO} if is_graded else {}
         counted = pairs.every_row if release == "0.2" else pairs.per_rank
-        precision = values("SetP", None, counted, CONTINUOUS_EVAL)
-        recall = values("SetR", None, pairs.per_label, CONTINUOUS_EVAL)
+        precision = values("SetP", None, counted, CONTINUOUS_EVAL, **relevant)
+        recall = values("SetR", None, pairs.per_label, CONTINUOUS_EVAL, **relevant)
         f1 = harmonic(precision, recall, 1.0)
         return {"context_precision": precision, "context_recall": recall, "context_f1": f1}
 
 
 class TokenCount(Metric):
-    """How many tokens the retrieved contexts have.
+    """How many tokens the retrieved contexts have, written one below the other.
 
-    `encoder_name` is "approx" (a token is four characters) or one's own function from a text to tokens.
+    `encoder_name` is "approx" (a token for every four characters), the name of an encoding or a model that the
+    package tiktoken knows ("o200k_base", "cl100k_base", "gpt-4o-mini"), or one's own function from a text to tokens.
+    continuous-eval's default is "gpt-4o-mini"; here it is "approx", which needs no package and no network.
 
-    >>> TokenCount().calculate(["abcdefgh", "abcd"], [])
-    {'num_tokens': 3.0}
+    >>> TokenCount().calculate(["abcdefgh", "abcd"])
+    {'num_tokens': 3}
     """
 
-    schema: ClassVar[Schema] = {"num_tokens": {"type": "int", "limits": (0.0, math.inf)}}
-    args = ("retrieved_context",)
-    help = "The number of tokens of the retrieved contexts."
+    schema: ClassVar[dict[str, Field]] = {"num_tokens": Field(int)}
+    inputs = (Input(RETRIEVED.names, "text or texts", RETRIEVED.description),)
 
     def __init__(self, encoder_name: str | Callable[[str], Sized] = "approx") -> None:
-        super().__init__()
-        if encoder_name != "approx" and not callable(encoder_name):
+        if isinstance(encoder_name, str):
+            self._count = approximate_tokens if encoder_name == "approx" else _encoder(encoder_name)
+        elif callable(encoder_name):
+            self._count = lambda text: len(encoder_name(text))
+        else:
             raise OptionError(
-                f"encoder_name is {encoder_name!r}; it must be 'approx' or a function",
-                hint="For example tiktoken.get_encoding('cl100k_base').encode.",
+                f"encoder_name is {encoder_name!r}; it must be a name or a function from a text to tokens"
             )
-        self.encoder = encoder_name
+        self.encoder_name = encoder_name
 
-    def _columns(self, retrieved: TextLists, truths: TextLists, release: str | None, k: int | None) -> Columns:
-        def tokens(text: str) -> float:
-            return len(self.encoder(text)) if callable(self.encoder) else len(text) / 4
+    def calculate(self, retrieved_contexts: Texts | str, ground_truth_contexts: object = None, **_: object) -> Values:
+        """The number of tokens of one query's contexts; ground truth is left alone, as other fields are."""
+        return self._one("0.2", **{RETRIEVED.names[0]: retrieved_contexts})
 
-        return {"num_tokens": np.array([math.ceil(sum(map(tokens, texts[:k]))) for texts in retrieved], np.float64)}
+    def compute(self, retrieved_context: Texts | str, **_: object) -> Values:
+        """The number of tokens of one query's contexts."""
+        return self._one("later", **{RETRIEVED.names[0]: retrieved_context})
 
-
-class _JudgedMetric(Described):
-    def __init__(self, judge: Judge) -> None:
-        self.judge = judge
-
-    def _values(self, outputs: Mapping[str, str], questions_and_texts: Sequence[tuple[str, str]]) -> dict[str, float]:
-        """Each output's measure over the judge's answers."""
-        placed = placed_verdicts([bool(self.judge(*pair)) for pair in questions_and_texts])
-        return {key: float(values(name, None, placed, CONTINUOUS_EVAL)[0]) for key, name in outputs.items()}
+    def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
+        (retrieved,) = columns.values()
+        joined = (texts if isinstance(texts, str) else "\n".join(texts[:k]) for texts in retrieved)
+        return [{"num_tokens": self._count(text)} for text in joined]
 
 
-class LLMBasedContextPrecision(_JudgedMetric):
-    """Average precision over the contexts that `judge(question, context)` calls useful.
-
-    >>> metric = LLMBasedContextPrecision(judge=lambda question, context: "Paris" in context)
-    >>> metric(question="Capital of France?", retrieved_context=["Lyon.", "Paris."])
-    {'context_precision': 0.5, 'average_precision': 0.5}
-    """
-
-    schema = _limits("context_precision", "average_precision")
-    args = ("question", "retrieved_context")
-
-    def __call__(self, question: str, retrieved_context: Texts, **_: object) -> dict[str, float]:
-        """The values of one query."""
-        outputs = {"context_precision": "SetP", "average_precision": "AP"}
-        return self._values(outputs, [(question, context) for context in retrieved_context])
-
-    compute = __call__
-
-
-class LLMBasedContextCoverage(_JudgedMetric):
-    """The share of the answer's sentences that `judge(statement, contexts)` finds in the contexts.
-
-    >>> metric = LLMBasedContextCoverage(judge=lambda statement, contexts: statement in contexts)
-    >>> metric(retrieved_context=["Paris is big."], ground_truth_answer="Paris is big. It rains.")
-    {'context_coverage': 0.5}
-    """
-
-    schema = _limits("context_coverage")
-    args = ("retrieved_context", "ground_truth_answer")
-
-    def __call__(self, retrieved_context: Texts, ground_truth_answer: str, **_: object) -> dict[str, float]:
-        """The value of one query."""
-        contexts = "\n".join(retrieved_context)
-        pairs = [(statement, contexts) for statement in sentences(ground_truth_answer)]
-        return self._values({"context_coverage": "SetP"}, pairs)
-
-    compute = __call__
+def _encoder(name: str) -> Callable[[str], int]:
+    """How tiktoken counts, by the name of an encoding or a model."""
+    try:
+        tiktoken = import_module("tiktoken")
+    except ImportError:
+        raise OptionError(
+            f"encoder_name {name!r} needs the package tiktoken",
+            hint="pip install tiktoken, or give 'approx' or a function from a text to tokens.",
+        ) from None
+    try:
+        encoding = tiktoken.get_encoding(name)
+    except ValueError:
+        try:
+            encoding = tiktoken.encoding_for_model(name)
+        except (KeyError, ValueError):
+            raise OptionError(
+                f"encoder_name is {name!r}, which is no encoding and no model of tiktoken",
+                hint="For example 'o200k_base', 'cl100k_base', 'gpt-4o-mini', or 'approx'.",
+            ) from None
+    return lambda text: len(encoding.encode(text))

@@ -1,0 +1,247 @@
+"""What Axion's metrics share: reading items into placements, a name, a threshold, fields, execute and score."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypedDict, Unpack
+
+from goldrank.compat._common import is_number
+from goldrank.compat.axion.dataset import DatasetItem, MetricEvaluationResult, NoItem, as_item, listed
+from goldrank.data.placements import Placements
+from goldrank.engine.lists import place
+from goldrank.errors import InputError, OptionError, did_you_mean
+
+FAILED = "Metric computation failed: "
+"""How Axion begins the reason of an item that cannot be scored."""
+ERROR = "Error executing metric: "
+"""How it begins the reason of a metric that failed."""
+
+_MODELS = ("model_name", "llm", "embed_model_name", "embed_model", "llm_provider")
+"""Keywords of Axion's base class that choose a language model."""
+
+
+class MetricOptions(TypedDict, total=False):
+    """What every metric takes; see `RetrievalMetric`."""
+
+    name: str | None
+    metric_name: str | None
+    metric_description: str | None
+    threshold: float | None
+    required_fields: Sequence[str] | None
+    field_mapping: Mapping[str, str] | None
+    as_released: bool
+
+
+def reason_of(error: Exception) -> str:
+    """An error's own words, or its class if it has none."""
+    with contextlib.suppress(Exception):  # an error that cannot even say what it is
+        if words := str(error):
+            return words
+    return type(error).__name__
+
+
+class BadItemError(Exception):
+    """Why an item cannot be scored."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Items made ready: rankings of ids, placements, and the reasons of those that cannot be scored."""
+
+    rankings: list[list[str]]
+    reasons: list[str | None]
+    placed: Placements
+
+    @classmethod
+    def of(cls, items: Sequence[object], metric: RetrievalMetric) -> Batch:
+        """Every item is in it as the metric reads it; one that cannot be scored as an empty ranking."""
+        rows = [_read_or_reason(as_item(item), metric) for item in items]
+        rankings = [ranking for ranking, _, _ in rows]
+        return cls(rankings, [reason for _, _, reason in rows], place(rankings, [grades for _, grades, _ in rows]))
+
+
+def _read_or_reason(
+    item: DatasetItem | NoItem, metric: RetrievalMetric
+) -> tuple[list[str], dict[str, float], str | None]:
+    try:
+        return *_read(item, metric), None
+    except BadItemError as error:
+        return [], {}, str(error)
+
+
+def _read(item: DatasetItem | NoItem, metric: RetrievalMetric) -> tuple[list[str], dict[str, float]]:
+    metric.require_fields(item)
+    plainly = metric.as_released
+    ranking = [doc for doc, _, _ in _entries(item, "actual_ranking", metric)]
+    entries = _entries(item, "expected_reference", metric)
+    return ranking, {doc: _grade(entry, where, plainly) for doc, entry, where in entries}
+
+
+def _entries(
+    item: DatasetItem | NoItem, name: str, metric: RetrievalMetric
+) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """The id of each entry, the entry, and its place in words, which Axion does not tell."""
+    try:
+        entries = listed(metric.get_field(item, name), name, f"item {item.id!r}")
+    except InputError as error:
+        raise BadItemError(f"{FAILED}{error.what}") from None
+    for at, entry in enumerate(entries or (), 1):
+        where = "" if metric.as_released else f" (entry {at} of item {item.id!r})"
+        if "id" not in entry:
+            raise BadItemError(f"{FAILED}`{name}` items must be dicts with an 'id' key. Error: 'id'{where}")
+        yield str(entry["id"]), entry, where
+
+
+def _grade(entry: Mapping[str, Any], where: str, as_released: bool) -> float:
+    try:
+        grade = float(entry.get("relevance", 1.0))
+    except TypeError as error:
+        rule = "items must be dicts with an 'id' key" if as_released else "relevance must be a number"
+        raise BadItemError(f"{FAILED}`expected_reference` {rule}. Error: {error}{where}") from None
+    except ValueError as error:
+        raise BadItemError(f"{ERROR}{error}{where}") from None
+    if not math.isfinite(grade):
+        raise BadItemError(f"{FAILED}`expected_reference` relevance is {grade}, not a finite number{where}")
+    return grade
+
+
+class RetrievalMetric:
+    """What all of them share: a name, a threshold, and execute / score."""
+
+    key: ClassVar[str]
+    default_name: ClassVar[str]
+    measures: ClassVar[str]
+    """What it measures, in a few words."""
+    use_case: ClassVar[str]
+    best_for: ClassVar[str]
+    key_question: ClassVar[str]
+    formula: ClassVar[str]
+    group: ClassVar[str] = "quality"
+    """The group that it belongs to: coverage or quality."""
+    relations: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """How it relates to others: words, and the key of the other."""
+    scores: ClassVar[str] = "0 to 1"
+    """Which values there are, in words."""
+    score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    default_k: ClassVar[int | None] = None
+    tags: ClassVar[tuple[str, ...]] = ("retrieval", "heuristic")
+    default_threshold: ClassVar[float] = 0.5
+    required_fields: tuple[str, ...] = ("actual_ranking", "expected_reference")
+
+    def __init__(self, **options: Unpack[MetricOptions]) -> None:
+        """Make a metric ready; it keeps nothing between items.
+
+        `name` (or `metric_name`) is the name in results, `metric_description` a text of one's own. `threshold` is
+        the score from which a runner says that an item passed (0.5 unless given; 0 counts). `required_fields` adds
+        fields that an item must have; without one of them its score is NaN. `field_mapping` says where a field is
+        found instead: {"actual_ranking": "additional_output.documents"}, a path with dots. `as_released=True` gives
+        the numbers of Axion's released code where they differ from its document (see the package's help).
+        """
+        for word in options:
+            if word in _MODELS:
+                raise OptionError(f"{word} chooses a language model, and goldrank's metrics have none of their own")
+            if word not in MetricOptions.__annotations__:
+                known = ("k", "main_k", "judge", *MetricOptions.__annotations__)
+                raise OptionError(f"{type(self).__name__} has no option {word!r}", hint=did_you_mean(word, known))
+        self.metric_name = options.get("name") or options.get("metric_name") or self.default_name
+        self.metric_description = options.get("metric_description")
+        threshold = options.get("threshold")
+        if threshold is not None and not is_number(threshold):
+            raise OptionError(f"threshold is {threshold!r}; it must be a number")
+        self.threshold = self.default_threshold if threshold is None else threshold
+        required = options.get("required_fields") or ()
+        if isinstance(required, str):
+            raise OptionError(f"required_fields is {required!r}; it must be a list of names")
+        self.required_fields = tuple(dict.fromkeys((*type(self).required_fields, *required)))
+        self.field_mapping = dict(options.get("field_mapping") or {})
+        for field, path in self.field_mapping.items():
+            if field not in DatasetItem.fields():
+                hint = did_you_mean(field, DatasetItem.fields())
+                raise OptionError(f"field_mapping: items have no field {field!r}", hint=hint)
+            if not isinstance(path, str) or not all(path.split(".")):
+                hint = "For example 'additional_output.documents'."
+                raise OptionError(f"field_mapping: {field!r} is {path!r}, not a path", hint=hint)
+        self.as_released = bool(options.get("as_released", False))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.metric_name!r})"
+
+    @property
+    def name(self) -> str:
+        """Another name of `metric_name`."""
+        return self.metric_name
+
+    @property
+    def description(self) -> str:
+        """What it measures, or the description that was given."""
+        return self.metric_description or self.measures
+
+    @property
+    def reading(self) -> tuple[Hashable, ...]:
+        """Everything that changes how an item is read."""
+        return (self.as_released, self.required_fields, tuple(sorted(self.field_mapping.items())))
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        """Everything that changes a result; part of a cache's key."""
+        return (type(self).__name__, self.metric_name, *self.reading)
+
+    # `Any`: a field may hold anything, and metrics check what they use.
+    def get_field(self, item: object, field_name: str, default: Any = None) -> Any:
+        """A field of an item, found as `field_mapping` says."""
+        found = item
+        for step in self.field_mapping.get(field_name, field_name).split("."):
+            found = found.get(step) if isinstance(found, Mapping) else getattr(found, step, None)
+            if found is None:
+                return default
+        return found
+
+    def lacks(self, item: object) -> str | None:
+        """The first required field that an item does not have."""
+        for name in self.required_fields:
+            found = self.get_field(item, name)
+            if found is None or (hasattr(found, "__len__") and not len(found)):
+                return name
+        return None
+
+    def require_fields(self, item: DatasetItem | NoItem) -> None:
+        """Raise the reason why something is no item, or lacks a field."""
+        if isinstance(item, NoItem):
+            raise BadItemError(f"{FAILED}{item.reason}")
+        if name := self.lacks(item):
+            path = self.field_mapping.get(name)
+            mapped = f" (looked for at {path!r})" if path else ""
+            raise BadItemError(f"{FAILED}`{name}` field is missing or empty.{mapped}")
+
+    # `Any`: a dictionary of an item's fields is taken too.
+    async def execute(self, item: Any, **_: object) -> MetricEvaluationResult:
+        """The result of one item. A bad item gives NaN and the reason, never an exception.
+
+        Other keywords (Axion's `callbacks` and `cache`) are taken and left alone.
+        """
+        return self.score(item)
+
+    def score(self, item: Any) -> MetricEvaluationResult:
+        """`execute` without await."""
+        return self.score_all([item])[0]
+
+    def score_all(self, items: Sequence[Any]) -> list[MetricEvaluationResult]:
+        """The results of many items in one pass."""
+        return self.results(Batch.of(items, self))
+
+    def results(self, batch: Batch) -> list[MetricEvaluationResult]:
+        """The results of items that are read already."""
+        measured = self._measured(batch, batch.placed if self.as_released else batch.placed.per_label)
+        return [
+            self._result(math.nan, reason) if reason is not None else result
+            for reason, result in zip(batch.reasons, measured, strict=True)
+        ]
+
+    def _result(self, score: float, explanation: str, signals: object = None) -> MetricEvaluationResult:
+        return MetricEvaluationResult(self.metric_name, score, explanation, signals)
+
+    def _measured(self, batch: Batch, placed: Placements) -> list[MetricEvaluationResult]:
+        raise NotImplementedError

@@ -1,0 +1,263 @@
+"""What Axion's metrics take and return: items and results."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from goldrank.compat._common import rows_of
+from goldrank.errors import InputError, did_you_mean
+
+Entries: TypeAlias = Sequence[str] | Sequence[Mapping[str, Any]]
+"""Ids, or dictionaries with an "id" and perhaps a "relevance". `Any`: a wrong value makes a result, not an error."""
+
+
+_OTHER_FIELDS = (
+    *("conversation", "acceptance_criteria", "judgment", "critique", "latency", "trace", "trace_id", "session_id"),
+    *("observation_id", "tools_called", "expected_tools", "document_text", "user_tags", "source_timestamp"),
+    *("multi_turn_conversation", "single_turn_query", "single_turn_expected_output", "dataset_metadata"),
+    "conversation_extraction_strategy",
+)
+"""Fields of Axion's items that no metric here reads."""
+
+
+class ItemTypeError(InputError, TypeError):
+    """Something that is no list of items where one is needed."""
+
+
+# `Any`: what a field holds is looked at here.
+def listed(given: Any, name: str, whose: str) -> list[Mapping[str, Any]] | None:
+    """The entries of a ranking or a reference as dictionaries; `name` and `whose` are for the message."""
+    if given is None:
+        return None
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"{whose}: {name} is a {type(given).__name__}, not a list")
+    entries = list(given)
+    if entries and all(isinstance(entry, str) for entry in entries):
+        return [{"id": entry} for entry in entries]
+    for at, entry in enumerate(entries, 1):
+        if not isinstance(entry, Mapping):
+            raise InputError(
+                f"{whose}: entry {at} of {name} is {entry!r}, not a dictionary",
+                hint="Give [{'id': 'doc1'}, ...] or a list of ids that are all text.",
+            )
+    return entries
+
+
+class DatasetItem:
+    """One query: what was retrieved, best first, and what should have been.
+
+    `actual_ranking` is a list of {"id": ...} or of plain text ids; `expected_reference` the same with an
+    optional "relevance" (1.0 if left out; relevant means above 0). `actual_reference` and `expected_ranking`
+    are other names of the two. `retrieved_content` (the retrieved texts) and `expected_output` (the reference
+    answer) are for the metrics that ask a judge. `additional_input`, `additional_output` and `metadata` hold anything
+    else; a metric's `field_mapping` can point into them. The other fields of Axion's items (`latency`, `trace_id`, ...)
+    are kept.
+
+    >>> DatasetItem(actual_ranking=["a", "b"], expected_reference=["b"]).actual_ranking
+    [{'id': 'a'}, {'id': 'b'}]
+    """
+
+    def __init__(
+        self,
+        id: str | None = None,
+        *,
+        actual_ranking: Entries | None = None,
+        expected_reference: Entries | None = None,
+        actual_reference: Entries | None = None,
+        expected_ranking: Entries | None = None,
+        query: str | None = None,
+        retrieved_content: Sequence[str] | None = None,
+        expected_output: str | None = None,
+        actual_output: str | None = None,
+        additional_input: Mapping[str, Any] | None = None,
+        additional_output: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | str | None = None,
+        **others: Any,
+    ) -> None:
+        self.id = str(uuid.uuid4()) if id is None else id
+        whose = f"item {self.id!r}"
+        retrieved = actual_ranking if actual_ranking is not None else actual_reference
+        expected = expected_reference if expected_reference is not None else expected_ranking
+        self.actual_ranking = listed(retrieved, "actual_ranking", whose)
+        self.expected_reference = listed(expected, "expected_reference", whose)
+        self.query = query
+        texts = () if retrieved_content is None else retrieved_content
+        if not isinstance(texts, Sequence | np.ndarray):
+            raise InputError(f"{whose}: retrieved_content is a {type(texts).__name__}, not a list")
+        self.retrieved_content = [texts] if isinstance(texts, str) else list(texts)  # one may stand alone, as in Axion
+        self.expected_output = expected_output
+        self.actual_output = actual_output
+        self.additional_input = dict(additional_input or {})
+        self.additional_output = dict(additional_output or {})
+        self.metadata = metadata if isinstance(metadata, str) else dict(metadata or {})
+        for name, value in others.items():
+            if name not in _OTHER_FIELDS:
+                raise InputError(f"{whose}: there is no field {name!r}", hint=did_you_mean(name, self.fields()))
+            setattr(self, name, value)
+
+    @classmethod
+    def fields(cls) -> list[str]:
+        """The names of all fields."""
+        return [*(name for name in cls.__init__.__annotations__ if name not in ("others", "return")), *_OTHER_FIELDS]
+
+    @property
+    def actual_reference(self) -> list[Mapping[str, Any]] | None:
+        """Another name of `actual_ranking`."""
+        return self.actual_ranking
+
+    @property
+    def expected_ranking(self) -> list[Mapping[str, Any]] | None:
+        """Another name of `expected_reference`."""
+        return self.expected_reference
+
+    @property
+    def content(self) -> str | None:
+        """Everything in the item as text, for a cache's key; None if it holds something that has no exact text."""
+        return repr(vars(self)) if _is_plain(vars(self)) else None
+
+    def __repr__(self) -> str:
+        return f"DatasetItem(id={self.id!r})"
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(_is_plain(key) and _is_plain(one) for key, one in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (str, int, float, bool)
+
+
+@dataclass(frozen=True)
+class NoItem:
+    """Something that was given as an item and is none, and why."""
+
+    given: Any
+    """`Any`: it is what it is."""
+    reason: str
+
+    @property
+    def id(self) -> str | None:
+        """The id that it gives, if it gives one."""
+        return self.given.get("id") if isinstance(self.given, Mapping) else getattr(self.given, "id", None)
+
+
+# `Any` in both: what is given may be anything; what makes no item is kept, with the reason.
+def as_item(given: Any) -> DatasetItem | NoItem:
+    """An item, or the dictionary of its fields, as an item."""
+    if isinstance(given, DatasetItem | NoItem):
+        return given
+    if not isinstance(given, Mapping):
+        return NoItem(given, f"a {type(given).__name__} is no DatasetItem")
+    try:
+        return DatasetItem(**given)
+    except (TypeError, ValueError) as error:
+        hint = error.hint if isinstance(error, InputError) else None
+        why = f"{error.what if isinstance(error, InputError) else error}" + (f". {hint}" if hint else "")
+        return NoItem(given, f"a {type(given).__name__} that makes no DatasetItem: {why}")
+
+
+def as_items(given: Any) -> list[DatasetItem | NoItem]:
+    """Items from a list of items or dictionaries, or from a data frame."""
+    rows = rows_of(given)
+    if isinstance(rows, str | bytes | Mapping | DatasetItem) or not isinstance(rows, Iterable):
+        raise ItemTypeError(
+            f"Invalid input type '{type(given).__name__}'. "
+            "Expected one of: Dataset, List[DatasetItem], or pandas.DataFrame."
+        )
+    return [as_item(row) for row in rows]
+
+
+@dataclass(frozen=True)
+class KDetail:
+    """What a metric found at one k; None where it does not count that."""
+
+    score: float
+    hits_in_top_k: int | None = None
+    total_retrieved_at_k: int | None = None
+    total_relevant: int | None = None
+    dcg: float | None = None
+    idcg: float | None = None
+    is_hit: bool | None = None
+
+
+@dataclass(frozen=True)
+class MultiKResult:
+    """What a metric found at every k."""
+
+    k_values: list[int]
+    results_by_k: dict[int, KDetail]
+    overall_score: float
+    main_k_used: int
+
+
+@dataclass(frozen=True)
+class MeanReciprocalRankResult:
+    """Where the first relevant document stands; None if there is none."""
+
+    rank_of_first_relevant: int | None
+    score: float
+
+
+@dataclass(frozen=True)
+class JudgedChunk:
+    """A text that a judge was asked about, and the number that its answer means."""
+
+    chunk_text: str
+    verdict: float
+    is_useful: bool
+
+
+@dataclass(frozen=True)
+class JudgedResult:
+    """What a judge said of an item's texts (or of the sentences of its expected output)."""
+
+    overall_score: float
+    total_chunks: int
+    useful_chunks: int
+    first_useful_position: int | None
+    judged_chunks: list[JudgedChunk]
+
+
+@dataclass(frozen=True)
+class MetricEvaluationResult:
+    """One metric's answer for one item. A bad item has score NaN, no signals, and the reason as explanation."""
+
+    metric_name: str
+    score: float
+    explanation: str
+    signals: Any = None
+    """`Any`: every metric has a type of its own."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MetricScore(MetricEvaluationResult):
+    """A result of a runner: also whether it passed its threshold (None if there is no score)."""
+
+    threshold: float | None = None
+    passed: bool | None = None
+    item_id: str | None = None
+    summary_key: str = ""
+    """Where the runner's `summary` has this metric: its name, with k or a number if another has the same."""
+
+    @property
+    def name(self) -> str:
+        """Another name of `metric_name`."""
+        return self.metric_name
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """All scores of one item."""
+
+    __test__ = False
+    test_case: Any
+    """`Any`: what was given, also if it is no item."""
+    score_results: list[MetricScore]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """`skipped`: the metrics that were left out because the item lacks their fields, if the runner does so."""

@@ -1,0 +1,200 @@
+"""Axion's metrics that ask a judge: a function of one's own, which may call a language model."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias, Unpack
+
+from goldrank import ids
+from goldrank.compat._common import is_number, placed_verdicts, same_object, values
+from goldrank.compat.axion.base import ERROR, FAILED, BadItemError, MetricOptions, RetrievalMetric, reason_of
+from goldrank.compat.axion.dataset import DatasetItem, JudgedChunk, JudgedResult, MetricEvaluationResult, as_item
+from goldrank.conventions import AXION
+from goldrank.errors import GoldrankError, OptionError
+from goldrank.match.answers import as_number
+from goldrank.match.units import sentences
+from goldrank.waiting import finished
+
+Answer: TypeAlias = bool | float | str
+Judge: TypeAlias = Callable[[DatasetItem, str], Answer | Awaitable[Answer]]
+"""A function, asynchronous or not, that answers for one text of an item: a bool, a number, or a word as yes or no."""
+
+Wait: TypeAlias = Callable[[Any], Coroutine[Any, Any, Any]]
+"""How to get at an answer that may have to be awaited. `Any`: the answer is checked afterwards."""
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+async def _blocking(answer: Any) -> Any:
+    return finished(answer)
+
+
+class JudgedMetric(RetrievalMetric):
+    """A metric over the verdicts of `judge(item, text)`."""
+
+    best_for = "Judged context"
+    tags = ("retrieval", "judged")
+    required_fields: tuple[str, ...] = ("retrieved_content",)
+    measure: str
+    """What is made of the verdicts, with these `options`."""
+    options: Mapping[str, str | float] = {}
+    graded: bool = False
+    """Whether the judge's numbers are grades, rather than yes from `useful_from` up."""
+
+    def __init__(self, judge: Judge, *, useful_from: float = 0.5, **options: Unpack[MetricOptions]) -> None:
+        """Make a metric ready; it keeps nothing between items.
+
+        `judge(item, text)` answers with a bool, a number from 0 up, or a word such as yes or no, and may be
+        asynchronous. A number means yes from `useful_from` on. A judge that fails, or answers with anything else
+        (nothing, "maybe"), gives the item NaN and the reason. `threshold` is the score from which a runner says that
+        an item passed (0.5 unless given; 0 counts). `as_released` gives the numbers of Axion's released code where they
+        differ. `name`, `metric_name`, `metric_description`, `required_fields` and `field_mapping` are those of
+        `RetrievalMetric`.
+        """
+        super().__init__(**options)
+        if not callable(judge):
+            raise OptionError(
+                f"judge is {judge!r}, which cannot be called",
+                hint="Give a function of an item and a text; it may ask a language model.",
+            )
+        if not is_number(useful_from) or not useful_from > 0:
+            raise OptionError(f"useful_from is {useful_from!r}; it must be a number above 0")
+        self.judge = judge
+        self.useful_from = useful_from
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (*super().parameters, same_object(self.judge), self.useful_from)
+
+    def score(self, item: Any) -> MetricEvaluationResult:
+        """`execute` without await, also where an event loop is running."""
+        judging = self._judged(item, _blocking)
+        try:
+            judging.send(None)
+        except StopIteration as done:
+            result: MetricEvaluationResult = done.value
+            return result
+        raise AssertionError("what waits by blocking never pauses")
+
+    def score_all(self, items: Sequence[Any]) -> list[MetricEvaluationResult]:
+        return [self.score(item) for item in items]
+
+    async def execute(self, item: Any, **_: object) -> MetricEvaluationResult:
+        return await self._judged(item, _awaited)
+
+    async def _judged(self, given: Any, wait: Wait) -> MetricEvaluationResult:
+        item = as_item(given)
+        verdicts: list[float] = []
+        try:
+            self.require_fields(item)
+            assert isinstance(item, DatasetItem)
+            texts = self._texts(item)
+            for at, text in enumerate(texts, 1):
+                verdicts.append(await self._verdict(item, text, f"text {at} of item {item.id!r}", wait))
+        except BadItemError as error:
+            return self._result(math.nan, str(error))
+        useful = [verdict >= self.useful_from for verdict in verdicts]
+        placed = placed_verdicts(verdicts if self.graded else useful)
+        score = float(values(self.measure, None, placed, AXION, **self.options)[0])
+        first = next((at for at, is_useful in enumerate(useful, 1) if is_useful), None)
+        chunks = [JudgedChunk(*one) for one in zip(texts, verdicts, useful, strict=True)]
+        signals = JudgedResult(score, len(texts), sum(useful), first, chunks)
+        return self._result(score, f"The judge accepted {sum(useful)} of {len(texts)} texts.", signals)
+
+    async def _verdict(self, item: DatasetItem, text: str, where: str, wait: Wait) -> float:
+        where = f"{where}, '{ids.show(text)}'"
+        try:
+            answer = await wait(self.judge(item, text))
+        except Exception as error:  # a judge may fail in any way, and other items go on
+            failed = f"the judge failed with {type(error).__name__}: {reason_of(error)}"
+            raise BadItemError(f"{ERROR}{failed} ({where})") from error
+        try:
+            return as_number(answer, "the judge", where, most=math.inf)
+        except GoldrankError as error:
+            raise BadItemError(f"{ERROR}{error.what} ({where})") from None
+
+    def _texts(self, item: DatasetItem) -> list[str]:
+        return self._checked(self.get_field(item, "retrieved_content"), "retrieved_content")
+
+    def _checked(self, found: Any, name: str) -> list[str]:
+        texts = [found] if isinstance(found, str) else found
+        if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+            raise BadItemError(f"{FAILED}`{name}` is {ids.show(repr(found))}, not a list of texts")
+        return list(texts)
+
+
+class ContextualPrecision(JudgedMetric):
+    """Average precision over the retrieved texts that `judge(item, text)` calls useful, divided by those seen.
+
+    Axion's released code makes the same of its verdicts, so that `as_released` changes nothing.
+
+    >>> item = DatasetItem(query="q", retrieved_content=["no", "yes"])
+    >>> ContextualPrecision(judge=lambda item, text: text == "yes").score(item).score
+    0.5
+    """
+
+    key = "contextual_precision"
+    default_name = "Contextual Precision"
+    measures = "Useful retrieved texts ranked first"
+    use_case = "Order of the context for an answer"
+    key_question = "Do useful texts come first?"
+    formula = "mean of precision at the useful texts"
+    measure = "AP"
+    options: Mapping[str, str | float] = {"divisor": "hits"}
+
+
+class ContextualRanking(JudgedMetric):
+    """nDCG of the retrieved texts with the judge's answers as grades; the ideal is their best order.
+
+    `as_released=True` is Axion's released code: average precision over the texts that count as useful.
+
+    >>> item = DatasetItem(query="q", retrieved_content=["no", "yes"])
+    >>> round(ContextualRanking(judge=lambda item, text: text == "yes").score(item).score, 4)
+    0.6309
+    """
+
+    key = "contextual_ranking"
+    default_name = "Contextual Ranking"
+    measures = "Graded usefulness of the retrieved texts, discounted by position"
+    use_case = "Comparing the orders of one context"
+    key_question = "Is the order of the context optimal?"
+    formula = "DCG / DCG of the best order"
+    measure = "nDCG"
+    options: Mapping[str, str | float] = {"ideal": "retrieved"}
+
+    def __init__(self, judge: Judge, *, useful_from: float = 0.5, **options: Unpack[MetricOptions]) -> None:
+        super().__init__(judge, useful_from=useful_from, **options)
+        self.graded = not self.as_released
+        if self.as_released:
+            self.measure, self.options = ContextualPrecision.measure, ContextualPrecision.options
+
+
+class ContextualRecall(JudgedMetric):
+    """The share of the expected output's sentences that `judge(item, sentence)` finds in the retrieved texts.
+
+    Axion's released code makes the same of its statements, so that `as_released` changes nothing.
+
+    >>> item = DatasetItem(retrieved_content=["Paris is big."], expected_output="Paris is big. It rains.")
+    >>> ContextualRecall(judge=lambda item, text: text in item.retrieved_content).score(item).score
+    0.5
+    """
+
+    key = "contextual_recall"
+    default_name = "Contextual Recall"
+    measures = "Sentences of the expected answer that the context supports"
+    use_case = "Completeness of the context for an answer"
+    group = "coverage"
+    key_question = "Does the context hold everything that the answer needs?"
+    formula = "supported sentences / all sentences"
+    required_fields = ("retrieved_content", "expected_output")
+    measure = "SetP"
+
+    def _texts(self, item: DatasetItem) -> list[str]:
+        (text,) = self._checked(self.get_field(item, "expected_output"), "expected_output")[:1]
+        if not (found := sentences(text)):
+            raise BadItemError(f"{FAILED}`expected_output` has no sentence.")
+        return found

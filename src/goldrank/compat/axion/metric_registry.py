@@ -1,0 +1,59 @@
+"""Axion's registry of metrics: by key, by tag, by what an item has, and all of them at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from goldrank.compat.axion.base import RetrievalMetric
+from goldrank.compat.axion.dataset import as_item
+from goldrank.compat.axion.metrics import METRICS
+from goldrank.errors import OptionError, did_you_mean
+
+_SHOWN = (
+    *("measures", "use_case", "best_for", "key_question", "formula", "scores", "group", "relations"),
+    *("score_range", "default_k", "tags", "required_fields"),
+)
+
+
+class MetricRegistry:
+    """Metrics by key and by tag."""
+
+    def __init__(self, classes: Iterable[type[RetrievalMetric]]) -> None:
+        self._classes = {metric.key: metric for metric in classes}
+
+    def get(self, key: str) -> type[RetrievalMetric]:
+        """The class of a key such as 'ndcg_at_k'."""
+        if key not in self._classes:
+            known = ", ".join(self._classes)
+            raise OptionError(f"unknown metric {key!r}; there are: {known}", hint=did_you_mean(key, self._classes))
+        return self._classes[key]
+
+    def find(self, tag: str) -> list[type[RetrievalMetric]]:
+        """The classes with a tag in any case: 'retrieval', 'heuristic', 'multi-k' or 'judged'."""
+        return [metric for metric in self._classes.values() if tag.casefold() in metric.tags]
+
+    # `Any`: an item, or the dictionary of its fields.
+    def compatible(self, item: Any) -> list[type[RetrievalMetric]]:
+        """The classes whose required fields an item has."""
+        known, one = self._classes.values(), as_item(item)
+        return [metric for metric in known if all(getattr(one, name, None) for name in metric.required_fields)]
+
+    get_compatible_metrics = compatible
+
+    def describe(self) -> list[dict[str, object]]:
+        """Every metric at a glance.
+
+        What it measures, its use case, what it is best for and the question that it answers; its formula and
+        values; its group ("coverage" or "quality") and how it relates to others (words, and the other's key).
+
+        >>> [row["measures"] for row in registry.describe() if row["key"] == "recall_at_k"]
+        ['Fraction of relevant docs in top K']
+        """
+        return [
+            {"key": key, "name": metric.default_name, **{name: getattr(metric, name) for name in _SHOWN}}
+            for key, metric in self._classes.items()
+        ]
+
+
+registry = MetricRegistry(METRICS)

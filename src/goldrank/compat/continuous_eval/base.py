@@ -1,0 +1,235 @@
+"""What continuous-eval's metrics share: inputs by name, both call forms, batches, and what they say of themselves."""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from goldrank.compat._common import checked_texts, is_number, mean
+from goldrank.errors import InputError
+
+Datum: TypeAlias = Mapping[str, Any]
+"""Texts by field. `Any`: other fields may hold anything that JSON has."""
+Values: TypeAlias = dict[str, Any]
+"""What a metric found for one query. `Any`: mostly numbers, and lists where a metric explains itself."""
+Columns: TypeAlias = Mapping[str, Sequence[Any]]
+"""The values of each input (by its first name), one for each query."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One output of a metric: its type, and the lowest and highest value if it has them."""
+
+    type: type
+    limits: tuple[float, float] | None = None
+    internal: bool = False
+    description: str | None = None
+
+    @property
+    def type_hint(self) -> str:
+        """The type in words."""
+        return self.type.__name__
+
+
+@dataclass(frozen=True)
+class Arg:
+    """One input of a metric."""
+
+    type: Any = str
+    """`Any`: a type or a union of types."""
+    description: str = ""
+    is_required: bool = True
+    default: Any = None
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input by all its names, and what it must hold: "text", "texts", "text or texts" or "numbers"."""
+
+    names: tuple[str, ...]
+    """In the document's version, in later ones, and others; an argument is named by the second if there is one."""
+    holds: str
+    description: str
+    is_required: bool = True
+
+    @property
+    def argument(self) -> str:
+        """Its name in the later call form."""
+        return self.names[1] if len(self.names) > 1 else self.names[0]
+
+    def find(self, datum: Datum) -> str | None:
+        """The first of the names that a datum has; None means nothing where nothing is needed."""
+        return next(
+            (name for name in self.names if name in datum and (self.is_required or datum[name] is not None)), None
+        )
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise the error that says that a value is not what it must be."""
+        if self.holds == "text" or (self.holds == "text or texts" and isinstance(value, str)):
+            if not isinstance(value, str):
+                raise InputError(f"{where} is {value!r}, not a text")
+        elif self.holds == "numbers":
+            if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray) or not all(map(is_number, value)):
+                raise InputError(f"{where} is {value!r}, not a list of numbers")
+        else:
+            checked_texts(value, f"{where} is")
+
+
+RETRIEVED = Input(("retrieved_contexts", "retrieved_context"), "texts", "The retrieved texts, best first.")
+TRUTHS = Input(("ground_truth_contexts", "ground_truth_context"), "texts", "The texts that should be retrieved.")
+RELEVANCE = Input(
+    ("ground_truth_relevance",), "numbers", "How relevant each ground truth is; above 0 is relevant.", False
+)
+QUESTION = Input(("question",), "text", "The question.")
+ANSWERS = Input(
+    ("ground_truths", "ground_truth_answers", "ground_truth_answer", "answer"),
+    "text or texts",
+    "The answer that the contexts should support, or several of them.",
+)
+_TYPES = {"text": str, "texts": list[str], "text or texts": list[str] | str, "numbers": list[float]}
+
+
+class Metric:
+    """Write one's own by giving `calculate`, or `compute` of later versions; the other follows from it.
+
+    `calculate(retrieved_contexts=..., ...)` is the call of the document's version;
+    `metric(retrieved_context=..., ...)`, which is `compute`, is that of later ones. Other fields of a datum are left
+    alone.
+    """
+
+    schema: ClassVar[dict[str, Field]] = {}
+    inputs: tuple[Input, ...] = ()
+
+    # `Any` in the calls: a metric's own says what it takes.
+    def calculate(self, *texts: Any, **datum: Any) -> Values:
+        """The values of one query, by the call of the document's version."""
+        if type(self).compute is Metric.compute:
+            raise NotImplementedError(f"{type(self).__name__} has neither calculate nor compute")
+        return self.compute(*texts, **datum)
+
+    def compute(self, *texts: Any, **datum: Any) -> Values:
+        """The values of one query, by the call of later versions."""
+        if type(self).calculate is Metric.calculate:
+            raise NotImplementedError(f"{type(self).__name__} has neither calculate nor compute")
+        return self.calculate(*texts, **datum)
+
+    def __call__(self, *texts: Any, **datum: Any) -> Values:
+        """`compute`."""
+        return self.compute(*texts, **datum)
+
+    def batch(self, *columns: Sequence[Any], **named: Sequence[Any]) -> list[Values]:
+        """The values of many queries, in their order, from one column for each input (in order, or by name)."""
+        if len(columns) > len(self.inputs):
+            raise InputError(f"{len(columns)} columns were given, and {self.name} takes {len(self.inputs)}")
+        given = {**dict(zip((one.argument for one in self.inputs), columns, strict=False)), **named}
+        if self.inputs:
+            return self.many(self._named_columns(given), "later")
+        rows = zip(*_equally_long(given).values(), strict=True)
+        return [self.compute(**dict(zip(given, row, strict=True))) for row in rows]
+
+    def batch_calculate(self, dataset: Sequence[Datum]) -> list[Values]:
+        """The values of every datum, by the call of the document's version."""
+        return self.of_data(list(dataset))
+
+    def of_data(self, data: Sequence[Datum], k: int | None = None) -> list[Values]:
+        """The values of every datum, of the first k contexts if k is given."""
+        if self.inputs:
+            return self.many(self._rows_of(data), "0.2", k)
+        return [self.calculate(**{key: _cut(key, value, k) for key, value in datum.items()}) for datum in data]
+
+    def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
+        """The values of many queries, by the call `form` of '0.2' or of 'later' releases."""
+        raise NotImplementedError
+
+    def _one(self, form: str, **values: Any) -> Values:
+        """The values of one query; an input that is None was not given."""
+        for one in self.inputs:
+            value = values.get(one.names[0])
+            if value is not None:
+                one.check(value, one.names[0] if form == "0.2" else one.argument)
+            elif one.is_required:
+                raise InputError(f"{self.name} needs {one.names[0] if form == '0.2' else one.argument}")
+        return self.many({name: [value] for name, value in values.items() if value is not None}, form)[0]
+
+    def _rows_of(self, data: Sequence[Datum]) -> Columns:
+        columns: dict[str, list[Any]] = {}
+        for one in self.inputs:
+            names = [one.find(datum) for datum in data]
+            if not one.is_required and not any(names):
+                continue
+            column = columns[one.names[0]] = []
+            for i, (name, datum) in enumerate(zip(names, data, strict=True)):
+                if name is None:
+                    known = ", ".join(map(repr, datum))
+                    raise InputError(
+                        f"datum {i} has no {one.names[0]!r}; it has: {known}", hint=f"{self.name} needs it."
+                    )
+                one.check(datum[name], f"datum {i}: {name}")
+                column.append(datum[name])
+        return columns
+
+    def _named_columns(self, given: Columns) -> Columns:
+        columns: dict[str, Sequence[Any]] = {}
+        for one in self.inputs:
+            name = one.find(given)
+            if name is not None:
+                for i, value in enumerate(given[name]):
+                    one.check(value, f"{name} of query {i}")
+                columns[one.names[0]] = given[name]
+            elif one.is_required:
+                raise InputError(f"{self.name} needs {one.argument}", hint=f"Given: {', '.join(given) or 'nothing'}.")
+        return _equally_long(columns)
+
+    @staticmethod
+    def aggregate(results: Sequence[Mapping[str, object]]) -> dict[str, float]:
+        """The mean of every numeric output, over the results that have it.
+
+        >>> Metric.aggregate([{"context_f1": 0.5, "note": "x"}, {"context_f1": 1.0}])
+        {'context_f1': 0.75}
+        """
+        columns: dict[str, list[float]] = {}
+        for result in results:
+            for key, value in result.items():
+                if isinstance(value, numbers.Real):
+                    columns.setdefault(key, []).append(float(value))
+        return {key: mean(np.array(column)) for key, column in columns.items()}
+
+    @property
+    def name(self) -> str:
+        """The class's name."""
+        return type(self).__name__
+
+    @property
+    def args(self) -> dict[str, Arg]:
+        """What the metric takes, by the names of the later call."""
+        return {one.argument: Arg(_TYPES[one.holds], one.description, one.is_required) for one in self.inputs}
+
+    @property
+    def help(self) -> str:
+        """What the metric is."""
+        return inspect.getdoc(type(self)) or ""
+
+    def asdict(self) -> dict[str, str]:
+        """The metric by its class."""
+        return {"__class__": self.name, "name": self.name}
+
+
+def _cut(key: str, value: Any, k: int | None) -> Any:
+    return value[:k] if key in RETRIEVED.names and not isinstance(value, str) else value
+
+
+def _equally_long(columns: Columns) -> Columns:
+    if len({len(column) for column in columns.values()}) != 1:
+        sizes = ", ".join(f"{name} has {len(column):,}" for name, column in columns.items())
+        raise InputError(f"columns are not equally long: {sizes}" if sizes else "there are no columns")
+    return columns
+
+
+def fractions(*names: str) -> dict[str, Field]:
+    """Outputs from 0 to 1."""
+    return {name: Field(float, (0.0, 1.0)) for name in names}

@@ -1,0 +1,127 @@
+"""continuous-eval's evaluator of several metrics over a dataset, and tests that its results pass or fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from goldrank.compat._common import column_of, is_number, is_whole, mean
+from goldrank.compat.continuous_eval.base import Metric, Values
+from goldrank.compat.continuous_eval.dataset import Dataset
+from goldrank.errors import GoldrankError, InputError, OptionError
+
+
+class RetrievalEvaluator:
+    """Metrics over a dataset, optionally of the first k contexts only.
+
+    >>> from goldrank.compat.continuous_eval import RankedRetrievalMetrics, example_data
+    >>> evaluator = RetrievalEvaluator(example_data(), [RankedRetrievalMetrics()])
+    >>> evaluator.run(k=2)[0]["reciprocal_rank"], evaluator.aggregated_results["reciprocal_rank"]
+    (0.5, 0.75)
+    """
+
+    # `Any`: a `Dataset`, or what makes one.
+    def __init__(self, dataset: Any, metrics: Sequence[Metric]) -> None:
+        self.dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
+        for i, metric in enumerate(metrics):
+            if not isinstance(metric, Metric):
+                raise OptionError(f"metrics[{i}] is {metric!r}, not a Metric object")
+        self.metrics = list(metrics)
+        self._by_metric: list[list[Values]] | None = None
+
+    def run(self, k: int | None = None, batch_size: int | float | None = 32, quiet: bool = False) -> list[Values]:
+        """The values of every datum. All are made in one pass: `batch_size` and `quiet` change nothing."""
+        if k is not None and (not is_whole(k) or k < 1):
+            raise OptionError("K must be a positive integer or None.", hint=f"It is {k!r}.")
+        if batch_size is not None and not (is_number(batch_size) and batch_size > 0):
+            raise OptionError(f"batch_size is {batch_size!r}; it must be a positive number")
+        self._by_metric = [metric.of_data(self.dataset, k) for metric in self.metrics]
+        return self.results
+
+    @property
+    def results_by_metric(self) -> list[list[Values]]:
+        """The values of the last run, metric by metric: also those that `results` has of another metric."""
+        if self._by_metric is None:
+            raise GoldrankError("nothing was run yet", hint="Call run() first.")
+        return self._by_metric
+
+    @property
+    def results(self) -> list[Values]:
+        """The values of the last run; where two metrics give the same output, those of the first."""
+        joined: list[Values] = [{} for _ in self.dataset]
+        for column in reversed(self.results_by_metric):
+            for one, found in zip(joined, column, strict=True):
+                one |= found
+        keys = list(dict.fromkeys(key for column in self.results_by_metric for found in column for key in found))
+        return [{key: one[key] for key in keys if key in one} for one in joined]
+
+    @property
+    def aggregated_results(self) -> dict[str, float]:
+        """The means of the last run."""
+        return Metric.aggregate(self.results)
+
+    def save(self, savepath: str | Path) -> None:
+        """Write every datum with its values, one JSON object per line."""
+        rows = zip(self.dataset, self.results, strict=True)
+        Dataset([{**datum, **result} for datum, result in rows]).to_jsonl(savepath)
+
+
+@dataclass(frozen=True)
+class _MinimumTest:
+    test_name: str
+    metric_name: str
+    min_value: float
+
+    def __post_init__(self) -> None:
+        if not is_number(self.min_value):
+            raise OptionError(f"min_value is {self.min_value!r}; it must be a number")
+
+    @property
+    def name(self) -> str:
+        """The name of the test."""
+        return self.test_name
+
+    def _column(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> np.ndarray:
+        if isinstance(metrics_per_sample, Mapping):
+            raise InputError("the results of one sample were given", hint="Give a list of them.")
+        if not metrics_per_sample:
+            raise InputError("there are no results")
+        column = column_of(metrics_per_sample, self.metric_name, "result")
+        for i, value in enumerate(column):
+            if not is_number(value) and not isinstance(value, bool):
+                raise InputError(f"result {i}: {self.metric_name} is {value!r}, not a number")
+        return np.array(column, np.float64)
+
+
+class GreaterOrEqualThan(_MinimumTest):
+    """Whether every value of a metric is at least a minimum.
+
+    >>> test = GreaterOrEqualThan("recall", "context_recall", 0.5)
+    >>> test.run([{"context_recall": 0.4}, {"context_recall": 0.6}]), test.run([{"context_recall": 0.6}])
+    (False, True)
+    """
+
+    def run(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> bool:
+        """One verdict for all data."""
+        return all(self.each(metrics_per_sample))
+
+    def each(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> list[bool]:
+        """One verdict per datum: a list, which is true in an assertion whatever is in it."""
+        found: list[bool] = (self._column(metrics_per_sample) >= self.min_value).tolist()
+        return found
+
+
+class MeanGreaterOrEqualThan(_MinimumTest):
+    """Whether the mean of a metric is at least a minimum.
+
+    >>> MeanGreaterOrEqualThan("recall", "context_recall", 0.5).run([{"context_recall": 0.4}, {"context_recall": 0.6}])
+    True
+    """
+
+    def run(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> bool:
+        """One verdict for all data."""
+        return mean(self._column(metrics_per_sample)) >= self.min_value

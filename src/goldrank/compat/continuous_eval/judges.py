@@ -1,0 +1,216 @@
+"""continuous-eval's metrics that ask a judge: a function of one's own, which may call a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.compat._common import mean, placed_verdicts, values
+from goldrank.compat.continuous_eval.base import (
+    ANSWERS,
+    QUESTION,
+    RETRIEVED,
+    Columns,
+    Field,
+    Input,
+    Metric,
+    Values,
+    fractions,
+)
+from goldrank.conventions import CONTINUOUS_EVAL
+from goldrank.data.texts import Texts
+from goldrank.errors import InputError, OptionError
+from goldrank.match.answers import as_number
+from goldrank.match.units import sentences
+from goldrank.waiting import finished
+
+Answer: TypeAlias = bool | float | str
+Judge: TypeAlias = Callable[[str, str], Answer | Awaitable[Answer]]
+"""A function, asynchronous or not, that answers for a question (or statement) and a text: a bool, a number from 0 to 1
+(yes means above 0.5), or a word as yes or no. It may call a language model."""
+
+RELEVANT_ABOVE = 0.5
+
+
+class JudgedMetric(Metric):
+    """A metric over a judge's answers. A judge that fails or gives no answer is an error that names the text."""
+
+    def __init__(self, judge: Judge, *, use_few_shot: bool = True) -> None:
+        """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
+        if not callable(judge):
+            raise OptionError(
+                f"judge is {judge!r}, which cannot be called",
+                hint="Give a function of a question (or statement) and a text; it may ask a language model.",
+            )
+        self.judge = judge
+        self.use_few_shot = use_few_shot
+
+    def _asked(self, about: str, text: str, where: str) -> float:
+        where = f"{where}, '{ids.show(text)}'"
+        try:
+            answer = finished(self.judge(about, text))
+        except Exception as error:  # a judge may fail in any way
+            raise InputError(f"the judge failed with {type(error).__name__}: {error}", where=where) from error
+        return as_number(answer, "the judge", where)
+
+
+class LLMBasedContextPrecision(JudgedMetric):
+    """Precision and average precision over the contexts that `judge(question, context)` calls useful.
+
+    `log_relevance_by_context=True` adds the verdict on each context.
+
+    >>> metric = LLMBasedContextPrecision(judge=lambda question, context: "Paris" in context)
+    >>> metric.calculate(question="Capital of France?", retrieved_contexts=["Lyon.", "Paris."])
+    {'LLM_based_context_precision': 0.5, 'LLM_based_context_average_precision': 0.5}
+    """
+
+    outputs: ClassVar[dict[str, str]] = {
+        "LLM_based_context_precision": "SetP",
+        "LLM_based_context_average_precision": "AP",
+    }
+    """The measure of each output over the verdicts, which are all that is judged."""
+    by_context: ClassVar[str] = "LLM_based_context_relevance_by_context"
+    schema = fractions(*outputs)
+    inputs = (RETRIEVED, QUESTION)
+
+    def __init__(self, judge: Judge, *, use_few_shot: bool = True, log_relevance_by_context: bool = False) -> None:
+        """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
+        super().__init__(judge, use_few_shot=use_few_shot)
+        self.log_relevance_by_context = log_relevance_by_context
+
+    def calculate(self, question: str, retrieved_contexts: Texts, **_: object) -> Values:
+        """The values of one query, by the call of the document's version."""
+        return self._one("0.2", retrieved_contexts=retrieved_contexts, question=question)
+
+    def compute(self, retrieved_context: Texts, question: str, **_: object) -> Values:
+        """The values of one query, by the call of later versions."""
+        return self._one("later", retrieved_contexts=retrieved_context, question=question)
+
+    def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
+        found = []
+        rows = zip(columns[QUESTION.names[0]], columns[RETRIEVED.names[0]], strict=True)
+        for i, (question, contexts) in enumerate(rows):
+            shown = contexts[:k]
+            numbers = [self._asked(question, text, f"query {i}, context {at}") for at, text in enumerate(shown, 1)]
+            found.append(self._valued(numbers))
+        return found
+
+    def _valued(self, numbers: Sequence[float]) -> Values:
+        verdicts = [number > RELEVANT_ABOVE for number in numbers]
+        placed = placed_verdicts(verdicts)
+        result: Values = {
+            key: float(values(name, None, placed, CONTINUOUS_EVAL)[0]) for key, name in self.outputs.items()
+        }
+        return result | ({self.by_context: verdicts} if self.log_relevance_by_context else {})
+
+
+class ContextPrecision(LLMBasedContextPrecision):
+    """`LLMBasedContextPrecision` of later versions: the mean of the judge's numbers, and the share above 0.5.
+
+    >>> metric = ContextPrecision(judge=lambda question, context: 0.75 if "Paris" in context else 0.25)
+    >>> metric(question="Capital of France?", retrieved_context=["Lyon.", "Paris."])
+    {'percentage_relevant': 0.5, 'context_precision': 0.5, 'context_mean_average_precision': 0.5}
+    """
+
+    outputs: ClassVar[dict[str, str]] = {"percentage_relevant": "SetP", "context_mean_average_precision": "AP"}
+    by_context: ClassVar[str] = "context_relevance_by_context"
+    schema = fractions("percentage_relevant", "context_precision", "context_mean_average_precision")
+
+    def _valued(self, numbers: Sequence[float]) -> Values:
+        result = super()._valued(numbers)
+        result["context_precision"] = mean(np.array(numbers)) if numbers else 0.0
+        if self.log_relevance_by_context:
+            result[self.by_context] = list(numbers)
+        return {key: result[key] for key in (*self.schema, self.by_context) if key in result}
+
+
+class LLMBasedContextCoverage(JudgedMetric):
+    """The share of the answer's sentences that `judge(statement, contexts)` finds in the contexts.
+
+    Of several answers the one with the highest share counts. The answer is the ground truth, as the document says, or
+    `answer` where there is no other. 0.2.4 judged the generated `answer`: `as_released=True` does so.
+
+    >>> metric = LLMBasedContextCoverage(judge=lambda statement, contexts: statement in contexts)
+    >>> found = metric.calculate(retrieved_contexts=["Paris is big."], ground_truths=["Paris is big. It rains."])
+    >>> found["LLM_based_context_coverage"]
+    0.5
+    """
+
+    share: ClassVar[str] = "LLM_based_context_coverage"
+    said: ClassVar[str] = "LLM_based_context_statements"
+    released: ClassVar[Input] = Input(("answer",), ANSWERS.holds, ANSWERS.description)
+    """The answer that the released code judges."""
+    schema: ClassVar[dict[str, Field]] = {**fractions(share), said: Field(list)}
+    inputs: tuple[Input, ...] = (
+        RETRIEVED,
+        ANSWERS,
+        Input(QUESTION.names, QUESTION.holds, QUESTION.description, is_required=False),
+    )
+
+    def __init__(self, judge: Judge, *, use_few_shot: bool = True, as_released: bool = False) -> None:
+        """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
+        super().__init__(judge, use_few_shot=use_few_shot)
+        if as_released:
+            self.inputs = tuple(self.released if one is ANSWERS else one for one in type(self).inputs)
+
+    def calculate(self, retrieved_contexts: Texts, **answers: Any) -> Values:
+        """The values of one query, by the call of the document's version.
+
+        The answer, one or several, is `ground_truths`, `ground_truth_answers`, `ground_truth_answer` or `answer`.
+        A question may be given and is left alone: the judge is asked about statements.
+        """
+        return self._one("0.2", **self._given(retrieved_contexts, answers))
+
+    def compute(self, retrieved_context: Texts, **answers: Any) -> Values:
+        """The values of one query, by the call of later versions; see `calculate`."""
+        return self._one("later", **self._given(retrieved_context, answers))
+
+    def _given(self, contexts: Texts, answers: dict[str, Any]) -> dict[str, Any]:
+        wanted = self.inputs[1]
+        name = wanted.find(answers)
+        return {RETRIEVED.names[0]: contexts, **({wanted.names[0]: answers[name]} if name else {})}
+
+    def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
+        rows = zip(columns[RETRIEVED.names[0]], columns[self.inputs[1].names[0]], strict=True)
+        return [self._best(contexts[:k], answers, f"query {i}") for i, (contexts, answers) in enumerate(rows)]
+
+    def _best(self, contexts: Texts, answers: str | Sequence[str], where: str) -> Values:
+        joined = "\n".join(contexts)
+        found: list[Values] = []
+        for answer in [answers] if isinstance(answers, str) else answers:
+            statements = sentences(answer)
+            if not statements:
+                raise InputError(f"the answer {answer!r} has no statement", where=where)
+            verdicts = [self._asked(one, joined, f"{where}, statement '{ids.show(one)}'") for one in statements]
+            supported = [verdict > RELEVANT_ABOVE for verdict in verdicts]
+            share = float(values("SetP", None, placed_verdicts(supported), CONTINUOUS_EVAL)[0])
+            found.append({self.share: share, self.said: self._shown(statements, supported)})
+        if not found:
+            raise InputError("there is no answer", where=where)
+        return max(found, key=lambda one: one[self.share])
+
+    def _shown(self, statements: Sequence[str], supported: Sequence[bool]) -> list[Any]:
+        return [
+            {"statement": statement, "Attributed": int(is_supported)}
+            for statement, is_supported in zip(statements, supported, strict=True)
+        ]
+
+
+class ContextCoverage(LLMBasedContextCoverage):
+    """`LLMBasedContextCoverage` of later versions, which judge the ground truth, so that `as_released` changes nothing.
+
+    >>> metric = ContextCoverage(judge=lambda statement, contexts: statement in contexts)
+    >>> metric(retrieved_context=["Paris is big."], ground_truth_answers=["Paris is big. It rains."])
+    {'context_coverage': 0.5, 'statements': ['Paris is big.', 'It rains.']}
+    """
+
+    share: ClassVar[str] = "context_coverage"
+    said: ClassVar[str] = "statements"
+    released: ClassVar[Input] = ANSWERS
+    schema: ClassVar[dict[str, Field]] = {**fractions(share), said: Field(list)}
+
+    def _shown(self, statements: Sequence[str], supported: Sequence[bool]) -> list[Any]:
+        return list(statements)

@@ -1,0 +1,96 @@
+"""When a retrieved text counts for a ground truth one: continuous-eval's matching strategies."""
+
+from __future__ import annotations
+
+import enum
+from typing import ClassVar
+
+from goldrank.compat._common import is_number
+from goldrank.errors import OptionError
+from goldrank.match import TextRule
+from goldrank.match.exact import same
+from goldrank.match.own import Own
+from goldrank.match.rouge import reaches, rouge_l_recall
+
+
+class MatchingStrategyType(enum.Enum):
+    """What is compared: whole chunks, or their sentences."""
+
+    CHUNK_MATCH = "chunk"
+    SENTENCE_MATCH = "sentence"
+
+
+class MatchingStrategy:
+    """Write one's own by giving `type` and `is_relevant`, which may be asynchronous and answer yes or no in words."""
+
+    type: MatchingStrategyType = MatchingStrategyType.CHUNK_MATCH
+
+    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        """Whether a retrieved chunk or sentence counts for a ground truth one."""
+        raise NotImplementedError
+
+    def in_release(self, release: str | None) -> TextRule:
+        """`is_relevant` as a release has it: None, '0.2' or 'later'."""
+        return Own(self.is_relevant).covers
+
+
+class ExactChunkMatch(MatchingStrategy):
+    """Chunks that are equal.
+
+    >>> ExactChunkMatch().is_relevant("Paris", "paris")
+    False
+    """
+
+    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        return same(retrieved_component, ground_truth_component)
+
+    def in_release(self, release: str | None) -> TextRule:
+        is_own = type(self).is_relevant is not ExactChunkMatch.is_relevant
+        return super().in_release(release) if is_own else same
+
+
+class ExactSentenceMatch(ExactChunkMatch):
+    """Sentences that are equal."""
+
+    type = MatchingStrategyType.SENTENCE_MATCH
+
+
+class RougeChunkMatch(MatchingStrategy):
+    """Chunks that hold at least `threshold` of the ground truth's words in order (ROUGE-L recall).
+
+    `inclusive=False` wants more than the threshold; without it, each release has its own rule.
+
+    >>> RougeChunkMatch().is_relevant("a b c d e f g", "a b c d e f g h i j")
+    True
+    """
+
+    default_threshold: ClassVar[float] = 0.7
+
+    def __init__(self, threshold: float | None = None, *, inclusive: bool | None = None) -> None:
+        self.threshold: float = self.default_threshold if threshold is None else threshold
+        self.inclusive: bool | None = inclusive
+        if not is_number(self.threshold) or not 0 <= self.threshold <= 1:
+            raise OptionError(f"threshold is {threshold!r}; it must be a number from 0 to 1")
+
+    def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
+        return reaches(retrieved_component, ground_truth_component, self.threshold, self.inclusive is not False)
+
+    def in_release(self, release: str | None) -> TextRule:
+        if type(self).is_relevant is not RougeChunkMatch.is_relevant:
+            return super().in_release(release)
+        if release != "0.2":
+            return self.is_relevant
+        more_than = self.type is MatchingStrategyType.CHUNK_MATCH if self.inclusive is None else not self.inclusive
+
+        def older(retrieved: str, truth: str) -> bool:
+            recall = rouge_l_recall(retrieved, truth)
+            return recall > self.threshold if more_than else recall >= self.threshold
+
+        return older
+
+
+class RougeSentenceMatch(RougeChunkMatch):
+    """Sentences by ROUGE-L recall."""
+
+    type = MatchingStrategyType.SENTENCE_MATCH
+    default_threshold: ClassVar[float] = 0.8

@@ -1,0 +1,67 @@
+"""What a judge or a function of one's own answered, as a number: people and models answer in many ways."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.errors import InputError
+
+YES = ("yes", "y", "true", "relevant", "useful", "supported", "attributed", "match", "correct")
+NO = (
+    *("no", "n", "false", "irrelevant", "not relevant", "non-relevant", "nonrelevant", "unrelated", "not useful"),
+    *("useless", "unsupported", "not supported", "not attributed", "no match", "not a match", "incorrect"),
+)
+"""Words that are understood, in any case."""
+
+_WORDS = dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
+_DECORATION = " \t\r\n\"'`*_#()[]"
+_SEPARATOR = re.compile(r"[,.;:!(\n\u2013\u2014]| - ")
+"""What stands between a verdict and its reason."""
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+def as_number(answer: object, by: str, where: str, *, most: float = 1.0) -> float:
+    """The number from 0 to `most` that an answer means: 1 for yes, 0 for no.
+
+    An answer is a bool, a number, or a text that is one of the words above or begins with it ("No, because ...").
+    Anything else is an error that says who answered (`by`) and about what (`where`).
+
+    >>> as_number("Not relevant: it is about Lyon.", "the judge", "text 1"), as_number(True, "the judge", "text 1")
+    (0.0, 1.0)
+    """
+    value = _understood(answer)
+    if value is not None and 0 <= value <= most:
+        return value
+    limit = "from 0 to 1" if most == 1 else "from 0 up" if math.isinf(most) else f"from 0 to {most:g}"
+    raise InputError(
+        f"{by} returned {ids.show(repr(answer))}; it must be a bool or a number {limit}, or a word such as yes or no",
+        where=where,
+        hint="Nothing is returned without a return statement." if answer is None else None,
+    )
+
+
+def _understood(answer: object) -> float | None:
+    if isinstance(answer, np.bool_ | numbers.Real):
+        value = float(answer)
+        return value if math.isfinite(value) else None
+    return _said(answer) if isinstance(answer, str) else None
+
+
+def _said(answer: str) -> float | None:
+    text = answer.strip(_DECORATION).rstrip(_DECORATION + ".!").casefold()
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    said = None
+    for part in filter(None, (part.strip(_DECORATION) for part in _SEPARATOR.split(text))):
+        word = _WORDS.get(" ".join(part.split()))
+        if word is None:
+            break  # the reason begins
+        if said is not None and word != said:
+            return None  # "Yes, no"
+        said = word
+    return said
