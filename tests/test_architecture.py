@@ -16,7 +16,7 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-_GROUND = ("errors", "ids", "notes", "conventions", "types")
+_GROUND = ("errors", "ids", "notes", "conventions", "types", "native")
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
@@ -24,6 +24,7 @@ LAYERS = {
     "ids": ("errors",),
     "notes": ("errors", "ids"),
     "conventions": ("errors",),
+    "native": (),
     "types": ("errors", "ids", "notes", "conventions"),
     "data": _GROUND,
     "io": (*_GROUND, "data"),

@@ -1,7 +1,7 @@
 """The compiled inner loops, where they were built: `core` is the module, or None.
 
-Everything works without it, with the same values. GOLDRANK_PURE=1 leaves it out; so does a module that was built from other
-sources than these, which its contract number tells.
+Everything works without it, with the same values. GOLDRANK_PURE=1 leaves it out; so does a module that was built from
+other sources than these, which its contract number tells.
 """
 
 from __future__ import annotations

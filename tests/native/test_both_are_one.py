@@ -140,11 +140,36 @@ def test_what_is_no_dict_of_dicts_is_declined(results):
     assert native.core.place(results, ("q",), [{"a": 1}], np.array([0, 1]), 1, False, retrieved, placed) is None
 
 
-NUMBERS = (
-    "0 -0 1 12.5 -12.5 .5 5. -.5 0.1 0.30000000000000004 123456789.123456789 9007199254740993 9007199254740992.5 "
-    "0.0010000000000000001 .0010000000000000001 1.7976931348623157 9999999999999999999 0.9999999999999999999 "
-    "1844674407370955161.6 1234567890123456789 12345678.90123456789 1e5 1e-400 inf -inf +1 99999999999999999999 00.5"
-).split()
+NUMBERS = [
+    "0",
+    "-0",
+    "1",
+    "12.5",
+    "-12.5",
+    ".5",
+    "5.",
+    "-.5",
+    "0.1",
+    "0.30000000000000004",
+    "123456789.123456789",
+    "9007199254740993",
+    "9007199254740992.5",
+    "0.0010000000000000001",
+    ".0010000000000000001",
+    "1.7976931348623157",
+    "9999999999999999999",
+    "0.9999999999999999999",
+    "1844674407370955161.6",
+    "1234567890123456789",
+    "12345678.90123456789",
+    "1e5",
+    "1e-400",
+    "inf",
+    "-inf",
+    "+1",
+    "99999999999999999999",
+    "00.5",
+]
 FIELDS = ["q", "q1", "q10", "Q0", "é", "文書", "x" * 9, "y" * 17, "z" * 40, "#1", "d-\xa0", "0"]
 ENDS = ["\n", "\r\n", "\n\n", " \n", "\n#c\n", "\x0b\n", "\x00\n"]
 
@@ -229,8 +254,7 @@ def test_random_numbers_are_the_nearest_doubles():
 def test_pieces(seed, both, tmp_path, monkeypatch):
     """Files in small pieces: ties, repeats, unsorted scores, scattered queries, unjudged ones."""
     from goldrank.errors import InputError
-    from goldrank.io import sources
-    from goldrank.io import read_run
+    from goldrank.io import read_run, sources
 
     rng = random.Random(seed)
     monkeypatch.setattr(sources, "PIECE", rng.choice([64, 200, 5 << 20]))
@@ -262,3 +286,63 @@ def test_pieces(seed, both, tmp_path, monkeypatch):
 
     one, other = both(work)
     assert one == other
+
+
+def buffers(**changes):
+    """Arguments of `columns` for one line, some of them changed."""
+    text = b"q 0 d 1 2.5 t\n"
+    given = {
+        "data": scan.padded(text),
+        "size": len(text),
+        "width": 6,
+        "query": 0,
+        "doc": 2,
+        "number": 4,
+        "longest": 99,
+        "ends": np.empty((6, 1), np.int32),
+        "score": np.empty(1),
+        "key": np.empty(1, np.uint64),
+        "begin": np.empty(1, np.int64),
+        "left": np.empty(1, np.int64),
+    }
+    return list((given | changes).values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"size": 0}, ValueError),
+        ({"size": 60}, ValueError),
+        ({"size": -1}, ValueError),
+        ({"width": 0}, ValueError),
+        ({"width": 7}, ValueError),
+        ({"query": 6}, ValueError),
+        ({"doc": -1}, ValueError),
+        ({"number": 6}, ValueError),
+        ({"ends": np.empty((5, 1), np.int32)}, ValueError),
+        ({"ends": np.empty((6, 1), np.int64)}, TypeError),
+        ({"score": np.empty(0)}, ValueError),
+        ({"begin": np.empty(0, np.int64)}, ValueError),
+        ({"left": np.empty(0, np.int64)}, ValueError),
+        ({"key": b"12345678"}, BufferError),
+        ({"data": "text"}, TypeError),
+    ],
+)
+def test_buffers_that_do_not_fit(changes, error):
+    assert native.core.columns(*buffers()) == (1, 1, 0)
+    with pytest.raises(error):
+        native.core.columns(*buffers(**changes))
+
+
+@pytest.mark.parametrize("start", [[0, 3], [-1, 2], [0, 2, 1], [2, 0]])
+def test_stretches_that_do_not_fit(start):
+    code = np.zeros(len(start) - 1, np.int64)
+    rows = [np.empty(4, np.int64) for _ in range(5)]
+    columns = (np.array(start), code, np.ones(2), np.arange(2, dtype=np.uint64), np.zeros(4, np.uint64))
+    with pytest.raises(ValueError, match="fit"):
+        native.core.survey(*columns, True, *rows)
+
+
+def test_a_full_table_is_refused():
+    with pytest.raises(ValueError, match="power of two"):
+        native.core.fill(np.arange(4, dtype=np.uint64), np.zeros(4, np.uint64))
