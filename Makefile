@@ -31,9 +31,9 @@ docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py
 
 clean:  ## Remove what the other targets made.
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor src/goldrank/_native.*.so
 
-$(VENV)/.demo: pyproject.toml
+$(VENV)/.demo: pyproject.toml build_native.py src/goldrank/_native.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .

@@ -16,7 +16,7 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-_GROUND = ("errors", "ids", "notes", "conventions", "types", "waiting")
+_GROUND = ("errors", "ids", "notes", "conventions", "types", "waiting", "native")
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
@@ -25,6 +25,7 @@ LAYERS = {
     "notes": ("errors", "ids"),
     "conventions": ("errors",),
     "waiting": (),
+    "native": (),
     "types": ("errors", "ids", "notes", "conventions"),
     "data": _GROUND,
     "io": (*_GROUND, "data"),

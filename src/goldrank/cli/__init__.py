@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from goldrank import __version__
+from goldrank import __version__, native
 from goldrank.cli.output import echo
 from goldrank.errors import GoldrankError, did_you_mean
 
@@ -63,7 +63,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="goldrank")
+@click.version_option(__version__, prog_name="goldrank", message=f"%(prog)s, version %(version)s ({native.in_use()})")
 def group() -> None:
     """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""
 

@@ -252,12 +252,18 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """The row of each document of a query in `arrays`; made once for each query that asks."""
         known = self._labels.get(query)
         if known is None:
-            first = int(self.arrays.start[self._numbers[query]])
+            first = int(self.arrays.start[self.numbers[query]])
             known = self._labels[query] = {doc: label for label, doc in enumerate(self.text[query], first)}
         return known
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def rows(self) -> list[dict[str, Grade]]:
+        """The judgements of each query of `arrays`."""
+        return [self.text[query] for query in self.arrays.queries]
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each query in `arrays`."""
         return {query: number for number, query in enumerate(self.arrays.queries)}
 
     @cached_property

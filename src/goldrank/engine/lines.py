@@ -10,6 +10,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.blocks import BlockSource, Rows
 from goldrank.data.qrels import Grade, Qrels
+from goldrank.native import core
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 SEARCH_AT_MOST = 16
@@ -39,6 +40,11 @@ class JudgementIndex:
         self._shift = np.uint64(64 - bits)
         self._table = np.zeros(1 << bits, bool)
         self._table[(keys >> self._shift).view(np.int64)] = True
+        self.slots: np.ndarray | None = None
+        """The keys of judged pairs as a hash table for the compiled core, where there is one."""
+        if core is not None:
+            self.slots = np.zeros(1 << (2 * len(docs)).bit_length(), np.uint64)
+            core.fill(keys, self.slots)
 
         self._positions: dict[int, dict[bytes, int]] = {}
 

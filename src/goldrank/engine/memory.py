@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,15 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, check_score
 from goldrank.engine.counts import RunCounts, assemble, compared, ranked, tie_order
+from goldrank.native import core
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
+ROW_BYTES = 32
+"""Rank, first and last rank, and label of a judged document, as bytes."""
+_DESCENDING = 1
+_TIES = {"input": 0, "docid-ascending": 2}
+"""How the compiled core is told a tie rule; all others order by descending id."""
 
 
 class MemoryEngine:
@@ -33,73 +39,40 @@ class MemoryEngine:
     @np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
         arrays = qrels.arrays
-        judgements = qrels.text
         results = run.results
-        near = qrels.near_forms
+        size = len(arrays.queries)
         counts = RunCounts()
-        retrieved = np.zeros(len(arrays.queries), np.int64)
-        answered = np.zeros(len(arrays.queries), bool)
-        placed_in = np.zeros(len(arrays.queries), np.int64)
-        # Columns grow as bytes: most queries add a number or two, for which arrays would be slow.
-        labels, ranks, firsts, lasts = bytearray(), bytearray(), bytearray(), bytearray()
+        retrieved, placed = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+        rows, left = _place_compiled(qrels, results, convention, retrieved, placed, counts)
+        query = np.repeat(np.arange(size), placed)
+        if len(left):
+            placed[:] = 0
+            more = bytearray()  # most queries add a number or two, for which arrays would be slow
+            for code in left:
+                row = results.get(arrays.queries[code])
+                if row is not None:
+                    retrieved[code] = len(row)
+                if row:
+                    found = _place_query(qrels, run.name, arrays.queries[code], row, convention, counts)
+                    placed[code] = len(found) // ROW_BYTES
+                    more += found
+            rows += bytes(more)
+            query = np.concatenate((query, np.repeat(np.arange(size), placed)))
 
-        for code, (query, first_label) in enumerate(zip(arrays.queries, arrays.start.tolist(), strict=False)):
-            row = results.get(query)
-            if row is None:
-                continue
-            answered[code] = True
-            size = len(row)
-            if not size:
-                continue
-            scores = compared(_scores(row, query, run.name), convention)
-            if not math.isfinite(scores.dot(scores)):
-                counts.infinite += int(np.count_nonzero(np.isinf(scores)))
-            retrieved[code] = size
-            if not counts.example_docs:
-                counts.example_docs = list(islice(row, 3))
-            if near and query in near:
-                counts.near_forms += len(near[query].keys() & row.keys())
-            if size > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
-                counts.constant += 1
-            judged = judgements[query]
-            if len(judged) > 4 * size:
-                label_of = qrels.labels(query)
-                few = [(label_of[doc], doc) for doc in row if doc in label_of]
-            elif len(judged) <= COUNT_AT_MOST:
-                few = list(enumerate(judged, first_label))
-            else:
-                hits, rank, first, last = _sort(row, scores, judged, convention)
-                labels += (hits + first_label).tobytes()
-                ranks += rank.tobytes()
-                firsts += first.tobytes()
-                lasts += last.tobytes()
-                placed_in[code] = len(hits)
-                continue
-            placed = _count(row, scores, few, convention)
-            if placed:
-                packed = f"{len(placed)}q"
-                columns = zip((ranks, firsts, lasts, labels), zip(*placed, strict=True), strict=True)
-                for column, values in columns:
-                    column += struct.pack(packed, *values)
-                placed_in[code] = len(placed)
-
+        answered = retrieved >= 0
+        np.maximum(retrieved, 0, out=retrieved)
         counts.lines = int(retrieved.sum())
-        known = set(arrays.queries)
-        for query in results:
-            if query not in known and qrels.owns(ids.encode(query)):
+        if counts.lines:
+            first_answered = arrays.queries[int(np.flatnonzero(retrieved)[0])]
+            counts.example_docs = list(islice(results[first_answered], 3))
+        for name, forms in qrels.near_forms.items():
+            counts.near_forms += len(forms.keys() & results.get(name, {}).keys())
+        for name in results:
+            if name not in qrels.numbers and qrels.owns(ids.encode(name)):
                 counts.unjudged_queries += 1
-                counts.example(counts.unjudged_examples, query)
-        placements = assemble(
-            arrays,
-            retrieved,
-            answered,
-            np.repeat(np.arange(len(arrays.queries)), placed_in),
-            np.frombuffer(ranks, np.int64),
-            np.frombuffer(labels, np.int64),
-            np.frombuffer(firsts, np.int64),
-            np.frombuffer(lasts, np.int64),
-        )
-        return placements, counts
+                counts.example(counts.unjudged_examples, name)
+        rank, first, last, label = np.frombuffer(rows, np.int64).reshape(-1, 4).T
+        return assemble(arrays, retrieved, answered, query, rank, label, first, last), counts
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
         results = run.results
@@ -111,6 +84,52 @@ class MemoryEngine:
 
 
 ENGINE = MemoryEngine()
+
+
+def _place_compiled(
+    qrels: Qrels,
+    results: Mapping[str, Mapping[str, float]],
+    convention: Convention,
+    retrieved: np.ndarray,
+    placed: np.ndarray,
+    counts: RunCounts,
+) -> tuple[bytes, Sequence[int]]:
+    """The rows (see `_place_query`) of the queries that the compiled core can do, and the numbers of the others."""
+    arrays = qrels.arrays
+    found = None
+    if core is not None:
+        ties = _TIES.get(convention.ties, _DESCENDING)
+        single = convention.score_type == "float32"
+        found = core.place(results, arrays.queries, qrels.rows, arrays.start, ties, single, retrieved, placed)
+    if found is None:
+        return b"", range(len(arrays.queries))
+    rows, left, infinite, constant = found
+    counts.infinite += infinite
+    counts.constant += constant
+    return rows, left
+
+
+def _place_query(
+    qrels: Qrels, name: str, query: str, row: Mapping[str, float], convention: Convention, counts: RunCounts
+) -> bytes:
+    """Rank, first and last rank of its tie group, and label of each judged document in a ranking, by rank."""
+    scores = compared(_scores(row, query, name), convention)
+    if not math.isfinite(scores.dot(scores)):
+        counts.infinite += int(np.count_nonzero(np.isinf(scores)))
+    if len(row) > 1 and scores[0] == scores[-1] and (scores == scores[0]).all():
+        counts.constant += 1
+    judged = qrels.text[query]
+    first_label = int(qrels.arrays.start[qrels.numbers[query]])
+    if len(judged) > 4 * len(row):
+        label_of = qrels.labels(query)
+        few = [(label_of[doc], doc) for doc in row if doc in label_of]
+    elif len(judged) <= COUNT_AT_MOST:
+        few = list(enumerate(judged, first_label))
+    else:
+        hits, rank, first, last = _sort(row, scores, judged, convention)
+        return np.stack((rank, first, last, hits + first_label), axis=1).tobytes()
+    placed = _count(row, scores, few, convention)
+    return struct.pack(f"{4 * len(placed)}q", *chain.from_iterable(placed))
 
 
 def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
+from goldrank.data.blocks import Block
 from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import InputError
+from goldrank.native import core
+
+KEEP_REPEATS = ("count", "places")
+"""The policies under which a document may be in a ranking twice."""
+DocsOf = Callable[[np.ndarray], list[bytes]]
+ClaimedOf = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass
@@ -43,6 +51,54 @@ PER_ROW = ("query", "rank", "label", "tie_first", "tie_last")
 PER_QUERY = ("retrieved", "infinite", "contradicted", "constant", "repeated", "near_forms")
 
 
+@dataclass
+class Survey:
+    """Sorted lines looked through: their queries, and the lines that may have judged documents.
+
+    All that are judged are among them, and a few that are not.
+    """
+
+    codes: np.ndarray
+    """The query number of each stretch of lines."""
+    start: np.ndarray
+    end: np.ndarray
+    infinite: np.ndarray
+    """How many scores of each stretch are infinite."""
+    constant: np.ndarray
+    """Whether all scores of a stretch are the same, if there are two or more."""
+
+    hits: np.ndarray
+    """Lines that may be judged, ascending."""
+    stretch: np.ndarray
+    """The stretch of each of them."""
+    first: np.ndarray
+    """The first and the last rank of the lines that share its score."""
+    last: np.ndarray
+
+
+def rank_block(
+    block: Block, codes: np.ndarray, judged: JudgementIndex, convention: Convention
+) -> PartialPlacements | None:
+    """`rank_lines` over those stretches of a block that have a query number, by the compiled core.
+
+    None where there is no core, or something is unusual: scores that do not descend, perhaps a repeated document.
+    """
+    if core is None or judged.slots is None or convention.score_type != "float64":
+        return None
+    room = max(1024, len(block) // 16, min(len(block), 4 * len(judged.arrays.grade)))
+    hits, stretch, first, last = (np.empty(room, np.int64) for _ in range(4))
+    infinite = np.empty(len(codes), np.int64)
+    columns = (block.start, codes, block.score, block.key, judged.slots)
+    repeats = convention.duplicates not in KEEP_REPEATS
+    count = core.survey(*columns, repeats, hits, stretch, first, last, infinite)
+    if count is None:
+        return None
+    start, end, score = block.start[:-1], block.start[1:], block.score
+    constant = (end - start > 1) & (score[start] == score[end - 1])
+    survey = Survey(codes, start, end, infinite, constant, hits[:count], stretch[:count], first[:count], last[:count])
+    return _placed(block.docs, block.claimed, survey, judged, convention)
+
+
 def rank_lines(
     lines: RunLines, judged: JudgementIndex, convention: Convention, scattered: bool = False
 ) -> PartialPlacements:
@@ -54,50 +110,73 @@ def rank_lines(
         with np.errstate(over="ignore"):  # beyond single precision lies infinity
             lines.score = compared(lines.score, convention)
     dropped = np.zeros(0, np.int64)
-    if convention.duplicates not in ("count", "places"):
+    if convention.duplicates not in KEEP_REPEATS:
         lines, dropped = _without_repeats(lines, convention.duplicates)
     same_query = lines.code[1:] == lines.code[:-1]
     if scattered or (same_query & (lines.score[1:] > lines.score[:-1])).any():
         lines = lines.take(np.lexsort((-lines.score, lines.code)))
         same_query = lines.code[1:] == lines.code[:-1]
     code, score = lines.code, lines.score
-    same_score = same_query & (score[1:] == score[:-1])
     start, end = _stretches(same_query, len(code))
-    tie_start, tie_end = _stretches(same_score, len(code))
-
-    hits, labels, near = _hits(lines, judged)
+    tie_start, tie_end = _stretches(same_query & (score[1:] == score[:-1]), len(code))
+    hits = judged.candidates(lines.key)
+    stretch = np.searchsorted(start, hits, "right") - 1
     tie = np.searchsorted(tie_start, hits, "right") - 1
-    begin = start[np.searchsorted(start, hits, "right") - 1]
+    survey = Survey(
+        codes=code[start],
+        start=start,
+        end=end,
+        infinite=_tally(np.searchsorted(start, np.flatnonzero(np.isinf(score)), "right") - 1, len(start)),
+        constant=(end - start > 1) & (score[start] == score[end - 1]),
+        hits=hits,
+        stretch=stretch,
+        first=tie_start[tie] - start[stretch] + 1,
+        last=tie_end[tie] - start[stretch],
+    )
+    found = _placed(lines.docs, lines.claimed, survey, judged, convention)
+    if len(dropped):
+        found.repeated = _tally(dropped, len(judged.judged))[found.code]
+    return found
+
+
+def _placed(
+    docs: DocsOf, claimed: ClaimedOf | None, survey: Survey, judged: JudgementIndex, convention: Convention
+) -> PartialPlacements:
+    """The placements of what is judged in sorted lines, with what is to be said of each query."""
+    size = len(survey.codes)
+    chosen, labels, near = _judged(docs(survey.hits), survey.codes[survey.stretch], judged)
+    near_forms = _tally(survey.stretch[near], size)
+    hits, stretch = survey.hits[chosen], survey.stretch[chosen]
+    first, last = survey.first[chosen], survey.last[chosen]
+    begin = survey.start[stretch]
     rank = hits - begin + 1
-    first, last = tie_start[tie] - begin + 1, tie_end[tie] - begin
     if convention.ties != "input":
-        _order_ties(rank, hits, tie, first, last, tie_start, lines, convention.ties)
-
-    codes = code[start]
-
-    def tally(of: np.ndarray) -> np.ndarray:
-        """How often each query occurs in a list of query numbers, which is mostly empty."""
-        return np.bincount(of, minlength=len(judged.judged))[codes] if len(of) else np.zeros_like(codes)
-
-    higher = np.zeros(0, np.int64)
-    if lines.claimed is not None and len(hits):
+        _order_ties(rank, hits, begin + first - 1, begin + last, docs, convention.ties)
+    contradicted = np.zeros(size, np.int64)
+    if claimed is not None and len(hits):
         # Ranks may begin at 0 and may have gaps, but none can claim to be better than it is.
-        claim = lines.claimed(hits)
-        higher = code[hits[(claim >= 0) & (claim < first - 1)]]
+        claim = claimed(hits)
+        contradicted = _tally(stretch[(claim >= 0) & (claim < first - 1)], size)
+    asked = survey.codes >= 0
     return PartialPlacements(
-        query=code[hits],
+        query=survey.codes[stretch],
         rank=rank,
         label=labels,
         tie_first=first,
         tie_last=last,
-        code=codes,
-        retrieved=end - start,
-        infinite=tally(code[np.isinf(score)]),
-        contradicted=tally(higher),
-        constant=((end - start > 1) & (score[start] == score[end - 1])).astype(np.int64),
-        repeated=tally(dropped),
-        near_forms=tally(near),
+        code=survey.codes[asked],
+        retrieved=(survey.end - survey.start)[asked],
+        infinite=survey.infinite[asked],
+        contradicted=contradicted[asked],
+        constant=survey.constant[asked].astype(np.int64),
+        repeated=np.zeros(np.count_nonzero(asked), np.int64),
+        near_forms=near_forms[asked],
     )
+
+
+def _tally(numbers: np.ndarray, size: int) -> np.ndarray:
+    """How often each number below `size` occurs in a list, which is mostly empty."""
+    return np.bincount(numbers, minlength=size) if len(numbers) else np.zeros(size, np.int64)
 
 
 def _stretches(same: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,41 +188,33 @@ def _stretches(same: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _order_ties(
-    rank: np.ndarray,
-    hits: np.ndarray,
-    tie: np.ndarray,
-    first: np.ndarray,
-    last: np.ndarray,
-    tie_start: np.ndarray,
-    lines: RunLines,
-    ties: str,
+    rank: np.ndarray, hits: np.ndarray, tie_start: np.ndarray, tie_end: np.ndarray, docs_of: DocsOf, ties: str
 ) -> None:
-    """Rank the hits that share their score with others as the tie rule says."""
-    tied = np.flatnonzero(first < last)
-    for group in np.split(tied, np.flatnonzero(np.diff(tie[tied])) + 1):
+    """Rank the hits that share their score with the lines from `tie_start` to `tie_end` as the tie rule says."""
+    tied = np.flatnonzero(tie_end - tie_start > 1)
+    for group in np.split(tied, np.flatnonzero(np.diff(tie_start[tied])) + 1):
         if len(group):
-            low = tie_start[tie[group[0]]]
-            docs = lines.docs(np.arange(low, low + last[group[0]] - first[group[0]] + 1))
+            low, high = int(tie_start[group[0]]), int(tie_end[group[0]])
+            docs = docs_of(np.arange(low, high))
             position = np.empty(len(docs), np.int64)
             position[tie_order(docs, ties)] = np.arange(len(docs))
-            rank[group] = first[group] + position[hits[group] - low]
+            ranks_before = rank[group] - (hits[group] - low)
+            rank[group] = ranks_before + position[hits[group] - low]
 
 
-def _hits(lines: RunLines, judged: JudgementIndex) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lines with judged documents, the labels of those, and the queries of near misses."""
-    candidates = judged.candidates(lines.key)
-    docs = lines.docs(candidates)
-    codes = lines.code[candidates].tolist()
+def _judged(
+    docs: Sequence[bytes], codes: np.ndarray, judged: JudgementIndex
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which of some documents of some queries are judged, the labels of those, and which are near misses."""
     rows = judged.judged
-    hits = [i for i, (code, doc) in enumerate(zip(codes, docs, strict=True)) if doc in rows[code]]
-    positions = np.array([judged.position(codes[i], docs[i]) for i in hits], np.int64)
+    pairs = list(zip(codes.tolist(), docs, strict=True))
+    chosen = [i for i, (code, doc) in enumerate(pairs) if doc in rows[code]]
+    positions = np.array([judged.position(*pairs[i]) for i in chosen], np.int64)
     near: list[int] = []
     if judged.near is not None:
-        pairs = zip(codes, docs, strict=True)
-        near = [code for code, doc in pairs if doc in judged.near[code] and doc not in rows[code]]
-    lines_of_hits = candidates[np.array(hits, np.int64)]
-    labels = judged.arrays.start[lines.code[lines_of_hits]] + positions
-    return lines_of_hits, labels, np.array(near, np.int64)
+        near = [i for i, (code, doc) in enumerate(pairs) if doc in judged.near[code] and doc not in rows[code]]
+    which = np.array(chosen, np.int64)
+    return which, judged.arrays.start[codes[which]] + positions, np.array(near, np.int64)
 
 
 def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray]:

@@ -27,7 +27,7 @@ from goldrank.data.run import Run
 from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble, compared, ranked
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
 from goldrank.engine.lines import JudgementIndex, RunLines, join, pair_keys
-from goldrank.engine.ranking import PER_QUERY, PER_ROW, PartialPlacements, rank_lines
+from goldrank.engine.ranking import PER_QUERY, PER_ROW, PartialPlacements, rank_block, rank_lines
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -233,13 +233,16 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
         if codes[i] >= 0:
             edges.append((int(codes[i]), block.keep(np.arange(block.start[i], block.start[i + 1]))))
             inner[i] = -1
-    line_code = np.repeat(inner, np.diff(block.start))
-    key = pair_keys(block.key, line_code)
-    lines = RunLines(line_code, block.score, key, block.docs, block.place, block.claimed)
-    if (inner < 0).any():
-        lines = lines.take(np.flatnonzero(line_code >= 0))
+    found = rank_block(block, inner, judged, convention)
+    if found is None:
+        line_code = np.repeat(inner, np.diff(block.start))
+        key = pair_keys(block.key, line_code)
+        lines = RunLines(line_code, block.score, key, block.docs, block.place, block.claimed)
+        if (inner < 0).any():
+            lines = lines.take(np.flatnonzero(line_code >= 0))
+        found = rank_lines(lines, judged, convention)
     return RankedBlock(
-        found=rank_lines(lines, judged, convention),
+        found=found,
         edges=edges,
         codes=codes,
         sizes=np.diff(block.start),

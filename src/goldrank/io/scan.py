@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+
+from goldrank import ids
+from goldrank.native import core
 
 PAD = 32
 """Zero bytes kept behind the data, so that words may be read past its end."""
 
 _LF = 10
+_LARGEST = (1 << 31) - 64
+"""Bytes of a table whose places the compiled core can tell with 32 bits."""
 _EIGHT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
 """Masks that keep the first n bytes of a word."""
 _TENS = np.array([10**n for n in range(20)], np.uint64)
@@ -36,6 +42,8 @@ class FieldRanges:
     data: np.ndarray
     ends: Sequence[np.ndarray]
     starts: Sequence[np.ndarray] | None = None
+    known: dict[tuple[str, int], Any] = field(default_factory=dict)
+    """What the compiled core found on its way, by what it is and of which field."""
 
     @property
     def size(self) -> int:
@@ -84,6 +92,21 @@ class FieldRanges:
             found.append(self.words(np.minimum(start + at, len(self.data) - 8)) & _EIGHT[inside])
         return found
 
+    def hashes(self, column: int) -> np.ndarray:
+        """The hash of a field in each line."""
+        known: np.ndarray | None = self.known.get(("hash", column))
+        return hashed(self.columns(column), self.size) if known is None else known
+
+    def changes(self, column: int) -> np.ndarray:
+        """The lines at which a field differs from the line before; line 0 is always one."""
+        known: np.ndarray | None = self.known.get(("changes", column))
+        return changes(self.columns(column), self.size) if known is None else known
+
+    def decimals(self, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """A field as the doubles nearest to its decimal numbers, and the lines where that is not done."""
+        known: tuple[np.ndarray, np.ndarray] | None = self.known.get(("decimals", column))
+        return decimals(self, column) if known is None else known
+
     def copy(self, low: int, high: int) -> FieldRanges:
         """Some neighbouring lines, and only their bytes."""
         if self.starts is not None:
@@ -104,7 +127,19 @@ def padded(raw: bytes | np.ndarray) -> np.ndarray:
     return data
 
 
-def split(data: np.ndarray, *, exact: bool = False) -> FieldRanges | None:
+@dataclass(frozen=True)
+class Wanted:
+    """Which fields will be asked for, so that one pass can find all."""
+
+    query: int
+    """Where this one changes."""
+    doc: int
+    """The hashes of this one."""
+    number: int = -1
+    """This one as decimal numbers; -1 for none."""
+
+
+def split(data: np.ndarray, *, exact: bool = False, wanted: Wanted | None = None) -> FieldRanges | None:
     """The fields of lines that all have the same number of them; None if any line differs.
 
     `data` is padded with `PAD` zero bytes. Blanks are the six of ASCII. Other control bytes count as
@@ -114,6 +149,10 @@ def split(data: np.ndarray, *, exact: bool = False) -> FieldRanges | None:
     if not size or data[size - 1] != _LF:
         data[size] = _LF
         size += 1
+    if core is not None and wanted is not None and not exact:
+        found = _split_compiled(core, data, size, wanted)
+        if found is not None:
+            return found
     text = data[:size]
     blank, mark = _masks(size)
     if exact:
@@ -128,6 +167,30 @@ def split(data: np.ndarray, *, exact: bool = False) -> FieldRanges | None:
             if (text[ends[-1]] == _LF).all():
                 return FieldRanges(data, list(ends))
     return _split_any(data, text, blank, exact)
+
+
+def _split_compiled(core: Any, data: np.ndarray, size: int, wanted: Wanted) -> FieldRanges | None:
+    """`split` by the compiled core, which declines all but the most regular tables."""
+    head = data[: min(size, 4 * ids.MAX_ID_BYTES)].tobytes()
+    width = len(head[: head.find(b"\n") + 1].split())
+    if size > _LARGEST or width <= max(wanted.query, wanted.doc, wanted.number):
+        return None
+    room = core.lines(data, size)
+    ends = np.empty((width, room), np.int32)
+    score, key = np.empty(room), np.empty(room, np.uint64)
+    begin, left = np.empty(room, np.int64), np.empty(room, np.int64)
+    places = (wanted.query, wanted.doc, wanted.number, ids.MAX_ID_BYTES)
+    counts = core.columns(data, size, width, *places, ends, score, key, begin, left)
+    if counts is None:
+        return None
+    _, stretches, undone = counts
+    known: dict[tuple[str, int], Any] = {
+        ("hash", wanted.doc): key,
+        ("changes", wanted.query): begin[:stretches].copy(),
+    }
+    if wanted.number >= 0:
+        known["decimals", wanted.number] = (score, left[:undone].copy())
+    return FieldRanges(data, list(ends), known=known)
 
 
 _scratch = threading.local()

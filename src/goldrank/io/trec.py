@@ -14,7 +14,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -50,6 +50,12 @@ class Layout:
 
     def column(self, name: str) -> int:
         return self.fields.index(name)
+
+    @cached_property
+    def wanted(self) -> scan.Wanted:
+        """What a reader of these lines will ask for."""
+        number = self.column("score") if "score" in self.fields else -1
+        return scan.Wanted(self.column("query"), self.column("doc"), number)
 
     def fits(self, width: int) -> bool:
         return width == len(self.fields) or (self.extra and width > len(self.fields))
@@ -88,7 +94,7 @@ class TrecRun(BlockSource):
         ends = np.cumsum([len(doc) for doc in docs], dtype=np.int64)
         starts = np.concatenate((np.zeros(1, np.int64), ends))[: len(docs)]
         data = scan.padded(b"".join(docs))
-        return scan.hashed(scan.FieldRanges(data, [ends], [starts]).columns(0), len(docs))
+        return scan.FieldRanges(data, [ends], [starts]).hashes(0)
 
     def memory(self, threads: int, share: float) -> int:
         piece = min(share * sources.PIECE, self.source.unpacked())
@@ -106,8 +112,8 @@ class TrecRun(BlockSource):
         fields, place, counts = _parsed(data, offset, self.source, layout)
         score = (self._scores if "score" in layout.fields else self._ranks)(fields, place)
         query_column, doc_column = layout.column("query"), layout.column("doc")
-        begin = scan.changes(fields.columns(query_column), fields.size)
-        key = scan.hashed(fields.columns(doc_column), fields.size)
+        begin = fields.changes(query_column)
+        key = fields.hashes(doc_column)
 
         def keep(lines: np.ndarray) -> Rows:
             low, high = (int(lines[0]), int(lines[-1]) + 1) if len(lines) else (0, 0)
@@ -126,7 +132,7 @@ class TrecRun(BlockSource):
             tag_column = layout.column("tag")
             tags = Tags(
                 fields.size,
-                lambda: np.append(scan.changes(fields.columns(tag_column), fields.size), fields.size),
+                lambda: np.append(fields.changes(tag_column), fields.size),
                 partial(fields.texts, tag_column),
             )
         return Block(
@@ -161,7 +167,7 @@ class TrecRun(BlockSource):
 
     def _scores(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
         column = self.layout.column("score")
-        score, left = scan.decimals(fields, column)
+        score, left = fields.decimals(column)
         for line, text in zip(left.tolist(), fields.texts(column, left), strict=True):
             if not _NUMBER.fullmatch(text):
                 raise _bad_score(text, _spot(self.source, place(line), column))
@@ -244,7 +250,7 @@ def _parsed(
     counts: Counter[str] = Counter()
     numbers: np.ndarray | None = None
     cut_off = data[-scan.PAD - 1 : -scan.PAD] != ord("\n")
-    fields = scan.split(data)
+    fields = scan.split(data, wanted=layout.wanted)
     if fields is None or not _regular(fields, layout):
         lines, numbers, counts = tidy(data[: -scan.PAD].tobytes(), offset, source, layout)
         fields = scan.split(scan.padded(b"\n".join(lines)), exact=True)
@@ -265,7 +271,11 @@ def _parsed(
 
 def _regular(fields: scan.FieldRanges, layout: Layout) -> bool:
     """Whether every line has the fields of the layout, none is a comment and no id is too long."""
-    if not layout.fits(fields.width) or (fields.data[fields.start(0)] == ord("#")).any():
+    if not layout.fits(fields.width):
+        return False
+    if fields.known:
+        return True  # the compiled core looked
+    if (fields.data[fields.start(0)] == ord("#")).any():
         return False
     columns = (layout.column("query"), layout.column("doc"))
     return all(int((fields.ends[c] - fields.start(c)).max()) <= ids.MAX_ID_BYTES for c in columns)
