@@ -6,6 +6,7 @@ GOLDRANK_NATIVE says what is wanted: `auto` (the default), `require` (fail witho
 import os
 import sysconfig
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,8 @@ class NativeBuild(BuildHookInterface):
         command.inplace = in_place
         command.build_lib = command.build_temp = self._temporary.name
         command.force = True
-        command.ensure_finalized()
-        command.run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # setuptools warns of its own commands, which are not what is used here
+            command.ensure_finalized()
+            command.run()
         return str(command.get_outputs()[0])
