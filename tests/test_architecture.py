@@ -16,13 +16,15 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-_GROUND = ("errors", "ids", "notes", "conventions", "types")
+_GROUND = ("escaping", "errors", "ids", "notes", "conventions", "types", "writing")
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
-    "errors": (),
-    "ids": ("errors",),
+    "escaping": (),
+    "errors": ("escaping",),
+    "ids": ("errors", "escaping"),
     "notes": ("errors", "ids"),
+    "writing": ("errors",),
     "conventions": ("errors",),
     "types": ("errors", "ids", "notes", "conventions"),
     "data": _GROUND,

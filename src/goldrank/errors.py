@@ -10,6 +10,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from goldrank.escaping import log_line
+
 
 @dataclass(frozen=True)
 class Place:
@@ -41,8 +43,10 @@ class GoldrankError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text}\n  {self.hint}" if self.hint else text
+        """Two lines at most, safe for any terminal and log: names and ids in them may be anybody's."""
+        what = self.what if isinstance(self.what, str) else repr(self.what)
+        text = log_line(f"{self.where}: {what}" if self.where else what)
+        return f"{text}\n  {log_line(self.hint)}" if self.hint else text
 
 
 class InputError(GoldrankError, ValueError):

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
+from goldrank.errors import InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
 from goldrank.notes import Note
+from goldrank.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -442,11 +443,7 @@ def _from_plain(name: str, column: Any, size: int) -> Column:
 
 def write_json(path: str | Path, data: Any) -> None:
     """A file with plain values; NaN becomes null."""
-    text = json.dumps(without_nan(data), ensure_ascii=True)
-    try:
-        Path(path).write_text(text + "\n")
-    except OSError as error:
-        raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    write_whole(path, json.dumps(without_nan(data), ensure_ascii=True).encode() + b"\n")
 
 
 # Any: whatever is in the file, for the caller to check.

@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from goldrank import ids
@@ -17,6 +16,7 @@ from goldrank.io import objects
 from goldrank.io.items import FAILED
 from goldrank.io.text_values import retrieved_text
 from goldrank.notes import Note
+from goldrank.writing import write_whole
 
 
 class Failure(NamedTuple):
@@ -114,16 +114,7 @@ class Retrieved(Sequence[Mapping[str, Any]]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the records as JSON Lines, which can be evaluated like these."""
-        target = Path(path)
-        part = target.with_name(target.name + ".part")
-        try:
-            with open(part, "wb") as file:
-                file.writelines(map(_line, self._records))
-            os.replace(part, target)
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror or error}", where=str(target)) from None
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, b"".join(map(_line, self._records)))
 
 
 def _line(record: Mapping[str, Any]) -> bytes:
