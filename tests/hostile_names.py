@@ -36,7 +36,7 @@ NASTY = [
     "=cmd|' /C calc'!A0",
     "a,b\"c'd",
     "<script>window.hacked=1</script>",
-    "\"><img src=x onerror=window.hacked=1>",
+    '"><img src=x onerror=window.hacked=1>',
     "]]></script><svg onload=window.hacked=1>",
     "javascript:window.hacked=1",
     "{{7*7}}{% raw %}${1}",
@@ -76,7 +76,9 @@ def write(folder: Path) -> None:
     lines(folder / f"texts{FILE}.jsonl", texts)
     pairs = [{"retrieved": text, "reference": text[:4], "label": i % 2 == 0} for i, text in enumerate(NASTY)]
     lines(folder / f"labels{FILE}.jsonl", pairs)
-    lines(folder / "metadata.jsonl", [{"id": text, "kind": NASTY[i % 12]} for i, text in enumerate(NASTY)])
+    lines(
+        folder / "metadata.jsonl", [{"id": text, "text": text, "kind": NASTY[i % 12]} for i, text in enumerate(NASTY)]
+    )
 
 
 def dump(path: Path, value: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -434,5 +435,7 @@ def command(
     if run_format != "trec_results":
         raise OptionError(f"-T is {run_format!r}; the only format of results is trec_results")
     settings = Arguments(*files, **options, summary=not quiet, only_query=debug.partition(".")[2] or None)
+    # Files and programs get trec_eval's bytes; a terminal must not obey what is in an id.
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
     for text in output(settings):
-        echo(ids.encode(text))
+        echo(text if is_terminal else ids.encode(text))

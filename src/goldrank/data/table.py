@@ -273,7 +273,12 @@ def _plain_sentence(sentence: Sentence, width: int | None) -> list[str]:
 
 def escape_html(text: str, limit: int = TEXT_LIMIT) -> str:
     """Text for HTML and SVG: no markup, no control character, no `##[` (see `goldrank.escaping`)."""
-    return html_entities.escape(ids.show(text, limit)).replace("##", "#&#35;")
+    return entities(ids.show(text, limit))
+
+
+def entities(text: str) -> str:
+    """The same for text without control characters."""
+    return html_entities.escape(text).replace("##", "#&#35;")
 
 
 def html(parts: Iterable[Part]) -> str:

@@ -10,8 +10,9 @@ from goldrank.escaping import log_line
 
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _FORMULA = re.compile(r"\s*[=+@\-＝＋＠－]")
+_INNER_FORMULA = re.compile(r"(?<=[,;|])(?=\s*(?:[=@＝＠]|[+\-＋－](?!\d)))")
+"""What would begin a cell for a program that splits at another sign than this file does."""
 _QUOTED = re.compile(r"[\s,;|\"']")
-"""Some programs split at other signs than the comma; within quotes none does."""
 
 
 def escape(text: str) -> str:
@@ -19,7 +20,7 @@ def escape(text: str) -> str:
 
     A formula gets a quote in front; commands and control characters are shown with escapes.
     """
-    shown = log_line(text, len(text))
+    shown = _INNER_FORMULA.sub("'", log_line(text, len(text)))
     return "'" + shown if _FORMULA.match(shown) and not _NUMBER.fullmatch(shown) else shown
 
 
