@@ -16,7 +16,7 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-_GROUND = ("escaping", "errors", "ids", "notes", "conventions", "types", "writing")
+_GROUND = ("escaping", "errors", "ids", "notes", "conventions", "types", "writing", "forking")
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
@@ -25,6 +25,7 @@ LAYERS = {
     "ids": ("errors", "escaping"),
     "notes": ("errors", "ids"),
     "writing": ("errors",),
+    "forking": ("errors",),
     "conventions": ("errors",),
     "types": ("errors", "ids", "notes", "conventions"),
     "data": _GROUND,

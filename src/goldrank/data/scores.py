@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank.errors import InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
+from goldrank.forking import check_polars
 from goldrank.notes import Note
 from goldrank.writing import write_whole
 
@@ -290,6 +291,7 @@ class Scores(Mapping[str, float]):
         """One row per query, one column per measure."""
         import polars
 
+        check_polars()
         return polars.DataFrame(self._frame())
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -350,6 +352,7 @@ class ScoresByRun(Mapping[str, Scores]):
         """One row per run and query, one column per measure."""
         import polars
 
+        check_polars()
         frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
         return polars.concat(frames)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from goldrank.comparison.tabular import attributes, with_utf8
 from goldrank.data.scores import Scores, utf8, write_json
 from goldrank.errors import HistoryError, OptionError
+from goldrank.forking import check_polars
 from goldrank.history import History, Record
 from goldrank.writing import write_whole
 
@@ -47,6 +48,7 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
     """One row per record and measure, or per record, measure and query."""
     import polars
 
+    check_polars()
     frames = []
     for record, scores in records:
         about = with_utf8(attributes(record, _ABOUT)) | {"tags": utf8("\n".join(record.tags))}
