@@ -147,7 +147,7 @@ def _lines(name: str, parameters: str | None, level: int, docs: int) -> Iterator
     long = f"{name}_{parameters}" if parameters else name
     match entry.parameters:
         case "length":
-            yield Line(long, entry, None, max(0, int(_float(parameters)) if parameters else 10))
+            yield Line(long, entry, None, max(0, int(min(_float(parameters), 1e9)) if parameters else 10))
         case "ranks" | "levels":
             read, shown = (_whole, "{}") if entry.parameters == "ranks" else (_float, "{:3.2f}")
             cutoffs = sorted(map(read, parameters.split(","))) if parameters else entry.default
@@ -202,20 +202,24 @@ def _gains(name: str, parameters: str | None) -> dict[str, Any]:
             )
         if key == "p" and name in ("rbp", "rbp_resid"):
             options["p"] = _float(value)
-        elif re.fullmatch(r"[+-]?\d+", key) and name != "rbp_resid":
-            gain[int(key)] = _float(value)
+        elif re.fullmatch(r"[+-]?\d+", key, re.ASCII) and name != "rbp_resid":
+            gain[_whole(key)] = _float(value)
     return {**options, "gain": gain} if gain else options
 
 
 def _whole(text: str) -> int:
-    """The whole number that a text starts with, as C reads it."""
-    found = re.match(r"\s*[+-]?\d+", text)
-    return int(found[0]) if found else 0
+    """The whole number that a text starts with, as C reads it: within 64 bits."""
+    found = re.match(r"\s*[+-]?\d+", text, re.ASCII)
+    if found is None:
+        return 0
+    most = (1 << 63) - 1
+    value = int(found[0]) if len(found[0]) < 4_000 else -most if "-" in found[0] else most
+    return max(-most, min(value, most))
 
 
 def _float(text: str) -> float:
     """The number that a text starts with, as C reads it."""
-    found = re.match(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
+    found = re.match(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII)
     return float(found[0]) if found else 0.0
 
 

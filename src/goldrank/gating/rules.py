@@ -40,6 +40,8 @@ OF_MEASURES = ("floor", "ceiling", "drop")
 SHARES = ("unjudged", "missing", "overlap")
 TESTS = ("randomization", "t")
 CORRECTIONS = ("holm", "bonferroni", "none")
+MOST_DIGITS = 400
+"""Characters of a number in a rule."""
 
 _OF_QUERIES = ("measure", "slice", "value")
 _ALSO: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ()) | {
@@ -87,16 +89,15 @@ class Rule:
     @classmethod
     def parse(cls, text: str, where: Place | str | None = None) -> Rule:
         """The rule spelled by a line such as 'nDCG@10 >= 0.40' or 'AP: -1%'."""
-        match = _SPELLED.match(text)
-        if not match:
+        spelled = _spelled(text)
+        if spelled is None:
             raise RuleError(
                 f"{ids.show(text)!r} is not a rule",
                 where=where,
                 hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
             )
-        subject, group, sign, number, percent, untested = match.groups()
+        subject, group, sign, limit, untested = spelled
         table: dict[str, Any] = {}
-        limit = number + percent
         if group is not None:
             name, equals, value = group.partition("=")
             table["slice"] = name.strip()
@@ -104,7 +105,7 @@ class Rule:
                 table["value"] = value.strip()
         if untested:
             table["tested"] = False
-        named = re.fullmatch(r"latency(?:\s+p(\d+(?:\.\d+)?))?", subject)
+        named = re.fullmatch(r"latency(?:\s+p(\d+(?:\.\d+)?))?", subject, re.ASCII)
         if subject in SHARES or named:
             kind = "latency" if named else subject
             right = ">=" if kind == "overlap" else "<="
@@ -222,7 +223,7 @@ class Rules:
         """Rules from a TOML file, a table, a line, or a list of lines, tables and `Rule`s."""
         if isinstance(given, Rules):
             return given
-        if isinstance(given, Path) or (isinstance(given, str) and not _SPELLED.match(given)):
+        if isinstance(given, Path) or (isinstance(given, str) and _spelled(given) is None):
             return cls.load(given)
         if isinstance(given, Mapping):
             return cls.from_dict(given)
@@ -292,9 +293,30 @@ class Rules:
 RulesLike: TypeAlias = Rules | Rule | str | Path | Mapping[str, Any] | Iterable[Rule | str | Mapping[str, Any]]
 """A TOML file, what one holds (whose values are checked), a line such as 'AP: -1%', or a list of these."""
 
-_SPELLED = re.compile(
-    r"""\s*(\S.*?)\s*(?:\[([^\]]*)\])?\s*(>=|<=|:)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*(untested)?\s*$"""
-)
+_LIMIT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+def _spelled(text: str) -> tuple[str, str | None, str, str, bool] | None:
+    """The parts of a spelled rule: what it is about, the group, the sign, the limit, and whether it is 'untested'.
+
+    From right to left, each part once, so that the time grows with the length alone. None if it is no rule.
+    """
+    rest = text.strip()
+    untested = rest.endswith("untested")
+    rest = rest.removesuffix("untested").rstrip()
+    percent = "%" * rest.endswith("%")
+    rest = rest.removesuffix("%").rstrip()
+    at, sign = max((rest.rfind(sign), sign) for sign in (">=", "<=", ":"))
+    number = rest[at + len(sign) :].strip()
+    if at < 0 or len(number) > MOST_DIGITS or not _LIMIT.fullmatch(number):
+        return None
+    subject, group = rest[:at].rstrip(), None
+    if subject.endswith("]"):
+        subject, opened, group = subject[:-1].rpartition("[")
+        if not opened or "]" in group:
+            return None
+        subject = subject.rstrip()
+    return (subject, group, sign, number + percent, untested) if subject else None
 
 
 def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Placer) -> None:
