@@ -14,13 +14,15 @@ import click
 import numpy as np
 
 from goldrank import ids
-from goldrank.cli.output import echo
+from goldrank.cli.output import echo, show
+from goldrank.data.table import note_sentences
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
 
 if TYPE_CHECKING:
     from goldrank.evaluation.inputs import Judgements
     from goldrank.measures import Measure
     from goldrank.measures.declare import Declaration
+    from goldrank.notes import Note
 
 MISSING_ZSCORE = -1000000.0
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -223,10 +225,13 @@ def _float(text: str) -> float:
     return float(found[0]) if found else 0.0
 
 
-def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
-    """What trec_eval would print, query by query and then the summary; `number` formats values."""
+def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None = None) -> Iterator[str]:
+    """What trec_eval would print, query by query and then the summary; `number` formats values.
+
+    `told` gets the notes on what was read, of which trec_eval says nothing.
+    """
     from goldrank import conventions, io
-    from goldrank.evaluation import pipeline
+    from goldrank.evaluation import footer, pipeline
     from goldrank.io import sources, trec
     from goldrank.measures.judged import grade_strings
 
@@ -248,6 +253,10 @@ def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
     tables = dict(pipeline.tables_of(placed, measures))
     placements = placed.placements
     answered = placements.answered
+    if told is not None:
+        numbers = footer.counts_of(placements, placed.counts)
+        how = rules.having(missing="zero" if settings.complete else "skip")
+        told += footer.notes_of(numbers, placed.counts, judgements.notes, placed.run, how, placements, {})
     chosen = np.ones(len(answered), bool) if settings.complete else answered.copy()
     if settings.only_query is not None:
         chosen &= np.array([query == settings.only_query for query in placements.queries], bool)
@@ -441,5 +450,7 @@ def command(
     settings = Arguments(*files, **options, summary=not quiet, only_query=debug.partition(".")[2] or None)
     # Files and programs get trec_eval's bytes; a terminal must not obey what is in an id.
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    for text in output(settings):
+    told: list[Note] = []
+    for text in output(settings, told=told):
         echo(text if is_terminal else ids.encode(text))
+    show(note_sentences(told), err=True)

@@ -40,6 +40,8 @@ OF_MEASURES = ("floor", "ceiling", "drop")
 SHARES = ("unjudged", "missing", "overlap")
 TESTS = ("randomization", "t")
 CORRECTIONS = ("holm", "bonferroni", "none")
+MOST_LINE = 10_000
+"""Characters of a line of a file with rules."""
 MOST_DIGITS = 400
 """Characters of a number in a rule."""
 
@@ -240,6 +242,8 @@ class Rules:
         """The rules of a TOML file."""
         try:
             text = Path(path).read_bytes().decode()
+            if any(len(line) > MOST_LINE for line in text.splitlines()):
+                raise tomllib.TOMLDecodeError(f"a line has more than {MOST_LINE:,} characters")
             data = tomllib.loads(text)
         except OSError as error:
             raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
