@@ -48,6 +48,18 @@ def echo(text: str | bytes, err: bool = False, styled: bool = False) -> None:
         raise GoldrankError(f"cannot be written: {reason}", where="standard output", hint=_ON_ERROR) from None
 
 
+def echo_all(texts: Iterable[str | bytes]) -> None:
+    """Many pieces, one after the other; from the first that standard output cannot take, all go to standard error."""
+    failure: GoldrankError | None = None
+    for text in texts:
+        try:
+            echo(text, err=failure is not None)
+        except GoldrankError as error:
+            failure = error
+    if failure is not None:
+        raise failure
+
+
 _ON_ERROR = "What belongs there is on standard error, above."
 
 

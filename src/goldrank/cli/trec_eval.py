@@ -14,7 +14,7 @@ import click
 import numpy as np
 
 from goldrank import ids
-from goldrank.cli.output import echo, show
+from goldrank.cli.output import echo, echo_all, show
 from goldrank.data.table import note_sentences
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
 
@@ -451,6 +451,5 @@ def command(
     # Files and programs get trec_eval's bytes; a terminal must not obey what is in an id.
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     told: list[Note] = []
-    for text in output(settings, told=told):
-        echo(text if is_terminal else ids.encode(text))
+    echo_all(text if is_terminal else ids.encode(text) for text in output(settings, told=told))
     show(note_sentences(told), err=True)
