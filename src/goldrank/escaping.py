@@ -25,6 +25,8 @@ _UNSAFE = re.compile(r"[^\n\t -~]")
 
 def show(text: str, limit: int = 60) -> str:
     """An id for people: control characters and undecodable bytes escaped, long ones shortened."""
+    if not isinstance(text, str):
+        text = repr(text)  # a mistake, which is about to be complained of
     if len(text) <= limit and text.isprintable():
         return text
     shown = "".join(map(_printable, text[: limit + 1]))

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from goldrank.errors import GoldrankError
+from goldrank.errors import GoldrankError, file_name
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes, *, make_folder: bool = False) -> None:
@@ -15,7 +15,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, make_folder: bo
 
     What is no file (a pipe, a device) is written to. `make_folder` makes the folder too.
     """
-    name = os.fsdecode(path)
+    name = file_name(path)
     try:
         if make_folder:
             Path(name).parent.mkdir(parents=True, exist_ok=True)

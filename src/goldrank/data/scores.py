@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank.errors import InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
+from goldrank.errors import (
+    InputError,
+    MeasureError,
+    NotMeasuredError,
+    OptionError,
+    as_list,
+    did_you_mean,
+    file_name,
+    one_of,
+)
 from goldrank.forking import check_polars
 from goldrank.notes import Note
 from goldrank.writing import write_whole
@@ -279,7 +288,7 @@ class Scores(Mapping[str, float]):
         """
         from goldrank.data.merging import merge
 
-        return merge(list(shards), run)
+        return merge(as_list(shards, "what is merged"), run)
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
         """(query, measure, value) for every value."""
@@ -453,7 +462,7 @@ def write_json(path: str | Path, data: Any) -> None:
 def read_json(path: str | Path) -> Any:
     """What a JSON file holds."""
     try:
-        return json.loads(Path(path).read_bytes())
+        return json.loads(Path(file_name(path)).read_bytes())
     except OSError as error:
         raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
     except (ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, format_value
-from goldrank.errors import BaselineError
+from goldrank.errors import BaselineError, file_name
 from goldrank.writing import write_whole
 
 BaselineLike: TypeAlias = "Baseline | Scores | str | int | Path"
@@ -145,7 +145,7 @@ class Baseline:
     @classmethod
     def load(cls, path: str | Path) -> Baseline:
         """Read a baseline file, and refuse one whose content is not what was written."""
-        where, made_by = str(path), f"A baseline is made by `{_SET}`."
+        where, made_by = file_name(path, "a baseline"), f"A baseline is made by `{_SET}`."
         try:
             data = json.loads(Path(path).read_bytes(), object_pairs_hook=_without_repeats)
         except OSError as error:

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.result import Settings
-from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, one_of
+from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, file_name, of_type, one_of
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
 
@@ -91,7 +91,7 @@ class Rule:
     @classmethod
     def parse(cls, text: str, where: Place | str | None = None) -> Rule:
         """The rule spelled by a line such as 'nDCG@10 >= 0.40' or 'AP: -1%'."""
-        spelled = _spelled(text)
+        spelled = _spelled(of_type(text, str, "a rule", "text"))
         if spelled is None:
             raise RuleError(
                 f"{ids.show(text)!r} is not a rule",
@@ -241,7 +241,7 @@ class Rules:
     def load(cls, path: str | Path) -> Rules:
         """The rules of a TOML file."""
         try:
-            text = Path(path).read_bytes().decode()
+            text = Path(file_name(path, "rules")).read_bytes().decode()
             if any(len(line) > MOST_LINE for line in text.splitlines()):
                 raise tomllib.TOMLDecodeError(f"a line has more than {MOST_LINE:,} characters")
             data = tomllib.loads(text)
@@ -249,7 +249,9 @@ class Rules:
             raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
         except UnicodeDecodeError as error:
             raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except GoldrankError:
+            raise
+        except (ValueError, RecursionError) as error:
             raise RuleError(f"is not TOML: {error}", where=str(path)) from None
         return cls.from_dict(data, name=str(path), text=text)
 
@@ -258,6 +260,7 @@ class Rules:
         cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Iterable[Rule] = ()
     ) -> Rules:
         """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
+        of_type(data, Mapping, "what holds the rules", "a table")
         lines = text.splitlines()
         place = partial(_place, name, lines)
         _check_keys(data, _TOP, "rules have", place)
@@ -327,7 +330,7 @@ def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Pl
     for key in table:
         if key not in known:
             hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
-            raise RuleError(f"{what} no key {ids.show(key)!r}", where=place(key), hint=hint)
+            raise RuleError(f"{what} no key {ids.show(str(key))!r}", where=place(str(key)), hint=hint)
 
 
 def _settings(data: Mapping[str, Any], place: Placer) -> Settings:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from goldrank.errors import OptionError, did_you_mean, whole_number
+from goldrank.errors import OptionError, did_you_mean, of_type, whole_number
 from goldrank.measures import parse
 
 DEFAULT_K = 10
@@ -114,6 +114,7 @@ def choose(
     """
     whole_number(k, "k", 1)
     if use_case is not None:
+        of_type(use_case, str, "use_case", f"one of: {', '.join(USE_CASES)}")
         return _for_use_case(use_case)
     given = {
         "find_all": find_all,
@@ -133,6 +134,7 @@ def choose(
                     f"it is not known: {question.text}",
                     hint=f"Give {at}=True or {at}=False, or a use case: {', '.join(USE_CASES)}.",
                 )
+            of_type(ask, Callable, "ask", "a function of a question")  # type: ignore[arg-type]
             answer = ask(question.text)
         answers.append((question.text, answer))
         at = question.yes if answer else question.no

@@ -5,6 +5,7 @@ What SQLite says is turned into errors that say what to do.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
-from goldrank.errors import HistoryError, OptionError
+from goldrank.errors import HistoryError, OptionError, file_name
 
 APPLICATION = 0x676F6C64
 """SQLite's application_id of these files: 'gold'."""
@@ -83,15 +84,15 @@ class HistoryFile:
     @classmethod
     def open(cls, path: str | Path, *, create: bool = False, read_only: bool = False) -> Self:
         """The history in a file; `create` makes the file if it is not there, `read_only` never writes to it."""
-        name = str(path)
+        name = file_name(path, "a history")
         if create and read_only:
             raise OptionError("a history cannot be created and read-only at once")
         file = Path(path)
-        if file.is_dir():
+        if os.path.isdir(name):
             raise HistoryError("is a folder, not a history", where=name)
-        if not create and not file.exists():
+        if not create and not os.path.exists(name):
             raise HistoryError("there is no history here", where=name, hint=_MAKE)
-        if file.is_file() and 0 < file.stat().st_size < 100:  # SQLite would take one byte for nothing
+        if os.path.isfile(name) and 0 < file.stat().st_size < 100:  # SQLite would take one byte for nothing
             raise HistoryError("is not an SQLite file, or all but its beginning is lost", where=name, hint=RECOVER)
         with translated_errors(name):
             connection = _connect(file, create, read_only)

@@ -14,7 +14,7 @@ from goldrank.data.blocks import BlockSource
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.errors import InputError, OptionError, file_name, one_of
 from goldrank.io import aliases, formats, objects, sources
 from goldrank.io.files import InputFiles, PartsRun, is_file, is_frame, is_spark, open_files
 from goldrank.io.sources import ByteSource
@@ -148,7 +148,7 @@ def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format:
 
 
 def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> None:
-    write_whole(path, formats.to_write(Path(path), format).implementation.dump(data))
+    write_whole(path, formats.to_write(Path(file_name(path)), format).implementation.dump(data))
 
 
 def as_qrels(given: types.QrelsLike, *, judgements: str = "error") -> Qrels:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Place, of_type
 from goldrank.io.compression import COMPRESSIONS, Compression, split_suffix
 from goldrank.io.scan import PAD, padded
 from goldrank.notes import Note
@@ -271,6 +271,9 @@ def open_source(given: Any) -> ByteSource:
     if isinstance(given, ByteSource):
         return given
     if not isinstance(given, str | os.PathLike):
+        if isinstance(given, type) or not callable(getattr(given, "read", None)):
+            hint = "Data in memory (dicts, lists, data frames) go to goldrank.evaluate as they are."
+            of_type(given, (), "what names a file", "a path or a binary stream", hint)
         label = getattr(given, "name", None)
         return _spool(getattr(given, "buffer", given), label if isinstance(label, str) else "<stream>")
     if os.fspath(given) == "-":

@@ -10,7 +10,7 @@ from typing import Any
 
 from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Table, entities, plain
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.measures import known
 from goldrank.report.charts import Chart, curves
@@ -111,6 +111,8 @@ def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> 
 
 def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDGETS) -> list[str]:
     """What has to be measured for `curves_of`."""
+    depths = [whole_number(k, "one of depths", 1) for k in as_list(depths, "depths")]
+    budgets = [whole_number(n, "one of budgets", 1) for n in as_list(budgets, "budgets")]
     if not depths and not budgets:
         raise OptionError("neither depths nor budgets are given")
     return [

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 
 from goldrank import ids
 from goldrank.data.run import Run
-from goldrank.errors import InputError, one_of
+from goldrank.errors import InputError, as_list, one_of
 from goldrank.io import objects
 from goldrank.io.items import FAILED
 from goldrank.io.text_values import retrieved_text
@@ -47,7 +47,7 @@ class Retrieved(Sequence[Mapping[str, Any]]):
     """
 
     def __init__(self, records: Sequence[Mapping[str, Any]], name: str = "retrieved") -> None:
-        self._records = list(records)
+        self._records = as_list(records, "records", Mapping, "mappings")
         self.name = name
 
     @overload
