@@ -15,6 +15,8 @@ from typing import TypeVar
 from goldrank.escaping import log_line
 
 Value = TypeVar("Value")
+PLACE_LIMIT = 500
+"""Characters of a place in a message."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class GoldrankError(Exception):
     def __str__(self) -> str:
         """Two lines at most, safe for any terminal and log: names and ids in them may be anybody's."""
         what = self.what if isinstance(self.what, str) else repr(self.what)
-        text = log_line(f"{self.where}: {what}" if self.where else what)
+        where = f"{log_line(str(self.where), PLACE_LIMIT)}: " if self.where else ""
+        text = where + log_line(what) if where else log_line(what)
         return f"{text}\n  {log_line(self.hint)}" if self.hint else text
 
 
@@ -135,7 +138,7 @@ def whole_number(value: object, what: str, least: int = 0, most: int | None = No
     if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
         return value
     limits = f"from {least:,}" + (f" to {most:,}" if most is not None else "")
-    raise OptionError(f"{what} is {value!r}; it must be a whole number {limits}")
+    raise OptionError(f"{what} is {value!r:.80}; it must be a whole number {limits}")
 
 
 def one_of(value: object, allowed: Iterable[str], what: str) -> str:
@@ -145,4 +148,4 @@ def one_of(value: object, allowed: Iterable[str], what: str) -> str:
         return value
     listed = ", ".join(words)
     hint = did_you_mean(str(value), words)
-    raise OptionError(f"{what} is {value!r}; it must be one of: {listed}", hint=hint)
+    raise OptionError(f"{what} is {value!r:.80}; it must be one of: {listed}", hint=hint)

@@ -185,10 +185,11 @@ def matcher_agreement(
     >>> matcher_agreement(labels, "exact")["exact"].confusion
     Confusion(both=0, matcher_only=0, label_only=2, neither=1)
     """
-    if not 0 < level < 1:
+    whole_number(seed, "seed")
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError(f"level is {level!r}; it must be between 0 and 1", hint="0.95 is usual.")
     whole_number(folds, "folds", 2)
-    whole_number(samples, "samples", 1)
+    whole_number(samples, "samples", 1, 10_000_000)
     alone = isinstance(matchers, str | Matcher) or callable(matchers)
     given: list[Any] = [matchers] if alone else as_list(matchers, "matchers")  # type: ignore[arg-type]
     rules = [as_matcher(matcher) for matcher in given]
