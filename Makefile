@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .lowest
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
-.PHONY: help demo test check lint bench docs clean
+.PHONY: help demo test check lint lowest bench docs clean
 
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +25,10 @@ lint: $(VENV)/.lint  ## Check style and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+lowest: $(LOWEST)/.made  ## Run the fast tests with the lowest versions that pyproject.toml allows.
+	GOLDRANK_QUICK=1 PYTHONPATH=src $(LOWEST)/bin/python -m pytest -n auto -m "not slow" -p no:cacheprovider \
+		$(foreach path,$(SLOW_TO_IMPORT) tests/docs,--ignore $(path))
+
 bench: $(VENV)/.demo  ## Compare speed and memory with other tools; writes benchmarks/RESULTS.md.
 	$(BIN)/python benchmarks/run.py
 
@@ -31,12 +36,21 @@ docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py
 
 clean:  ## Remove what the other targets made.
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor src/goldrank/_native.*.so
+	rm -rf $(VENV) $(LOWEST) dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
+	rm -f src/goldrank/_native.*.so
 
 $(VENV)/.demo: pyproject.toml build_native.py src/goldrank/_native.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(LOWEST)/.made: pyproject.toml
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHON) .ci/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet -r $(LOWEST)/lowest.txt pytest pytest-randomly pytest-xdist hypothesis \
+		pandas pyarrow duckdb statsmodels scikit-learn rouge rouge-score ir_measures
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo

@@ -16,13 +16,16 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-_GROUND = ("errors", "ids", "notes", "conventions", "types", "waiting", "native")
+_GROUND = (*("escaping", "errors", "ids", "notes", "conventions", "types", "writing", "forking", "waiting", "native"),)
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
-    "errors": (),
-    "ids": ("errors",),
+    "escaping": (),
+    "errors": ("escaping",),
+    "ids": ("errors", "escaping"),
     "notes": ("errors", "ids"),
+    "writing": ("errors",),
+    "forking": ("errors",),
     "conventions": ("errors",),
     "waiting": (),
     "native": (),

@@ -7,8 +7,16 @@ code that the command line returns for it.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
+
+from goldrank.escaping import log_line
+
+Value = TypeVar("Value")
+PLACE_LIMIT = 500
+"""Characters of a place in a message."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,11 @@ class GoldrankError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text}\n  {self.hint}" if self.hint else text
+        """Two lines at most, safe for any terminal and log: names and ids in them may be anybody's."""
+        what = self.what if isinstance(self.what, str) else repr(self.what)
+        where = f"{log_line(str(self.where), PLACE_LIMIT)}: " if self.where else ""
+        text = where + log_line(what) if where else log_line(what)
+        return f"{text}\n  {log_line(self.hint)}" if self.hint else text
 
 
 class InputError(GoldrankError, ValueError):
@@ -96,8 +107,30 @@ class MemoryLimitError(GoldrankError):
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint for a mistyped word, or None when nothing is near."""
     by_folded = {name.casefold(): name for name in known}
+    word = word if isinstance(word, str) else repr(word)
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f"Did you mean {by_folded[near[0]]}?" if near else None
+
+
+def of_type(value: Value, kinds: type | tuple[type, ...], what: str, wanted: str, hint: str | None = None) -> Value:
+    """`value` if it is of one of the kinds, else an `InputError` that says what it is and what it must be."""
+    if isinstance(value, kinds):
+        return value
+    kind = f"the type {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
+    raise InputError(f"{what} is {kind}, not {wanted}", hint=hint)
+
+
+def file_name(value: object, what: str = "a file") -> str:
+    """The text of a path, else an `InputError`."""
+    return os.fsdecode(of_type(value, (str, os.PathLike), f"what names {what}", "text or a path"))  # type: ignore[arg-type]
+
+
+def as_list(value: Iterable[Value], what: str, kinds: type = object, wanted: str = "") -> list[Value]:
+    """The things of a list or of anything that has some in order, all of one of the kinds; else an `InputError`."""
+    unordered = isinstance(value, str | bytes | set | frozenset) or not isinstance(value, Iterable)
+    if unordered or isinstance(value, type):
+        of_type(value, (), what, f"a list{f' of {wanted}' if wanted else ''}")
+    return [of_type(each, kinds, f"one of {what}", wanted) for each in value]
 
 
 def whole_number(value: object, what: str, least: int = 0, most: int | None = None) -> int:
@@ -105,7 +138,7 @@ def whole_number(value: object, what: str, least: int = 0, most: int | None = No
     if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
         return value
     limits = f"from {least:,}" + (f" to {most:,}" if most is not None else "")
-    raise OptionError(f"{what} is {value!r}; it must be a whole number {limits}")
+    raise OptionError(f"{what} is {value!r:.80}; it must be a whole number {limits}")
 
 
 def one_of(value: object, allowed: Iterable[str], what: str) -> str:
@@ -115,4 +148,4 @@ def one_of(value: object, allowed: Iterable[str], what: str) -> str:
         return value
     listed = ", ".join(words)
     hint = did_you_mean(str(value), words)
-    raise OptionError(f"{what} is {value!r}; it must be one of: {listed}", hint=hint)
+    raise OptionError(f"{what} is {value!r:.80}; it must be one of: {listed}", hint=hint)

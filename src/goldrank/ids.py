@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from numbers import Integral
 
 from goldrank.errors import InputError
+from goldrank.escaping import show as show
 
 MAX_ID_BYTES = 65_536
 
@@ -98,14 +99,6 @@ def kinds_differ(ours: str, theirs: str) -> tuple[str, str, str] | None:
         if set(kinds) == {"int", "str"}:
             return what, *kinds
     return None
-
-
-def show(text: str, limit: int = 60) -> str:
-    """An id for people: control characters and undecodable bytes escaped, long ones shortened."""
-    if len(text) <= limit and text.isprintable():
-        return text
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: limit + 1])
-    return shown if len(text) <= limit else shown[:limit] + "..."
 
 
 def other_forms(text: str) -> set[str]:

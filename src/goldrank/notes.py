@@ -13,6 +13,8 @@ from typing import Any
 from goldrank import ids
 
 MOST_SAMPLES = 3
+MOST_WORDS = 2_000
+"""Characters of a note."""
 
 Facts = Mapping[str, Any]
 
@@ -89,7 +91,7 @@ class Note:
             facts["share"] = facts["part"] / facts["whole"]
         words = self.kind.one if self.kind.one and facts.get("count") == 1 else self.kind.words
         told = words.format(**facts) if isinstance(words, str) else words(facts)
-        return f"{self.about}: {told}" if self.about else told
+        return ids.show(f"{self.about}: {told}" if self.about else told, MOST_WORDS)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for saved files. `words` are there for people; reading makes them anew."""

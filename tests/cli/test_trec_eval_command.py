@@ -62,7 +62,7 @@ def test_every_digit(arguments, file, data, monkeypatch):
 
     monkeypatch.chdir(data)
     original = module.output
-    monkeypatch.setattr(module, "output", lambda settings: original(settings, "%.17g"))
+    monkeypatch.setattr(module, "output", lambda settings, told: original(settings, "%.17g", told))
     ours = [line for line in output(arguments).decode().splitlines() if not line.startswith("rbp ")]
     theirs = [line for line in expected(file).decode().splitlines() if not line.startswith("rbp ")]
     assert ours == theirs
@@ -190,3 +190,22 @@ def test_help_explains_measures():
 def test_the_group_knows_it(small, capfd):
     assert run(["trec_eval", "-m", "map", "qrels", "run"]) == 0
     assert capfd.readouterr().out == "map                   \tall\t0.5556\n"
+
+
+def test_notes_go_to_standard_error(tmp_path, capsysbinary):
+    """The output is trec_eval's to the byte; what it says nothing of is on standard error."""
+    (tmp_path / "q").write_bytes(b"#q0 0 d 1\n# a comment\nq1 0 d1 1\nq2 0 d1 1\n\n")
+    (tmp_path / "r").write_bytes(b"q1 Q0 d1 1 2.0 t\n#q2 Q0 d1 1 2.0 t\nq3 Q0 d1 1 2.0 t\nq1 Q0 d2 2 2.0 t more\n")
+    assert run(["trec_eval", "-q", "-m", "P.1", str(tmp_path / "q"), str(tmp_path / "r")]) == 0
+    out, err = capsysbinary.readouterr()
+    assert out == b"P_1                   \tq1\t0.0000\nP_1                   \tall\t0.0000\n"
+    said = err.decode()
+    for words in (
+        "! qrels: comment lines that look like data (an id must not start with #): 1",
+        "qrels: comment lines: 2",
+        "run: comment lines that look like data",
+        "1 of 2 judged queries are not in the run, left out of the mean: 'q2'",
+        "1 query of the run is not judged and was left out: 'q3'",
+        "1 judged document is tied",
+    ):
+        assert words in said

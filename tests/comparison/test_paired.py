@@ -1,5 +1,6 @@
 """Tests, intervals and effect sizes against scipy, full enumeration and simulation."""
 
+import inspect
 import itertools
 import math
 
@@ -59,7 +60,9 @@ def test_sampled_p_value_is_never_zero():
 @pytest.mark.parametrize(("method", "ours"), [("percentile", "percentile"), ("BCa", "bca")])
 def test_bootstrap_intervals_equal_scipy(method, ours):
     d = differences(3, 80)
-    theirs = stats.bootstrap((d,), np.mean, n_resamples=2_000, method=method, rng=np.random.default_rng(42))
+    named = "rng" if "rng" in inspect.signature(stats.bootstrap).parameters else "random_state"  # before scipy 1.15
+    same = {named: np.random.default_rng(42)}
+    theirs = stats.bootstrap((d,), np.mean, n_resamples=2_000, method=method, **same)
     resampled = np.sort(paired.bootstrap_means(d[None, :], 2_000, np.random.default_rng(42))[0])
     found = paired.percentile_interval(resampled) if ours == "percentile" else paired.bca_interval(resampled, d)
     assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval), rel=1e-9)

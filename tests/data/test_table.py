@@ -10,13 +10,13 @@ from goldrank.data.table import (
     Sentence,
     Table,
     display_width,
-    escape_ci,
     facts,
     html,
     note_sentences,
     notebook_html,
     plain,
 )
+from goldrank.escaping import log_line
 from goldrank.notes import Note
 from goldrank.report import latex, markdown, separated
 
@@ -124,8 +124,8 @@ def test_no_cell_leaves_its_line_or_acts():
 
 
 def test_build_servers_see_no_command():
-    assert escape_ci("::error::x") == r"\x3a:error::x"
-    assert escape_ci("a::b") == "a::b"
+    assert log_line("::error::x") == r"\x3a:error::x"
+    assert log_line("a::b") == "a::b"
 
 
 def test_warnings_come_first_and_look_different():

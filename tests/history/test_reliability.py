@@ -1,10 +1,14 @@
 """What may happen to a history: killed writers, full disks, other writers, damage. Nothing acknowledged is lost."""
 
+import hashlib
 import os
 import random
+import sqlite3
+import struct
 import subprocess
 import sys
 import textwrap
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +17,7 @@ from made_up_scores import make
 
 from goldrank import GoldrankError, History
 from goldrank.errors import HistoryError
+from goldrank.history.record import record_digest
 
 HERE = Path(__file__).parent
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parents[1] / "src"), str(HERE.parent)])}
@@ -302,3 +307,98 @@ def test_sound_records_can_be_saved_from_a_damaged_file(filled):
     assert [record.id for record in records] == [1, 3]
     assert len(troubles) == 1
     assert "record 2" in str(troubles[0])
+
+
+# Files that somebody made to do harm.
+
+
+def forge(path, *statements):
+    """Change a history by hand; its hashes are made anew where a test needs that."""
+    with sqlite3.connect(path) as db:
+        for statement, *values in statements:
+            db.execute(statement, *values)
+    db.close()
+
+
+PEAK = """
+import resource, sys
+from goldrank import GoldrankError, History
+try:
+    with History.open(sys.argv[1], read_only=True) as history:
+        history.check()
+except GoldrankError as error:
+    print(error)
+print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_bombs_are_not_unpacked(tmp_path):
+    """Ids of 2 GB and values of 1 GB in a few MB, with the hashes that belong to them."""
+    pytest.importorskip("resource")
+    for which in ("ids", "values"):
+        path = tmp_path / f"{which}.db"
+        with History.open(path, create=True) as history:
+            history.record(make(np.ones(3)), label="main")
+        if which == "ids":
+            packer, digest, parts = zlib.compressobj(9), hashlib.sha256(), []
+            for piece in (b'["', *[b"a" * (1 << 24)] * 128, b'"]'):
+                digest.update(piece)
+                parts.append(packer.compress(piece))
+            bomb = b"".join([*parts, packer.flush()])
+            forge(
+                path,
+                ("UPDATE query_set SET ids = ?, sha256 = ?", (bomb, digest.digest())),
+                ("UPDATE record SET query_set = ?", (digest.digest(),)),
+            )
+            with sqlite3.connect(path) as db:
+                row = db.execute("SELECT time, label, query_set, queries, details FROM record").fetchone()
+                columns = db.execute(
+                    "SELECT position, kind, measure, summary, average, higher_is_better, sha256 FROM value"
+                ).fetchall()
+                db.execute("UPDATE record SET digest = ?", (record_digest(*row, columns),))
+            db.close()
+        else:
+            head = struct.pack("<BBII", 1, 0, 1 << 27, 1 << 27)
+            forge(path, ("UPDATE value SET per_query = ?", (head + zlib.compress(bytes(1 << 30), 9),)))
+        said, peak = python(PEAK, path).stdout.split("peak")
+        assert "damaged" in said, said
+        assert int(peak) < 400, f"{which}: {peak} MB"
+
+
+def test_ids_that_compress_too_well_are_still_read(tmp_path):
+    """What is recorded can be read, however alike the ids are."""
+    ids = tuple(f"{'a' * 60_000}{i}" for i in range(300))
+    with History.open(tmp_path / "h.db", create=True) as history:
+        record = history.record(make(np.ones(300), queries=ids))
+        assert history.scores(record).queries == ids
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW more AS SELECT 1",
+        "CREATE TRIGGER more AFTER INSERT ON record BEGIN DELETE FROM record; END",
+        "CREATE TABLE more (x, y GENERATED ALWAYS AS (zeroblob(1000000000)))",
+    ],
+)
+def test_tables_of_others_are_refused(tmp_path, statement):
+    path = tmp_path / "h.db"
+    with History.open(path, create=True) as history:
+        history.record(make(np.ones(3)))
+    forge(path, (statement,))
+    for how in ({"read_only": True}, {}):
+        with pytest.raises(HistoryError, match="none that a history has"):
+            History.open(path, **how)
+
+
+def test_rows_without_end_are_refused(tmp_path):
+    """A view in place of a table would never end."""
+    path = tmp_path / "h.db"
+    with History.open(path, create=True) as history:
+        history.record(make(np.ones(3)))
+    endless = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS records, i AS baselines FROM n"
+    )
+    forge(path, ("DROP TABLE total",), (f"CREATE VIEW total AS {endless}",))
+    with pytest.raises(HistoryError, match="none that a history has"):
+        History.open(path)

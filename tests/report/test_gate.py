@@ -131,7 +131,7 @@ def test_errors_have_reports_too():
     (suite,) = ElementTree.fromstring(render(verdict, "junit").encode())
     assert suite.get("errors") == "1"
     assert "broken" in suite[0].find("error").get("message")
-    assert render(verdict, "github") == "::error title=goldrank gate::broken%0A::x%0A  mend it\n"
+    assert render(verdict, "github") == "::error title=goldrank gate::broken\\n::x%0A  mend it\n"
     assert json.loads(render(verdict, "json"))["status"] == "error"
     assert "⚠️" in render(verdict, "markdown")
     assert render(verdict, "text").startswith("ERROR")

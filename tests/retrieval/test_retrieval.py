@@ -398,7 +398,7 @@ def test_failures_are_saved_too(tmp_path):
     assert "ä" in (tmp_path / "r.jsonl").read_text(encoding="utf-8")
     with pytest.raises(InputError, match=r"r\.jsonl:2: retrieving for query '2' failed"):
         list(items(tmp_path / "r.jsonl"))
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(goldrank.GoldrankError, match="cannot be written"):
         found.save(tmp_path / "no" / "r.jsonl")
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 from importlib import import_module
 
 import click
 
 from goldrank import __version__, native
-from goldrank.cli.output import echo
+from goldrank.cli.output import echo, say
 from goldrank.errors import GoldrankError, did_you_mean
 
 COMMANDS = {
@@ -68,9 +70,51 @@ def group() -> None:
     """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""
 
 
+class Terminated(BaseException):
+    """A signal asked the process to end: everything unwinds, so that no temporary file stays."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the command and exit: 0 fine, 1 findings of a gate, 2 bad usage or input, 3 trouble with a history."""
-    sys.exit(run(args))
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
+            with contextlib.suppress(ValueError):  # not in the main thread
+                signal.signal(number, _end)
+    code = run(args)
+    _flush()
+    sys.exit(code)
+
+
+def _end(number: int, frame: object) -> None:
+    raise Terminated(number)
+
+
+def _flush() -> None:
+    """Write out what is left; what cannot be written was complained about, and Python shall not do so again."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                os.close(nowhere)
+
+
+def _show_usage_error(error: click.ClickException) -> None:
+    """click's message; what it quotes of the command line may hold anything, such as names of files."""
+    context: click.Context | None = getattr(error, "ctx", None)
+    if context is not None:
+        echo(context.get_usage(), err=True)
+        if context.command.get_help_option(context) is not None:
+            echo(f"Try '{context.command_path} {context.help_option_names[0]}' for help.\n", err=True)
+    say(f"Error: {error.format_message()}")
 
 
 def run(args: list[str] | None = None) -> int:
@@ -81,23 +125,31 @@ def run(args: list[str] | None = None) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.show()
+        _show_usage_error(error)
         return 2
     except GoldrankError as error:
         echo(f"goldrank: {error}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 130
+    except Terminated as signalled:
+        return 128 + signalled.number
     except SystemExit:
         # click's way of saying that whoever read our output has gone, as `head` does.
         return 0
     except MemoryError:
         echo("goldrank: out of memory", err=True)
         return 2
+    except OSError as error:
+        if os.environ.get("GOLDRANK_TRACEBACK"):
+            raise
+        where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+        say(f"goldrank: {where}{error.strerror or error}")
+        return 2
     except Exception as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
-        echo(f"goldrank: internal error: {type(error).__name__}: {error}", err=True)
+        say(f"goldrank: internal error: {type(error).__name__}: {error}")
         echo("  This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it.", err=True)
         return 2
     return code if isinstance(code, int) else 0

@@ -8,7 +8,7 @@ import click
 
 from goldrank.cli.inputs import key_values
 from goldrank.cli.options import choice_option, fields_option
-from goldrank.cli.output import echo, show
+from goldrank.cli.output import echo, echo_form, show
 from goldrank.match.matcher import NAMES
 from goldrank.report.matchers import WRITERS
 
@@ -59,7 +59,7 @@ def command(
     if output == "table":
         show(parts(found))
     else:
-        echo(render(found, output))
+        echo_form(render(found, output), output)
         show(note_sentences(found.notes), err=True)
     for result in found if count else ():
         echo("\n" + describe_disagreements(result, count), err=output != "table")

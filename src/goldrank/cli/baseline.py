@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import Any
 
 import click
@@ -54,8 +54,8 @@ def set_(
         raise click.UsageError("give QRELS and RUN, or with --db a --record")
     old: Baseline | None = None
     if db is None:
-        old = Baseline.load(baseline) if Path(baseline).exists() else None
-    elif Path(db).exists():
+        old = Baseline.load(baseline) if os.path.exists(baseline) else None
+    elif os.path.exists(db):
         with History.open(db, read_only=True) as history:
             is_set = baseline in history.baselines()
         old = Baseline.of(baseline, db) if is_set else None

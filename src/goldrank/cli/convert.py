@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.output import echo
+from goldrank.cli.output import say
 
 
 @click.command()
@@ -20,8 +20,8 @@ def command(source: str, target: str, is_qrels: bool, from_format: str | None, t
     if is_qrels:
         qrels = io.read_qrels(source, format=from_format)
         io.write_qrels(qrels, target, format=to_format)
-        echo(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements", err=True)
+        say(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements")
     else:
         run = io.read_run(source, format=from_format)
         io.write_run(run, target, format=to_format)
-        echo(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents", err=True)
+        say(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from goldrank.cli.output import show
@@ -16,13 +14,13 @@ def command(write: str | None) -> None:
     from goldrank import demo, evaluate, io
     from goldrank.data.table import Sentence
     from goldrank.report.demo import DEFAULT, parts
+    from goldrank.writing import new_folder
 
     data, runs = demo.load(), demo.runs()
     scores = evaluate(data["qrels"], runs, DEFAULT)
     following = "Next:  goldrank demo --write demo  and  goldrank eval demo/household.qrels demo/bm25.run"
     if write:
-        folder = Path(write)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = new_folder(write)
         io.write_qrels(data["qrels"], folder / "household.qrels")
         for name, run in runs.items():
             io.write_run(io.as_run(run, name=name), folder / f"{name}.run")

@@ -9,7 +9,7 @@ import click
 
 from goldrank.cli.inputs import open_runs
 from goldrank.cli.options import file_option, format_option, policy_options
-from goldrank.cli.output import show, write
+from goldrank.cli.output import deliver, show, write
 
 
 @click.command()
@@ -42,6 +42,5 @@ def command(
 
     old, new = open_runs((before, after), policies, run_format).values()
     changes = diff(qrels, old, new, measure, k=k, names=(old.name, new.name), **policies)
-    if json_file:
-        write(json_file, json.dumps(changes.to_dict()) + "\n")
-    show(parts(changes, count), WIDTH)
+    files = [lambda: write(json_file, json.dumps(changes.to_dict()) + "\n")] if json_file else []
+    deliver(*files, lambda: show(parts(changes, count), WIDTH))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -16,7 +17,7 @@ from goldrank.cli.options import (
     memory_option,
     policy_options,
 )
-from goldrank.cli.output import echo, show, write
+from goldrank.cli.output import deliver, echo_form, show, write
 from goldrank.data.scores import Scores
 from goldrank.report.scores import WRITERS, notes, parts, render
 
@@ -77,11 +78,12 @@ def command(
             scores = list(evaluate(judged, opened, measures or None, **options).values())
     if save and len(scores) > 1:
         raise click.UsageError("--save takes one run")
+    files: list[Callable[[], object]] = []
     if save:
-        scores[0].save(save)
+        files.append(partial(scores[0].save, save))
     if by_query_file:
-        write(by_query_file, render(scores, "csv", by_query=True))
-    show_scores(scores, output, by_query)
+        files.append(lambda: write(by_query_file, render(scores, "csv", by_query=True)))
+    deliver(*files, lambda: show_scores(scores, output, by_query))
 
 
 def show_scores(scores: Sequence[Scores], form: str, by_query: bool) -> None:
@@ -89,5 +91,5 @@ def show_scores(scores: Sequence[Scores], form: str, by_query: bool) -> None:
     if form == "table":
         show(parts(scores, by_query))
     else:
-        echo(render(scores, form, by_query))
+        echo_form(render(scores, form, by_query), form)
         show(notes(scores), err=True)

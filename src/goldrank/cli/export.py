@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from goldrank.cli.options import db_option, file_option
-from goldrank.cli.output import echo
+from goldrank.cli.output import say
 
 
 @click.command()
@@ -26,8 +26,8 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
 
     with History.open(db, read_only=True) as history:
         written, troubles = export(history, output, label=label, by_query=not summaries)
-    echo(f"{output}: {count(written, 'record')}", err=True)
+    say(f"{output}: {count(written, 'record')}")
     if troubles:
         for trouble in troubles:
-            echo(f"left out: {trouble.what}", err=True)
+            say(f"left out: {trouble.what}")
         raise HistoryError("what was left out is damaged", where=db, hint=RECOVER)

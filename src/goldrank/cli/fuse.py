@@ -8,7 +8,7 @@ import click
 
 from goldrank.cli.inputs import open_qrels, open_runs
 from goldrank.cli.options import choice_option, explained, file_option, format_option, policy_options, seed_option
-from goldrank.cli.output import echo, show_comparison
+from goldrank.cli.output import deliver, echo, say, show_comparison
 from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 
 
@@ -56,7 +56,8 @@ def command(
         )
         fused = tuned.run
         chosen = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(opened, tuned.weights, strict=True))
-        echo(f"Weights by all queries: {chosen}. Each query below was fused with weights from the other folds.\n")
+        say(f"Weights by all queries: {chosen}.", err=False)
+        echo("Each query below was fused with weights from the other folds.\n")
     else:
         fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k)
     name = "fused" if "fused" not in opened else "fused run"
@@ -64,9 +65,8 @@ def command(
     best = max(alone, key=lambda run: next(iter(alone[run].mean.values())))
     everything = {**opened, name: fused.renamed(name)}
     result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
-    if output:
-        write_run(fused, output)
-    show_comparison(result, {})
+    files = [lambda: write_run(fused, output)] if output else []
+    deliver(*files, lambda: show_comparison(result, {}))
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 
 from goldrank.cli.inputs import once, open_qrels, open_run, progress
 from goldrank.cli.options import explained, file_option, policy_options
-from goldrank.cli.output import echo, show, write
+from goldrank.cli.output import deliver, echo, echo_form, show, write
 from goldrank.errors import GoldrankError
 from goldrank.report.gate import ENDINGS, FORMS
 
@@ -109,10 +110,11 @@ def _write(verdict: Any, files: Sequence[tuple[str, str]], forms: Sequence[str])
     from goldrank.report import WIDTH
     from goldrank.report.gate import parts, render
 
-    for form, path in files:
-        write(path, render(verdict, form))
-    for form in forms:
+    def printed(form: str) -> None:
         if form == "text":
             show(parts(verdict), WIDTH)
         else:
-            echo(render(verdict, form))
+            echo_form(render(verdict, form), form)
+
+    writing = [lambda form=form, path=path: write(path, render(verdict, form)) for form, path in files]
+    deliver(*(partial(printed, form) for form in forms), *writing)

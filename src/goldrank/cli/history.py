@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from goldrank.cli.options import db_option, file_option
-from goldrank.cli.output import echo, show, write
+from goldrank.cli.output import deliver, say, show, write
 
 
 @click.command()
@@ -38,10 +40,14 @@ def command(
             trend_lines(history, measure, label=label, limit=limit, alpha=alpha) for measure in measures or (None,)
         ]
         baselines = history.baselines()
-    show(trend.parts(found, baselines, alpha), WIDTH)
+    files: list[Callable[[], object]] = []
     if html_file:
-        write(html_file, trend.page(found, baselines, alpha))
-        echo(f"written: {html_file}", err=True)
+        files.append(lambda: _write(html_file, trend.page(found, baselines, alpha)))
     if svg_file:
-        write(svg_file, trend.chart(found[0]).alone())
-        echo(f"written: {svg_file}", err=True)
+        files.append(lambda: _write(svg_file, trend.chart(found[0]).alone()))
+    deliver(lambda: show(trend.parts(found, baselines, alpha), WIDTH), *files)
+
+
+def _write(path: str, text: str) -> None:
+    write(path, text)
+    say(f"written: {path}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
@@ -63,7 +63,7 @@ def once(paths: Sequence[str]) -> None:
 def named_file(text: str) -> tuple[str | None, str]:
     """The name and the path of NAME=FILE, or of FILE alone. A file that has such a name is a FILE."""
     name, sign, path = text.partition("=")
-    return (name, path) if sign and name and not Path(text).exists() else (None, text)
+    return (name, path) if sign and name and not os.path.exists(text) else (None, text)
 
 
 def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:

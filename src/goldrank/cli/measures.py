@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.output import echo, show
+from goldrank.cli.output import echo_form, show
 
 
 @click.command()
@@ -17,7 +17,7 @@ def command(name: str | None, as_json: bool) -> None:
 
     if name is None:
         if as_json:
-            echo(measures.listed_json())
+            echo_form(measures.listed_json(), "json")
         else:
             show(measures.listed())
         return
@@ -27,6 +27,6 @@ def command(name: str | None, as_json: bool) -> None:
     except ValueError:
         declared = parse(f"{bare}@10").declaration
     if as_json:
-        echo(measures.page_json(declared))
+        echo_form(measures.page_json(declared), "json")
     else:
         show(measures.page(declared))

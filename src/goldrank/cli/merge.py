@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from goldrank.cli.options import file_option
-from goldrank.cli.output import show
+from goldrank.cli.output import deliver, show
 
 
 @click.command()
@@ -21,6 +21,5 @@ def command(scores: tuple[str, ...], output: str | None, name: str | None) -> No
     from goldrank.data.scores import Scores
 
     merged = Scores.merge([Scores.load(path) for path in scores], run=name)
-    if output:
-        merged.save(output)
-    show(score_parts([merged]))
+    files = [lambda: merged.save(output)] if output else []
+    deliver(*files, lambda: show(score_parts([merged])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,20 @@ import click
 
 from goldrank.cli.inputs import once, open_qrels, open_runs, progress
 from goldrank.cli.options import db_option, format_option, measures_option, policy_options
-from goldrank.cli.output import echo, show
+from goldrank.cli.output import say, show
 
 
 @click.command()
 @click.argument("inputs", metavar="SCORES... | QRELS RUN...", nargs=-1, required=True)
 @db_option
 @click.option("--label", help="The line of records it belongs to, such as main. Default: the run's name.")
-@click.option("--commit", default="", metavar="HASH|auto", help="The commit that was measured; auto asks git.")
-@click.option("--branch", default="", help="The branch; --commit auto asks git for it too.")
+@click.option(
+    "--commit",
+    default="",
+    metavar="HASH|auto",
+    help="The commit that was measured; auto reads the one that is checked out.",
+)
+@click.option("--branch", default="", help="The branch; --commit auto reads it too.")
 @click.option("--note", default="", help="A remark.")
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="A tag; may be repeated.")
 @click.option("--criteria", default="", help='The rules by which relevance was judged, such as "relevance rules v3".')
@@ -68,12 +72,12 @@ def command(
             record = history.record(
                 scores, label=name, commit=commit, branch=branch or asked, note=note, tags=tags, criteria=criteria
             )
-            echo(f"recorded as {record.id} ({name}) in {db}", err=True)
+            say(f"recorded as {record.id} ({name}) in {db}")
             if baseline is not None:
                 history.set_baseline(baseline, record.id)
-                echo(f"baseline {baseline} is record {record.id}", err=True)
+                say(f"baseline {baseline} is record {record.id}")
             if to_mlflow:
-                echo(f"logged to MLflow as run {mlflow_runs.log(scores, record)}", err=True)
+                say(f"logged to MLflow as run {mlflow_runs.log(scores, record)}")
 
 
 def _scores(inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any) -> list[Any]:
@@ -111,28 +115,17 @@ def _line(label: str | None, run: str, several: bool) -> str:
     return f"{label}/{name}" if label else f"run {name}" if name.isdigit() else name
 
 
-def git_says(*arguments: str) -> tuple[str, str]:
-    """What git answers in the current folder, or an empty text and the reason."""
-    try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, errors="replace")  # noqa: S603, S607
-    except FileNotFoundError:
-        return "", "git is not installed"
-    except (OSError, subprocess.SubprocessError) as error:
-        return "", f"git does not answer ({type(error).__name__})"
-    if done.returncode:
-        return "", (done.stderr.strip().splitlines() or ["git failed"])[0]
-    return done.stdout.strip(), ""
-
-
 def commit_and_branch(commit: str) -> tuple[str, str]:
-    """The commit to record, with git's answer for 'auto', and its branch; if git fails, that is said and not fatal."""
+    """The commit to record and its branch, which 'auto' reads from git's files; if it cannot, that is not fatal."""
+    from goldrank.errors import HistoryError
+    from goldrank.history.commit import read_commit
+
     if commit != "auto":
         return commit, ""
-    found, trouble = git_says("rev-parse", "HEAD")
-    if trouble:
-        echo(f"no commit is recorded: {trouble}", err=True)
+    try:
+        found, branch = read_commit()
+    except HistoryError as error:
+        say(f"no commit is recorded: {error}")
         return "", ""
-    changed, _ = git_says("status", "--porcelain", "--untracked-files=no")
-    branch, _ = git_says("rev-parse", "--abbrev-ref", "HEAD")
-    # A dirty tree is another state than the commit's; git's own describe marks it the same way.
-    return found + ("-dirty" if changed else ""), "" if branch == "HEAD" else branch
+    say(f"commit {found[:12]} is recorded; whether files were changed since is not known: git was not run")
+    return found, branch

@@ -24,6 +24,6 @@ def command(record: str, by_query: bool, as_json: bool, db: str) -> None:
         scores = history.scores(found)
         names = [name for name, number in history.baselines().items() if number == found.id]
     if as_json:
-        output.echo(report.render([scores], "json", by_query=True))
+        output.echo_form(report.render([scores], "json", by_query=True), "json")
     else:
         output.show([trend.about(found, names), *report.parts([scores], by_query)])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import key_values, named_file, once, watching
 from goldrank.cli.options import choice_option, convention_option, explained, fields_option, file_option
-from goldrank.cli.output import echo, show, show_itself, write
+from goldrank.cli.output import deliver, echo, show, show_itself, write
 from goldrank.conventions import POLICIES
 from goldrank.data.scores import Scores
 from goldrank.match.matcher import NAMES
@@ -96,23 +97,28 @@ def command(
         ]
     measured = with_names(measured)
     scores = [_only(system, wanted, convention, empty) for system in measured]
-    if save:
-        scores[0].save(save)
     explanations = {system.run: system.explain(query) for system in measured} if query is not None else {}
     drawn = curves_of(measured) if draw else None
+    writing: list[Callable[[], object]] = []
+    if save:
+        writing.append(partial(scores[0].save, save))
     if svg and drawn:
-        write(svg, drawn.svg())
+        writing.append(lambda: write(svg, drawn.svg()))
     if html:
         from goldrank.report.texts import render
 
-        write(html, render(scores, drawn, explanations))
-    if explanations:
-        _show_explanations(explanations, scores, str(query))
-    else:
-        show_scores(scores, output, by_query)
-    if curves and drawn:
-        echo("", err=output != "table")
-        show(drawn.tables(), err=output != "table")
+        writing.append(lambda: write(html, render(scores, drawn, explanations)))
+
+    def printed() -> None:
+        if explanations:
+            _show_explanations(explanations, scores, str(query))
+        else:
+            show_scores(scores, output, by_query)
+        if curves and drawn:
+            echo("", err=output != "table")
+            show(drawn.tables(), err=output != "table")
+
+    deliver(*writing, printed)
 
 
 def _only(scores: Scores, wanted: Sequence[str], convention: str, empty: str | None) -> Scores:

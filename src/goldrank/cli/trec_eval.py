@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -13,13 +14,15 @@ import click
 import numpy as np
 
 from goldrank import ids
-from goldrank.cli.output import echo
+from goldrank.cli.output import echo, echo_all, show
+from goldrank.data.table import note_sentences
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of
 
 if TYPE_CHECKING:
     from goldrank.evaluation.inputs import Judgements
     from goldrank.measures import Measure
     from goldrank.measures.declare import Declaration
+    from goldrank.notes import Note
 
 MISSING_ZSCORE = -1000000.0
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -146,7 +149,7 @@ def _lines(name: str, parameters: str | None, level: int, docs: int) -> Iterator
     long = f"{name}_{parameters}" if parameters else name
     match entry.parameters:
         case "length":
-            yield Line(long, entry, None, max(0, int(_float(parameters)) if parameters else 10))
+            yield Line(long, entry, None, max(0, int(min(_float(parameters), 1e9)) if parameters else 10))
         case "ranks" | "levels":
             read, shown = (_whole, "{}") if entry.parameters == "ranks" else (_float, "{:3.2f}")
             cutoffs = sorted(map(read, parameters.split(","))) if parameters else entry.default
@@ -201,27 +204,34 @@ def _gains(name: str, parameters: str | None) -> dict[str, Any]:
             )
         if key == "p" and name in ("rbp", "rbp_resid"):
             options["p"] = _float(value)
-        elif re.fullmatch(r"[+-]?\d+", key) and name != "rbp_resid":
-            gain[int(key)] = _float(value)
+        elif re.fullmatch(r"[+-]?\d+", key, re.ASCII) and name != "rbp_resid":
+            gain[_whole(key)] = _float(value)
     return {**options, "gain": gain} if gain else options
 
 
 def _whole(text: str) -> int:
-    """The whole number that a text starts with, as C reads it."""
-    found = re.match(r"\s*[+-]?\d+", text)
-    return int(found[0]) if found else 0
+    """The whole number that a text starts with, as C reads it: within 64 bits."""
+    found = re.match(r"\s*[+-]?\d+", text, re.ASCII)
+    if found is None:
+        return 0
+    most = (1 << 63) - 1
+    value = int(found[0]) if len(found[0]) < 4_000 else -most if "-" in found[0] else most
+    return max(-most, min(value, most))
 
 
 def _float(text: str) -> float:
     """The number that a text starts with, as C reads it."""
-    found = re.match(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
+    found = re.match(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII)
     return float(found[0]) if found else 0.0
 
 
-def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
-    """What trec_eval would print, query by query and then the summary; `number` formats values."""
+def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None = None) -> Iterator[str]:
+    """What trec_eval would print, query by query and then the summary; `number` formats values.
+
+    `told` gets the notes on what was read, of which trec_eval says nothing.
+    """
     from goldrank import conventions, io
-    from goldrank.evaluation import pipeline
+    from goldrank.evaluation import footer, pipeline
     from goldrank.io import sources, trec
     from goldrank.measures.judged import grade_strings
 
@@ -243,6 +253,10 @@ def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
     tables = dict(pipeline.tables_of(placed, measures))
     placements = placed.placements
     answered = placements.answered
+    if told is not None:
+        numbers = footer.counts_of(placements, placed.counts)
+        how = rules.having(missing="zero" if settings.complete else "skip")
+        told += footer.notes_of(numbers, placed.counts, judgements.notes, placed.run, how, placements, {})
     chosen = np.ones(len(answered), bool) if settings.complete else answered.copy()
     if settings.only_query is not None:
         chosen &= np.array([query == settings.only_query for query in placements.queries], bool)
@@ -434,5 +448,8 @@ def command(
     if run_format != "trec_results":
         raise OptionError(f"-T is {run_format!r}; the only format of results is trec_results")
     settings = Arguments(*files, **options, summary=not quiet, only_query=debug.partition(".")[2] or None)
-    for text in output(settings):
-        echo(ids.encode(text))
+    # Files and programs get trec_eval's bytes; a terminal must not obey what is in an id.
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    told: list[Note] = []
+    echo_all(text if is_terminal else ids.encode(text) for text in output(settings, told=told))
+    show(note_sentences(told), err=True)

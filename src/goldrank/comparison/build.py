@@ -16,7 +16,7 @@ from goldrank.comparison.slices import Attribute, QueryValues, with_slices
 from goldrank.comparison.statistics import all_pairs, samples_too_few
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
+from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, of_type, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
@@ -139,6 +139,8 @@ def compare(
         curves=_curves(curve_scores or systems),
         placed=placed,
     )
+    if slice_by is not None:
+        of_type(slice_by, Mapping, "slice_by", "a mapping from names of attributes to their values")
     return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by, queries)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from goldrank import conventions, io
+from goldrank import conventions, ids, io
 from goldrank.conventions import POLICIES, Convention
 from goldrank.data.scores import format_value
 from goldrank.errors import GoldrankError
@@ -53,7 +53,9 @@ class Difference:
             return "\n".join([*lines, f"  None of the {len(self.rules)} rules that differ matters alone: {same}."])
         lines.append(f"  What changes if one rule of {first} is replaced by that of {second}:")
         for rule in effective:
-            result = rule.problem or f"{_shown(rule.alone)} ({rule.alone - value:+.4f})"
+            result = (
+                ids.show(rule.problem, 300) if rule.problem else f"{_shown(rule.alone)} ({rule.alone - value:+.4f})"
+            )
             lines.append(f"    {rule.name}: {rule.first} -> {rule.second}: {result}")
         without_effect = [rule.name for rule in self.rules if rule not in effective]
         if without_effect:

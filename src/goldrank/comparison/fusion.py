@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Unpack
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from goldrank import conventions, ids, io
 from goldrank.conventions import Convention
 from goldrank.data.run import Run
-from goldrank.errors import InputError, OptionError, one_of, whole_number
+from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
 from goldrank.evaluation import documents as evaluation
 from goldrank.measures import Measure
 from goldrank.types import Policies, QrelsLike, RunsLike
@@ -133,7 +134,7 @@ def _weights(weights: Sequence[float] | None, count: int, method: str) -> Weight
         return (1.0,) * count
     if method in ("combsum", "combmnz"):
         raise OptionError(f"{method} takes no weights", hint="Use method='wsum' for weighted sums.")
-    numbers = tuple(float(weight) for weight in weights)
+    numbers = tuple(float(weight) for weight in as_list(weights, "weights", Real, "numbers"))
     if len(numbers) != count or not all(math.isfinite(w) and w >= 0 for w in numbers) or not any(numbers):
         raise OptionError(f"weights are {list(weights)!r}; give {count} numbers, 0 or more and not all 0")
     return numbers

@@ -14,7 +14,7 @@ from goldrank.comparison.paired import UNKNOWN, Interval
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.explanation import clip
 from goldrank.data.scores import without_nan
-from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
@@ -185,12 +185,13 @@ def matcher_agreement(
     >>> matcher_agreement(labels, "exact")["exact"].confusion
     Confusion(both=0, matcher_only=0, label_only=2, neither=1)
     """
-    if not 0 < level < 1:
+    whole_number(seed, "seed")
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError(f"level is {level!r}; it must be between 0 and 1", hint="0.95 is usual.")
     whole_number(folds, "folds", 2)
-    whole_number(samples, "samples", 1)
+    whole_number(samples, "samples", 1, 10_000_000)
     alone = isinstance(matchers, str | Matcher) or callable(matchers)
-    given: list[Any] = [matchers] if alone else list(matchers)  # type: ignore[arg-type]
+    given: list[Any] = [matchers] if alone else as_list(matchers, "matchers")  # type: ignore[arg-type]
     rules = [as_matcher(matcher) for matcher in given]
     if not rules:
         raise InputError("no matchers were given", hint="For example ['rouge-l:0.7', 'token-recall'].")

@@ -14,11 +14,11 @@ from goldrank import conventions, ids, io
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError, whole_number
+from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
-from goldrank.measures import Measure
+from goldrank.measures import Measure, parse
 from goldrank.types import Policies, QrelsLike, RunLike
 
 CAUSES = {
@@ -213,16 +213,24 @@ def diff(
     'intruder'
     """
     rules = conventions.get(convention).having(**policies)
-    (spelled,) = resolve_measures(measure, rules)
+    (spelled,) = resolve_measures(parse(measure), rules)
     cutoff = k if k is not None else spelled.k if isinstance(spelled.k, int) else 10
     whole_number(cutoff, "k", 1)
     runs = [
         io.as_run(run, duplicates=rules.duplicates, name=name).renamed(name)
-        for run, name in zip((before, after), names, strict=True)
+        for run, name in zip((before, after), _two(names), strict=True)
     ]
     placed = list(pipeline.place_all(resolve(qrels, runs, rules)))
     values = [pipeline.score(run, [spelled]).per_query[str(spelled)] for run in placed]
     return describe(locate(placed), 0, 1, names, str(spelled), cutoff, values)
+
+
+def _two(names: tuple[str, str]) -> list[str]:
+    """Two names, or the error that says so."""
+    found = as_list(names, "names", str, "text")
+    if len(found) != 2:
+        raise OptionError(f"there are {len(found):,} names for two runs", hint="For example names=('old', 'new').")
+    return found
 
 
 def describe(

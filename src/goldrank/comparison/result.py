@@ -17,10 +17,11 @@ from goldrank.comparison.correction import CORRECTIONS
 from goldrank.comparison.paired import TESTS, Interval, effect_word
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of, whole_number
+from goldrank.errors import MeasureError, OptionError, did_you_mean, one_of, whole_number
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import parse
 from goldrank.notes import Note
+from goldrank.writing import new_folder
 
 if TYPE_CHECKING:
     from goldrank.comparison.slices import SliceTable
@@ -315,11 +316,7 @@ class Comparison(Tabular):
 
     def save_scores(self, folder: str | Path) -> list[Path]:
         """Each system's scores as a file of the folder, from which `compare` makes the comparison again."""
-        target = Path(folder)
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot be made: {error.strerror}", where=str(target)) from None
+        target = new_folder(folder)
         paths = []
         for i, scores in enumerate(self.scores, 1):
             word = "".join(c if c.isalnum() or c in "-_." else "_" for c in scores.run)[:80].strip(".")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from goldrank.data.scores import utf8, without_nan, write_json
 from goldrank.data.table import notebook_html
+from goldrank.forking import check_polars
 
 if TYPE_CHECKING:
     import pandas
@@ -42,6 +43,7 @@ class Tabular(ABC):
         """`rows` as a data frame."""
         import polars
 
+        check_polars()
         return polars.DataFrame([with_utf8(row) for row in self.rows()], infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:

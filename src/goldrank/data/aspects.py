@@ -13,7 +13,7 @@ from goldrank import ids
 from goldrank.data.document_rows import DocumentRows
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Grade, Qrels, check_grade
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Place, of_type
 from goldrank.notes import Note
 
 
@@ -31,7 +31,7 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
 
     def __init__(self, judgements: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], *, name: str = "qrels") -> None:
         rows: list[tuple[bytes, bytes, bytes, Grade]] = []
-        for query, aspects in judgements.items():
+        for query, aspects in of_type(judgements, Mapping, name, "a mapping").items():
             for aspect, docs in _items(aspects, f"judgements of query {query!r}", name):
                 for doc, grade in _items(docs, f"judgements of query {query!r}, aspect {aspect!r}", name):
                     where = f"{name}: query {query!r}, aspect {aspect!r}, document {doc!r}"

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.table import NOTEBOOK_STYLE
+from goldrank.data.table import NOTEBOOK_STYLE, entities
 from goldrank.data.texts import Reference
 
 if TYPE_CHECKING:
@@ -239,7 +238,7 @@ class Explanation:
         return Group(*shown_lines)
 
     def _repr_html_(self) -> str:
-        return f"{NOTEBOOK_STYLE}<p><b>{escape(self.title)}</b><br>{escape(self.summary)}</p>{self.html()}</div>"
+        return f"{NOTEBOOK_STYLE}<p><b>{entities(self.title)}</b><br>{entities(self.summary)}</p>{self.html()}</div>"
 
     def html(self) -> str:
         """The texts and the references as two tables of HTML, without any style."""
@@ -340,14 +339,14 @@ def _plain(parts: Iterable[ShownPart]) -> str:
 
 
 def _html(parts: Iterable[ShownPart]) -> str:
-    marked = (f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in parts)
+    marked = (f"<mark>{entities(part.text)}</mark>" if part.marked else entities(part.text) for part in parts)
     return f"<bdi>{''.join(marked)}</bdi>"
 
 
 def _html_row(name: str, alternatives: Sequence[Sequence[ShownPart]], hit: bool, says: str) -> str:
     words = " <i>or</i> ".join(map(_html, alternatives))
     style = "hit" if hit else "miss"
-    return f'<tr><td>{name}</td><td class="words">{words}</td><td class="{style}">{escape(says)}</td></tr>'
+    return f'<tr><td>{name}</td><td class="words">{words}</td><td class="{style}">{entities(says)}</td></tr>'
 
 
 def _html_table(heads: Sequence[str], rows: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.scores import Bounds, Column, Scores
-from goldrank.errors import InputError
+from goldrank.errors import InputError, as_list
 from goldrank.notes import Note, merged
 
 SHARD = ("goldrank", "time", "shard", "qrels", "run")
@@ -20,6 +20,7 @@ SHARD = ("goldrank", "time", "shard", "qrels", "run")
 
 def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
     """What evaluating all queries at once would give, from the scores of shards that share no query."""
+    as_list(shards, "what is merged", Scores, "Scores")
     if not shards:
         raise InputError("no scores to merge")
     origins = [dict(shard.provenance) for shard in shards]

@@ -13,7 +13,7 @@ from goldrank import ids
 from goldrank.data.document_rows import DocumentRows
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Place, as_list, of_type
 from goldrank.notes import Note
 
 
@@ -47,15 +47,16 @@ class Preferences:
         self, judgements: Mapping[Any, Mapping[Any, Sequence[Mapping[Any, float]]]], *, name: str = "preferences"
     ) -> None:
         rows: list[tuple[bytes, bytes, bytes, bytes, float]] = []
-        for query, judges in judgements.items():
-            for judge, lists in judges.items():
+        for query, judges in of_type(judgements, Mapping, name, "a mapping").items():
+            for judge, lists in of_type(judges, Mapping, f"preferences of query {query!r}", "a mapping").items():
                 if isinstance(lists, Mapping):
                     raise InputError(
                         f"preferences of query {query!r}, judge {judge!r} are a mapping, not a list of mappings",
                         where=name,
                         hint='Preferences look like {"q1": {"judge": [{"d1": 2, "d2": 1}]}}.',
                     )
-                for number, levels in enumerate(lists):
+                given = as_list(lists, f"preferences of query {query!r}, judge {judge!r}", Mapping, "mappings")
+                for number, levels in enumerate(given):
                     for doc, level in levels.items():
                         keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
                         rows.append((*keys, float(level)))  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from goldrank import ids
-from goldrank.errors import InputError, Place, one_of
+from goldrank.errors import InputError, Place, of_type, one_of
 from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
@@ -75,7 +75,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         text: dict[str, dict[str, Grade]] = {}
         query_types: set[type] = set()
         doc_types: set[type] = set()
-        for query, docs in judgements.items():
+        for query, docs in of_type(judgements, Mapping, name, "a mapping").items():
             if not isinstance(docs, Mapping):
                 raise InputError(
                     f"judgements of query {query!r} are a {type(docs).__name__}, not a mapping",

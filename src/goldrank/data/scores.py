@@ -14,8 +14,19 @@ import numpy as np
 
 from goldrank.conventions import options_of
 from goldrank.data.by_measure import ByMeasure
-from goldrank.errors import GoldrankError, InputError, MeasureError, NotMeasuredError, OptionError, did_you_mean, one_of
+from goldrank.errors import (
+    InputError,
+    MeasureError,
+    NotMeasuredError,
+    OptionError,
+    as_list,
+    did_you_mean,
+    file_name,
+    one_of,
+)
+from goldrank.forking import check_polars
 from goldrank.notes import Note
+from goldrank.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -289,7 +300,7 @@ class Scores(Mapping[str, float]):
         """
         from goldrank.data.merging import merge
 
-        return merge(list(shards), run)
+        return merge(as_list(shards, "what is merged"), run)
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
         """(query, measure, value) for every value."""
@@ -301,6 +312,7 @@ class Scores(Mapping[str, float]):
         """One row per query, one column per measure."""
         import polars
 
+        check_polars()
         return polars.DataFrame(self._frame())
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -361,6 +373,7 @@ class ScoresByRun(Mapping[str, Scores]):
         """One row per run and query, one column per measure."""
         import polars
 
+        check_polars()
         frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
         return polars.concat(frames)
 
@@ -454,18 +467,14 @@ def _from_plain(name: str, column: Any, size: int) -> Column:
 
 def write_json(path: str | Path, data: Any) -> None:
     """A file with plain values; NaN becomes null."""
-    text = json.dumps(without_nan(data), ensure_ascii=True)
-    try:
-        Path(path).write_text(text + "\n")
-    except OSError as error:
-        raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
+    write_whole(path, json.dumps(without_nan(data), ensure_ascii=True).encode() + b"\n")
 
 
 # Any: whatever is in the file, for the caller to check.
 def read_json(path: str | Path) -> Any:
     """What a JSON file holds."""
     try:
-        return json.loads(Path(path).read_bytes())
+        return json.loads(Path(file_name(path)).read_bytes())
     except OSError as error:
         raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
     except (ValueError, RecursionError) as error:

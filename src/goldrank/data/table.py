@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html as html_entities
 import math
-import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from operator import add
 from typing import NamedTuple
 
 from goldrank import ids
+from goldrank.escaping import log_line
 
 NAME_LIMIT = 60
 """Characters of an id or a name in a table."""
@@ -213,14 +213,6 @@ def is_apart(before: Part | None, part: Part) -> bool:
 # Plain text.
 
 
-def escape_ci(text: str, limit: int = TEXT_LIMIT) -> str:
-    """Text for a terminal or a log: no control character, and no command to a build server (`::error::`, `##[...]`)."""
-    shown = ids.show(text, limit)
-    if "::" not in shown and "##[" not in shown:
-        return shown
-    return re.sub(r"(^|(?<=\s)):(?=:)", r"\\x3a", shown).replace("##[", "#\\x23[")
-
-
 def plain(parts: Iterable[Part], width: int | None = None) -> str:
     """Parts as text, without a line end; sentences are wrapped if there is a width."""
     lines: list[str] = []
@@ -232,19 +224,19 @@ def plain(parts: Iterable[Part], width: int | None = None) -> str:
         if isinstance(part, Table):
             lines += _plain_table(part)
         elif isinstance(part, Fold):
-            lines += [escape_ci(part.title), *plain(part.parts, width).split("\n")]
+            lines += [log_line(part.title), *plain(part.parts, width).split("\n")]
         else:
             lines += _plain_sentence(part, width)
     return "\n".join(lines)
 
 
 def _plain_table(table: Table) -> list[str]:
-    grid = [[escape_ci(head.text) for head in table.heads]] if table.has_heads else []
+    grid = [[log_line(head.text) for head in table.heads]] if table.has_heads else []
     columns = zip(*grid, *table.texts(_plain_cell), strict=True)
     padded = [_padded(column, head.kind == "number") for column, head in zip(columns, table.heads, strict=False)]
-    lines = [escape_ci(table.title)] if table.title else []
+    lines = [log_line(table.title)] if table.title else []
     lines += ["  ".join(texts).rstrip() for texts in zip(*padded, strict=True)]
-    return lines + ([escape_ci(table.caption)] if table.caption else [])
+    return lines + ([log_line(table.caption)] if table.caption else [])
 
 
 def _padded(column: Sequence[str], right: bool) -> list[str]:
@@ -255,7 +247,7 @@ def _padded(column: Sequence[str], right: bool) -> list[str]:
 
 
 def _plain_cell(cell: Cell, head: Head) -> str:
-    text = ("*" if cell.style == "best" else "") + escape_ci(cell.text, head.limit())
+    text = ("*" if cell.style == "best" else "") + log_line(cell.text, head.limit())
     return f"{text} {cell.raised}" if cell.raised else text
 
 
@@ -269,7 +261,7 @@ def display_width(text: str) -> int:
 def _plain_sentence(sentence: Sentence, width: int | None) -> list[str]:
     mark = {"warning": "! ", "remark": "  "}.get(sentence.style, "")
     label = f"{sentence.label}  " if sentence.label else ""
-    text = f"{mark}{label}{escape_ci(sentence.text)}"
+    text = f"{mark}{label}{log_line(sentence.text)}"
     if width is None or len(text) <= width:
         return [text]
     hanging = " " * len(mark + label)
@@ -280,8 +272,13 @@ def _plain_sentence(sentence: Sentence, width: int | None) -> list[str]:
 
 
 def escape_html(text: str, limit: int = TEXT_LIMIT) -> str:
-    """Text for HTML: no markup, no control character."""
-    return html_entities.escape(ids.show(text, limit))
+    """Text for HTML and SVG: no markup, no control character, no `##[` (see `goldrank.escaping`)."""
+    return entities(ids.show(text, limit))
+
+
+def entities(text: str) -> str:
+    """The same for text without control characters."""
+    return html_entities.escape(text).replace("##", "#&#35;")
 
 
 def html(parts: Iterable[Part]) -> str:

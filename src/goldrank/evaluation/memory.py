@@ -42,9 +42,10 @@ SMALLER: tuple[tuple[float, int], ...] = ((1.0, 1_000_000), (0.5, 500_000), (0.2
 
 def size(given: str | int) -> int:
     """Bytes from a number or from text such as '500MB' or '2GiB'."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(given)) if not isinstance(given, bool) else None
+    text = "" if isinstance(given, bool) or not isinstance(given, str | int) else str(given).strip()
+    found = re.fullmatch(r"(\d{1,30}(?:\.\d{1,30})?)\s*([A-Za-z]{0,3})", text, re.ASCII) if len(text) < 100 else None
     if found is None or found[2].upper() not in UNITS or float(found[1]) <= 0:
-        raise OptionError(f"{given!r} is no amount of memory", hint="For example 500MB, 2GiB or a number of bytes.")
+        raise OptionError(f"{given!r:.80} is no amount of memory", hint="For example 500MB, 2GiB or a number of bytes.")
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 

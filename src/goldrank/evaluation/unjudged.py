@@ -9,8 +9,10 @@ import numpy as np
 
 from goldrank import conventions
 from goldrank.conventions import Convention
+from goldrank.errors import whole_number
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
+from goldrank.measures import parse
 from goldrank.measures.holes import single_moves
 from goldrank.types import MeasureLike, Policies, QrelsLike, RunLike
 
@@ -45,7 +47,8 @@ def worth_judging(
     [('x', 1)]
     """
     rules = conventions.get(convention).having(**policies)
-    (wanted,) = resolve_measures(measure, rules)
+    whole_number(depth, "depth", 1)
+    (wanted,) = resolve_measures(parse(measure), rules)
     inputs = resolve(qrels, run, rules)
     placed = pipeline.place(inputs.judgements, inputs.runs[0], rules)
     query, rank, move = single_moves(wanted, placed.placements, depth)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import json
 import os
@@ -14,7 +13,8 @@ from typing import Any, TypeAlias
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, format_value
-from goldrank.errors import BaselineError, GoldrankError
+from goldrank.errors import BaselineError, file_name
+from goldrank.writing import write_whole
 
 BaselineLike: TypeAlias = "Baseline | Scores | str | int | Path"
 """A `Baseline`, `Scores`, a file, or the name or number of one in a history."""
@@ -139,22 +139,13 @@ class Baseline:
         }
         content["sha256"] = content_hash(content)
         lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
-        target = Path(path)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(f"{{\n{lines}\n}}\n", encoding="ascii")
-            os.replace(temporary, target)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise GoldrankError(f"cannot be written: {error.strerror}", where=str(path)) from None
-        return cls.load(target)
+        write_whole(path, f"{{\n{lines}\n}}\n".encode("ascii"), make_folder=True)
+        return cls.load(path)
 
     @classmethod
     def load(cls, path: str | Path) -> Baseline:
         """Read a baseline file, and refuse one whose content is not what was written."""
-        where, made_by = str(path), f"A baseline is made by `{_SET}`."
+        where, made_by = file_name(path, "a baseline"), f"A baseline is made by `{_SET}`."
         try:
             data = json.loads(Path(path).read_bytes(), object_pairs_hook=_without_repeats)
         except OSError as error:
@@ -187,7 +178,7 @@ class Baseline:
         if isinstance(given, Scores):
             return cls(given, given.run)
         name = str(given)
-        if isinstance(given, os.PathLike) or name.endswith(".json") or os.sep in name or Path(name).is_file():
+        if isinstance(given, os.PathLike) or name.endswith(".json") or os.sep in name or os.path.isfile(name):
             return cls.load(name)
         if db is None:
             raise BaselineError(

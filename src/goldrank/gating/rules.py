@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.result import Settings
-from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, one_of
+from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, file_name, of_type, one_of
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
 
@@ -40,6 +40,10 @@ OF_MEASURES = ("floor", "ceiling", "drop")
 SHARES = ("unjudged", "missing", "overlap")
 TESTS = ("randomization", "t")
 CORRECTIONS = ("holm", "bonferroni", "none")
+MOST_LINE = 10_000
+"""Characters of a line of a file with rules."""
+MOST_DIGITS = 400
+"""Characters of a number in a rule."""
 
 _OF_QUERIES = ("measure", "slice", "value")
 _ALSO: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ()) | {
@@ -87,16 +91,15 @@ class Rule:
     @classmethod
     def parse(cls, text: str, where: Place | str | None = None) -> Rule:
         """The rule spelled by a line such as 'nDCG@10 >= 0.40' or 'AP: -1%'."""
-        match = _SPELLED.match(text)
-        if not match:
+        spelled = _spelled(of_type(text, str, "a rule", "text"))
+        if spelled is None:
             raise RuleError(
                 f"{ids.show(text)!r} is not a rule",
                 where=where,
                 hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
             )
-        subject, group, sign, number, percent, untested = match.groups()
+        subject, group, sign, limit, untested = spelled
         table: dict[str, Any] = {}
-        limit = number + percent
         if group is not None:
             name, equals, value = group.partition("=")
             table["slice"] = name.strip()
@@ -104,7 +107,7 @@ class Rule:
                 table["value"] = value.strip()
         if untested:
             table["tested"] = False
-        named = re.fullmatch(r"latency(?:\s+p(\d+(?:\.\d+)?))?", subject)
+        named = re.fullmatch(r"latency(?:\s+p(\d+(?:\.\d+)?))?", subject, re.ASCII)
         if subject in SHARES or named:
             kind = "latency" if named else subject
             right = ">=" if kind == "overlap" else "<="
@@ -222,7 +225,7 @@ class Rules:
         """Rules from a TOML file, a table, a line, or a list of lines, tables and `Rule`s."""
         if isinstance(given, Rules):
             return given
-        if isinstance(given, Path) or (isinstance(given, str) and not _SPELLED.match(given)):
+        if isinstance(given, Path) or (isinstance(given, str) and _spelled(given) is None):
             return cls.load(given)
         if isinstance(given, Mapping):
             return cls.from_dict(given)
@@ -238,13 +241,17 @@ class Rules:
     def load(cls, path: str | Path) -> Rules:
         """The rules of a TOML file."""
         try:
-            text = Path(path).read_bytes().decode()
+            text = Path(file_name(path, "rules")).read_bytes().decode()
+            if any(len(line) > MOST_LINE for line in text.splitlines()):
+                raise tomllib.TOMLDecodeError(f"a line has more than {MOST_LINE:,} characters")
             data = tomllib.loads(text)
         except OSError as error:
             raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
         except UnicodeDecodeError as error:
             raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except GoldrankError:
+            raise
+        except (ValueError, RecursionError) as error:
             raise RuleError(f"is not TOML: {error}", where=str(path)) from None
         return cls.from_dict(data, name=str(path), text=text)
 
@@ -253,6 +260,7 @@ class Rules:
         cls, data: Mapping[str, Any], name: str = "rules", text: str = "", more: Iterable[Rule] = ()
     ) -> Rules:
         """Rules from what a TOML file holds; `text` is for saying in which line something is wrong."""
+        of_type(data, Mapping, "what holds the rules", "a table")
         lines = text.splitlines()
         place = partial(_place, name, lines)
         _check_keys(data, _TOP, "rules have", place)
@@ -292,16 +300,37 @@ class Rules:
 RulesLike: TypeAlias = Rules | Rule | str | Path | Mapping[str, Any] | Iterable[Rule | str | Mapping[str, Any]]
 """A TOML file, what one holds (whose values are checked), a line such as 'AP: -1%', or a list of these."""
 
-_SPELLED = re.compile(
-    r"""\s*(\S.*?)\s*(?:\[([^\]]*)\])?\s*(>=|<=|:)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*(untested)?\s*$"""
-)
+_LIMIT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+def _spelled(text: str) -> tuple[str, str | None, str, str, bool] | None:
+    """The parts of a spelled rule: what it is about, the group, the sign, the limit, and whether it is 'untested'.
+
+    From right to left, each part once, so that the time grows with the length alone. None if it is no rule.
+    """
+    rest = text.strip()
+    untested = rest.endswith("untested")
+    rest = rest.removesuffix("untested").rstrip()
+    percent = "%" * rest.endswith("%")
+    rest = rest.removesuffix("%").rstrip()
+    at, sign = max((rest.rfind(sign), sign) for sign in (">=", "<=", ":"))
+    number = rest[at + len(sign) :].strip()
+    if at < 0 or len(number) > MOST_DIGITS or not _LIMIT.fullmatch(number):
+        return None
+    subject, group = rest[:at].rstrip(), None
+    if subject.endswith("]"):
+        subject, opened, group = subject[:-1].rpartition("[")
+        if not opened or "]" in group:
+            return None
+        subject = subject.rstrip()
+    return (subject, group, sign, number + percent, untested) if subject else None
 
 
 def _check_keys(table: Iterable[str], known: Sequence[str], what: str, place: Placer) -> None:
     for key in table:
         if key not in known:
             hint = did_you_mean(key, known) or f"Known are: {', '.join(known)}."
-            raise RuleError(f"{what} no key {ids.show(key)!r}", where=place(key), hint=hint)
+            raise RuleError(f"{what} no key {ids.show(str(key))!r}", where=place(str(key)), hint=hint)
 
 
 def _settings(data: Mapping[str, Any], place: Placer) -> Settings:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from goldrank.errors import OptionError, did_you_mean, whole_number
+from goldrank.errors import OptionError, did_you_mean, of_type, whole_number
 from goldrank.measures import parse
 from goldrank.measures.options import MAX_CUTOFF
 from goldrank.notes import Note
@@ -238,6 +238,8 @@ def choose(
     """
     if k is not None:
         whole_number(k, "k", 1, MAX_CUTOFF)
+    if use_case is not None:
+        of_type(use_case, str, "use_case", f"one of: {', '.join(USE_CASES)}")
     given = {
         "find_all": find_all,
         "order_matters": order_matters,
@@ -264,6 +266,7 @@ def choose(
                     f"it is not known: {question.text}",
                     hint=f"Give {spelled(at, True)} or {spelled(at, False)}, or a use case: {', '.join(USE_CASES)}.",
                 )
+            of_type(ask, Callable, "ask", "a function of a question")  # type: ignore[arg-type]
             answer = ask(question.text)
         answers.append((question.text, answer))
         at = question.yes if answer else question.no

@@ -9,6 +9,7 @@ from dataclasses import replace
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
+from goldrank.errors import as_list, of_type
 from goldrank.guide.advice import find_use_case, unusual_cutoff
 from goldrank.measures import Measure, known, parse
 from goldrank.notes import Note
@@ -39,11 +40,12 @@ def pitfalls(
     """
     if isinstance(scores, Scores):
         scores = [scores]
-    runs = list(scores.values() if isinstance(scores, Mapping) else scores)
+    runs = as_list(scores.values() if isinstance(scores, Mapping) else scores, "scores", Scores, "Scores")
     notes = [*_too_few(runs), *_different_cutoffs(runs)]
     if use_case is not None:
         notes += _unusual_cutoffs(runs, use_case)
     if qrels is not None:
+        of_type(qrels, Qrels, "qrels", "Qrels", "goldrank.Qrels makes them of a dict, goldrank.read_qrels of a file.")
         if not qrels.criteria:
             notes.append(Note.of("no-criteria"))
         notes += inconsistent_judgements(qrels, texts)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from goldrank.comparison.tabular import attributes, with_utf8
 from goldrank.data.scores import Scores, utf8, write_json
-from goldrank.errors import GoldrankError, HistoryError, OptionError
+from goldrank.errors import HistoryError, OptionError
+from goldrank.forking import check_polars
 from goldrank.history import History, Record
+from goldrank.writing import write_whole
 
 _ABOUT = (
     "id time label commit branch note criteria run qrels_name qrels_sha256 run_sha256 convention version digest tags "
@@ -29,10 +32,7 @@ def export(
             written.append((record, history.scores(record) if by_query else None))
         except HistoryError as error:
             damaged.append(error)
-    try:
-        (_write_parquet if ending == ".parquet" else _write_json)(Path(path), written)
-    except OSError as error:
-        raise GoldrankError(f"cannot be written: {error.strerror or error}", where=path) from None
+    (_write_parquet if ending == ".parquet" else _write_json)(Path(path), written)
     return len(written), damaged
 
 
@@ -48,6 +48,7 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
     """One row per record and measure, or per record, measure and query."""
     import polars
 
+    check_polars()
     frames = []
     for record, scores in records:
         about = with_utf8(attributes(record, _ABOUT)) | {"tags": utf8("\n".join(record.tags))}
@@ -63,4 +64,6 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
                 frames.append(single.select(*both, "query", "value"))
     if not frames:
         raise HistoryError("there are no sound records to write")
-    polars.concat(frames).write_parquet(path)
+    buffer = io.BytesIO()
+    polars.concat(frames).write_parquet(buffer)
+    write_whole(path, buffer.getvalue())

@@ -5,6 +5,7 @@ What SQLite says is turned into errors that say what to do.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
-from goldrank.errors import HistoryError, OptionError
+from goldrank.errors import HistoryError, OptionError, file_name
 
 APPLICATION = 0x676F6C64
 """SQLite's application_id of these files: 'gold'."""
@@ -67,7 +68,7 @@ LOCK_TIMEOUT = 30.0
 
 RECOVER = (
     "Take a copy from before. Else keep this file and save what can be read: `sqlite3 old.db .recover | sqlite3 "
-    "new.db`,\n  then `goldrank history --db new.db`; `goldrank export` writes sound records to JSON or Parquet."
+    "new.db`, then `goldrank history --db new.db`; `goldrank export` writes sound records to JSON or Parquet."
 )
 _MAKE = "`goldrank record` makes one; History.open(path, create=True) does in Python."
 
@@ -83,15 +84,15 @@ class HistoryFile:
     @classmethod
     def open(cls, path: str | Path, *, create: bool = False, read_only: bool = False) -> Self:
         """The history in a file; `create` makes the file if it is not there, `read_only` never writes to it."""
-        name = str(path)
+        name = file_name(path, "a history")
         if create and read_only:
             raise OptionError("a history cannot be created and read-only at once")
         file = Path(path)
-        if file.is_dir():
+        if os.path.isdir(name):
             raise HistoryError("is a folder, not a history", where=name)
-        if not create and not file.exists():
+        if not create and not os.path.exists(name):
             raise HistoryError("there is no history here", where=name, hint=_MAKE)
-        if file.is_file() and 0 < file.stat().st_size < 100:  # SQLite would take one byte for nothing
+        if os.path.isfile(name) and 0 < file.stat().st_size < 100:  # SQLite would take one byte for nothing
             raise HistoryError("is not an SQLite file, or all but its beginning is lost", where=name, hint=RECOVER)
         with translated_errors(name):
             connection = _connect(file, create, read_only)
@@ -125,6 +126,7 @@ class HistoryFile:
         if application != APPLICATION:
             hint = "Name another file with --db; it is made if it is not there."
             raise self._error("is an SQLite file of another program, not a history", hint)
+        self._check_tables()
         if version < 1:
             raise self._damaged(f"there is no version {version} of the format")
         if version > VERSION:
@@ -141,6 +143,16 @@ class HistoryFile:
                     MIGRATIONS[old](db)
                     db.execute(f"PRAGMA user_version = {old + 1}")
         self._configure()
+
+    def _check_tables(self) -> None:
+        """Plain tables only: views, triggers and computed columns run what somebody wrote, perhaps without end."""
+        for kind, name, sql in self._db.execute("SELECT type, name, sql FROM sqlite_schema").fetchall():
+            plain = kind == "index" or (kind == "table" and not str(sql).lower().startswith("create virtual"))
+            if plain and kind == "table":
+                hidden = self._db.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden", (name,)).fetchone()
+                plain = hidden is None
+            if not plain:
+                raise self._damaged(f"its {kind} {str(name)[:60]!r} is none that a history has")
 
     def _create(self) -> None:
         db = self._db
@@ -200,6 +212,7 @@ def _connect(path: Path, create: bool, read_only: bool) -> sqlite3.Connection:
     def connected(mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(address + mode, uri=True, timeout=LOCK_TIMEOUT, isolation_level=None)
         try:
+            connection.execute("PRAGMA trusted_schema = OFF")
             if read_only:
                 connection.execute("PRAGMA query_only = ON")
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()

@@ -16,6 +16,10 @@ import numpy as np
 _HEAD = struct.Struct("<BBII")
 """Form, bytes per number, how many values, how many distinct ones."""
 _FORM = 1
+MOST_TIMES = 100
+"""How much larger than compressed ids may be. Ids of collections compress two to thirty times; zlib can do 1,030."""
+LEAST_ROOM = 1 << 20
+PIECE = 1 << 16
 
 
 def pack_values(values: np.ndarray) -> bytes:
@@ -31,16 +35,20 @@ def pack_values(values: np.ndarray) -> bytes:
     return _HEAD.pack(_FORM, width, len(bits), len(table)) + zlib.compress(body, 6)
 
 
-def unpack_values(blob: bytes) -> np.ndarray:
-    """The inverse of `pack_values`; a ValueError if the blob cannot be one."""
+def unpack_values(blob: bytes, count: int) -> np.ndarray:
+    """The inverse of `pack_values` for `count` values; a ValueError if the blob cannot be one.
+
+    No more is unpacked than so many values take, whatever the blob says of itself.
+    """
     try:
-        form, width, count, distinct = _HEAD.unpack_from(blob)
+        form, width, said, distinct = _HEAD.unpack_from(blob)
         if form != _FORM or width not in (0, 1, 2, 4):
             raise ValueError(f"unknown form {form}.{width}")
+        if said != count or distinct > count:
+            raise ValueError(f"{said:,} values, {distinct:,} of them distinct, for {count:,} queries")
         size = 8 * distinct + width * count
-        unpacker = zlib.decompressobj()
-        body = unpacker.decompress(blob[_HEAD.size :], size + 1)
-        if len(body) != size or not unpacker.eof or (not width and distinct != count):
+        body = _unpacked(blob[_HEAD.size :], size)
+        if len(body) != size or (not width and distinct != count):
             raise ValueError("wrong length")
         table = _in_order(body[: 8 * distinct], 8).view("<u8")
         bits = table[_in_order(body[8 * distinct :], width).view(f"<u{width}")] if width else table
@@ -55,8 +63,47 @@ def pack_ids(ids: Sequence[str]) -> bytes:
 
 
 def unpack_ids(raw: bytes) -> tuple[str, ...]:
-    """The inverse of `pack_ids`."""
-    return tuple(json.loads(raw))
+    """The inverse of `pack_ids`; a ValueError if these are no ids."""
+    ids = json.loads(raw)
+    if not isinstance(ids, list) or not all(isinstance(query, str) for query in ids):
+        raise ValueError("not a list of ids")
+    return tuple(ids)
+
+
+def compress(raw: bytes) -> bytes:
+    """Packed ids for a file. What compresses too well for `decompress` is stored as it is."""
+    packed = zlib.compress(raw, 6)
+    return packed if len(raw) <= _most(packed) else zlib.compress(raw, 0)
+
+
+def decompress(packed: bytes) -> bytes:
+    """The inverse of `compress`; a ValueError if it unpacks to more than ids do."""
+    try:
+        return _unpacked(packed, _most(packed))
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+
+
+def _most(packed: bytes) -> int:
+    return LEAST_ROOM + MOST_TIMES * len(packed)
+
+
+def _unpacked(packed: bytes, most: int) -> bytes:
+    """All that was compressed, up to a size; a ValueError if it is more, or not complete.
+
+    What is too large is not held: it is measured piece by piece first.
+    """
+    measuring, size = zlib.decompressobj(), 0
+    for begin in range(0, len(packed), PIECE):
+        rest = packed[begin : begin + PIECE]
+        while rest and not measuring.eof:
+            size += len(measuring.decompress(rest, PIECE))
+            rest = measuring.unconsumed_tail
+            if size > most:
+                raise ValueError("wrong length")
+    if not measuring.eof or measuring.unused_data:
+        raise ValueError("wrong length")
+    return zlib.decompress(packed, bufsize=max(size, 1))
 
 
 def _side_by_side(numbers: np.ndarray) -> bytes:

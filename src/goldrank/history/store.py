@@ -11,7 +11,6 @@ import hashlib
 import json
 import math
 import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -103,7 +102,7 @@ class History(HistoryFile):
         digest = record_digest(when, label, query_set, len(scores.queries), details, [row[:-1] for row in rows])
         with self._writing():
             if not self._db.execute("SELECT 1 FROM query_set WHERE sha256 = ?", (query_set,)).fetchone():
-                self._db.execute("INSERT INTO query_set VALUES (?, ?)", (query_set, zlib.compress(ids, 6)))
+                self._db.execute("INSERT INTO query_set VALUES (?, ?)", (query_set, packing.compress(ids)))
             number = self._db.execute(
                 "INSERT INTO record (time, label, digest, query_set, queries, details) VALUES (?, ?, ?, ?, ?, ?)",
                 (when, label, digest, query_set, len(scores.queries), details),
@@ -349,7 +348,7 @@ class History(HistoryFile):
 
     def _values(self, blob: bytes, queries: tuple[str, ...], query_set: bytes, expected: str, what: str) -> np.ndarray:
         try:
-            values = packing.unpack_values(blob)
+            values = packing.unpack_values(blob, len(queries))
         except (TypeError, ValueError) as error:
             raise self._damaged(f"the values of {what} cannot be unpacked ({error})") from None
         if len(values) != len(queries) or values_hash(values, query_set) != expected:
@@ -359,12 +358,14 @@ class History(HistoryFile):
     def _queries(self, sha256: bytes, record: int) -> tuple[str, ...]:
         packed = self._db.execute("SELECT ids FROM query_set WHERE sha256 = ?", (sha256,)).fetchone()
         try:
-            raw = zlib.decompress(packed[0]) if packed else b""
-        except (TypeError, zlib.error):
-            raw = b""
-        if hashlib.sha256(raw).digest() != sha256:
-            raise self._damaged(f"the query ids of record {record} are not those that were recorded")
-        return packing.unpack_ids(raw)
+            raw = packing.decompress(packed[0]) if packed else b""
+            if hashlib.sha256(raw).digest() != sha256:
+                raise ValueError("another hash")
+            return packing.unpack_ids(raw)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise self._damaged(
+                f"the query ids of record {record} are not those that were recorded ({error})"
+            ) from None
 
 
 def _part(provenance: Mapping[str, Any], name: str) -> Mapping[str, Any]:

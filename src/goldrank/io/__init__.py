@@ -14,11 +14,12 @@ from goldrank.data.blocks import BlockSource
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.errors import InputError, OptionError, file_name, one_of
 from goldrank.io import aliases, formats, objects, sources
 from goldrank.io.files import InputFiles, PartsRun, is_file, is_frame, is_spark, open_files
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
+from goldrank.writing import write_whole
 
 __all__ = [
     "as_qrels", "as_run", "as_runs", "distinct", "held_bytes", "is_file", "is_frame", "is_spark", "read_aspects",
@@ -147,13 +148,7 @@ def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format:
 
 
 def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> None:
-    target = Path(path)
-    # All of it is made before the file is opened: an id that cannot be written leaves no half of a file.
-    content = formats.to_write(target, format).implementation.dump(data)
-    try:
-        target.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", where=str(target)) from None
+    write_whole(path, formats.to_write(Path(file_name(path)), format).implementation.dump(data))
 
 
 def as_qrels(given: types.QrelsLike, *, judgements: str = "error") -> Qrels:

@@ -9,6 +9,7 @@ import polars as pl
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
+from goldrank.forking import check_polars
 from goldrank.io import parquet_check, tables
 from goldrank.io.sources import ByteSource
 
@@ -35,6 +36,7 @@ read_run, read_qrels, read_records = tables.readers(_open_table)
 
 def dump(data: Run | Qrels) -> bytes:
     """A run or qrels with columns query, doc and score or grade."""
+    check_polars()
     value = "score" if isinstance(data, Run) else "grade"
     queries = [query for query in data for _ in data[query]]
     docs = [doc for query in data for doc in data[query]]

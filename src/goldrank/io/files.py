@@ -28,6 +28,9 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """How partitioned tables spell a missing value in a path."""
 
 
+MOST_PATH = 4_096
+"""Characters of a pattern; Linux has no longer paths, and long patterns take long to match."""
+
 Part = tuple[Any, Partition]
 """What to open, and the columns that are in its path: year=2026/part-0.parquet has ("year", "2026")."""
 
@@ -37,7 +40,7 @@ def find(given: Any) -> list[Part] | None:
     if not isinstance(given, str | os.PathLike):
         return None
     text = os.fsdecode(given)
-    if "\0" in text:
+    if "\0" in text or len(text) > MOST_PATH:
         return None
     if os.path.isdir(text):
         inside = list(_walk(Path(text), Path(text)))

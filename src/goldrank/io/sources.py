@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.errors import InputError, Place
+from goldrank.errors import InputError, Place, of_type
 from goldrank.io.compression import COMPRESSIONS, Compression, split_suffix
 from goldrank.io.scan import PAD, padded
 from goldrank.notes import Note
@@ -271,6 +271,9 @@ def open_source(given: Any) -> ByteSource:
     if isinstance(given, ByteSource):
         return given
     if not isinstance(given, str | os.PathLike):
+        if isinstance(given, type) or not callable(getattr(given, "read", None)):
+            hint = "Data in memory (dicts, lists, data frames) go to goldrank.evaluate as they are."
+            of_type(given, (), "what names a file", "a path or a binary stream", hint)
         label = getattr(given, "name", None)
         return _spool(getattr(given, "buffer", given), label if isinstance(label, str) else "<stream>")
     if os.fspath(given) == "-":
@@ -322,12 +325,29 @@ def _spool(stream: Any, name: str) -> ByteSource:
     if len(held) < SPOOL:
         whole = bytes(held)
         return ByteSource(name, lambda: io.BytesIO(whole))
-    import tempfile
+    kept = _TemporaryFile()
+    try:
+        with open(kept.path, "wb") as file:
+            file.write(held)
+            del held
+            while data := read():
+                file.write(data)
+    except OSError as error:
+        raise InputError(f"cannot be kept in {kept.path.parent}: {error.strerror}", where=name, hint=_NO_ROOM) from None
+    return ByteSource(name, lambda: open(kept.path, "rb", buffering=0), path=kept.path)
 
-    kept = tempfile.NamedTemporaryFile(prefix="goldrank-")  # noqa: SIM115 - the source's opener keeps it
-    kept.write(held)
-    del held
-    while data := read():
-        kept.write(data)
-    kept.flush()
-    return ByteSource(name, lambda: open(kept.name, "rb", buffering=0), path=Path(kept.name))
+
+_NO_ROOM = "Give the file by its name, or set TMPDIR to a folder with room."
+
+
+class _TemporaryFile:
+    """A file that goes with this object, or with the process. It is closed between uses: Windows wants that."""
+
+    def __init__(self) -> None:
+        import tempfile
+        import weakref
+
+        descriptor, name = tempfile.mkstemp(prefix="goldrank-")
+        os.close(descriptor)
+        self.path = Path(name)
+        weakref.finalize(self, self.path.unlink, missing_ok=True)

@@ -21,6 +21,7 @@ from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.qrels import HIGH_GRADE, Judgements, Qrels, check_grade
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
+from goldrank.forking import check_polars
 from goldrank.io import aliases, parquet_check
 from goldrank.io.formats import Partition, Reading
 from goldrank.io.records import Records
@@ -81,6 +82,7 @@ class InputTable:
 @contextmanager
 def reading(where: str, kind: str = "a table") -> Iterator[None]:
     """Turn polars' errors, its panics on damaged files among them, into ours."""
+    check_polars()
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
@@ -152,6 +154,7 @@ def qrels_from_frame(frame: Any, name: str, *, judgements: str = "error", real_g
 
 def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
     """Any data frame as a lazy polars one, without a copy where that is possible."""
+    check_polars()
     if isinstance(frame, pl.LazyFrame | pl.DataFrame):
         return frame.lazy()
     try:

@@ -20,6 +20,7 @@ import numpy as np
 
 from goldrank import ids, notes
 from goldrank.errors import InputError, Place
+from goldrank.forking import check_polars
 from goldrank.io.formats import Reading
 from goldrank.io.records import Records
 from goldrank.io.sources import MAX_RECORD, ByteSource
@@ -128,6 +129,7 @@ def _wrong_width(cells: Sequence[str], header: Sequence[str], where: Place) -> I
 def _open_table(source: ByteSource) -> InputTable:
     from goldrank.io.tables import InputTable
 
+    check_polars()
     raw = source.read(lines=True)
     counts = Counter({"no-line-end": int(raw[-1:] != b"\n")})
     comments = re.match(rb"(?:[ \t\v\f\r]*(?:#[^\n]*)?\n)*", raw)

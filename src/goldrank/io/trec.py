@@ -35,7 +35,7 @@ TIMES_PIECE = 9
 """How many times its size a piece takes while it is parsed and ranked: chosen, then found enough on one text file."""
 UNPACKING = 16 << 20
 """What a decompressor takes."""
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _INTEGER = re.compile(rb"[+-]?\d+(\.0*)?")
 
 

@@ -108,7 +108,7 @@ _HOME = {
 """The module of each matcher's class; loaded when it is asked for."""
 NAMES = tuple(_HOME)
 
-_SPELLING = re.compile(r"\s*(?P<name>[a-z][a-z0-9-]*)\s*(?:(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?\s*")
+_SPELLING = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\s*(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?")
 
 
 def matcher(given: MatcherLike) -> Matcher:
@@ -125,10 +125,10 @@ def matcher(given: MatcherLike) -> Matcher:
         from goldrank.match.own import Own
 
         return Own(given)
-    spelling = _SPELLING.fullmatch(given) if isinstance(given, str) else None
+    spelling = _SPELLING.fullmatch(given.strip()) if isinstance(given, str) else None
     if not spelling or spelling["name"] not in _HOME:
         hint = did_you_mean(spelling["name"], _HOME) if spelling else "For example 'rouge-l:0.7'."
-        raise OptionError(f"there is no matcher {given!r}; there are: {', '.join(_HOME)}", hint=hint)
+        raise OptionError(f"there is no matcher {given!r:.80}; there are: {', '.join(_HOME)}", hint=hint)
     known = vars(import_module(_HOME[spelling["name"]])).values()
     matcher_class: type[Matcher] = next(kind for kind in known if getattr(kind, "name", None) == spelling["name"])
     if spelling["threshold"] is None:

@@ -45,7 +45,7 @@ _BEGINS = re.compile(
 _END = re.compile(
     r"""
     (?P<wide>[。！？｡।॥؟۔።။។]+[”’」』）"')\]]*)        # marks of one meaning end a sentence wherever they stand
-    | (?P<mark>[.!?…]+)(?P<quote>[”’“«»"')\]]*(?:[ \xa0\u202f]»)?)(?=\s|$)  # others do before white space
+    | (?<![.!?…])(?P<mark>[.!?…]+)(?P<quote>[”’“«»"')\]]*(?:[ \xa0\u202f]»)?)(?=\s|$)  # others do before white space
     | (?P<blank>\n\s*\n                                # and so does an empty line,
         | \n(?=[ \t]*(?:[-*+•‣◦▪–][ \t]|\d{1,3}[.)][ \t])))  # or the next item of a list
     """,

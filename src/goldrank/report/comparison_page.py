@@ -16,6 +16,7 @@ from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison, Pair
 from goldrank.comparison.slices import SMALL
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences, warnings_first
+from goldrank.escaping import json_text
 from goldrank.report import charts, html
 from goldrank.report.comparison import letters_note, slices, systems, verdicts, win_tie_loss
 from goldrank.report.numbers import interval, number, p_value
@@ -258,4 +259,4 @@ def _cutoff(measure: str) -> int:
 def _json(value: Any) -> str:
     """JSON that cannot end its script element, in ASCII."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=True)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return json_text(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

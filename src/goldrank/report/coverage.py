@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import chain, count
 from typing import Any
 
 from goldrank.data.scores import Scores
-from goldrank.data.table import Cells, Head, Table, plain
-from goldrank.errors import InputError, OptionError
+from goldrank.data.table import Cells, Head, Table, entities, plain
+from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.measures import known
 from goldrank.report.charts import Chart, curves
@@ -50,7 +49,7 @@ class CoverageCurves:
         top = 0.0
         body = ""
         for chart in drawn:
-            body += f'<text x="8" y="{top + 18:g}">{escape(chart.title)}</text>'
+            body += f'<text x="8" y="{top + 18:g}">{entities(chart.title)}</text>'
             body += f'<g transform="translate(0 {top + 26:g})">{chart.body}</g>'
             top += chart.height + 36
         words = " ".join(f"{chart.title}: {chart.description}." for chart in drawn)
@@ -74,7 +73,7 @@ class CoverageCurves:
         return plain(self.tables())
 
     def _repr_html_(self) -> str:
-        return "".join(f"<h4>{escape(chart.title)}</h4>{chart.alone().partition('?>')[2]}" for chart in self.charts)
+        return "".join(f"<h4>{entities(chart.title)}</h4>{chart.alone().partition('?>')[2]}" for chart in self.charts)
 
 
 def coverage_curves(
@@ -112,6 +111,8 @@ def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> 
 
 def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDGETS) -> list[str]:
     """What has to be measured for `curves_of`."""
+    depths = [whole_number(k, "one of depths", 1) for k in as_list(depths, "depths")]
+    budgets = [whole_number(n, "one of budgets", 1) for n in as_list(budgets, "budgets")]
     if not depths and not budgets:
         raise OptionError("neither depths nor budgets are given")
     return [

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from goldrank import ids
 from goldrank.data.table import Cell, Cells, Fold, Head, Part, Sentence, Table, note_sentences, plain
 from goldrank.errors import one_of
+from goldrank.escaping import log_line
 from goldrank.report import WIDTH, markdown
 from goldrank.report.numbers import number, p_value
 
@@ -97,15 +98,15 @@ def junit(verdict: Verdict) -> str:
     counts = {"tests": str(max(1, len(verdict.findings))), "failures": str(len(verdict.failed)), "errors": errors}
     suite = ElementTree.Element("testsuite", {"name": "goldrank gate", **counts})
     for finding in verdict.findings:
-        case = ElementTree.SubElement(suite, "testcase", classname="goldrank.gate", name=ids.show(finding.title, 500))
+        case = ElementTree.SubElement(suite, "testcase", classname="goldrank.gate", name=log_line(finding.title, 500))
         if finding.failed:
-            failure = ElementTree.SubElement(case, "failure", message=ids.show(finding.words, 2000))
-            failure.text = "\n".join(_moved(finding)) or ids.show(finding.words, 2000)
+            failure = ElementTree.SubElement(case, "failure", message=log_line(finding.words))
+            failure.text = "\n".join(_moved(finding)) or log_line(finding.words)
         else:
-            ElementTree.SubElement(case, "system-out").text = ids.show(f"{finding.status}: {finding.words}", 2000)
+            ElementTree.SubElement(case, "system-out").text = log_line(f"{finding.status}: {finding.words}")
     if verdict.error:
         case = ElementTree.SubElement(suite, "testcase", classname="goldrank.gate", name="gate")
-        ElementTree.SubElement(case, "error", message=ids.show(verdict.error, 2000))
+        ElementTree.SubElement(case, "error", message=log_line(verdict.error))
     suites = ElementTree.Element("testsuites", {"name": "goldrank", **counts})
     suites.append(suite)
     ElementTree.indent(suites)
@@ -114,7 +115,7 @@ def junit(verdict: Verdict) -> str:
 
 def _moved(finding: Finding) -> list[str]:
     return [
-        f"{moved.change:+.4f}  {moved.before:.4f} -> {moved.after:.4f}  '{ids.show(moved.query)}'"
+        f"{moved.change:+.4f}  {moved.before:.4f} -> {moved.after:.4f}  '{log_line(moved.query, 60)}'"
         for moved in finding.worst
     ]
 
@@ -136,9 +137,9 @@ def github(verdict: Verdict) -> str:
 
 
 def _annotation(level: str, title: str, message: str) -> str:
-    shown = ids.show(title, 200)
+    shown = log_line(title, 200)
     for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), (":", "%3A"), (",", "%2C")):
         shown = shown.replace(sign, code)
-    lines = [ids.show(line, 2000) for line in message.splitlines()]
+    lines = [log_line(line) for line in message.splitlines()]
     body = "\n".join(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return f"::{level} title={shown}::{body}\n"

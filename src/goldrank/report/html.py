@@ -10,8 +10,9 @@ from importlib import resources
 from typing import Any
 
 import jinja2
+import markupsafe
 
-from goldrank import __version__, ids
+from goldrank import __version__
 from goldrank.data import table
 
 ASSETS = ("report.css", "report.js", "page.html.jinja", "comparison.html.jinja", "trend.html.jinja")
@@ -29,7 +30,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(assets()), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    environment.filters["show"] = lambda text: ids.show(str(text), 200)
+    environment.filters["show"] = lambda text: markupsafe.Markup(table.escape_html(str(text), 300))  # noqa: S704 - escaped
     environment.filters["parts"] = table.html  # escaped already, hence `| parts | safe`
     return environment
 

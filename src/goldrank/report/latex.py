@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from goldrank import ids
 from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table
+from goldrank.escaping import log_line
 
 _NAMED = {
     "\\": "backslash",
@@ -39,7 +40,7 @@ def write(parts: Iterable[Part]) -> str:
         elif isinstance(part, Fold):
             lines += ["", write(part.parts).partition("\n")[2].rstrip("\n")]
         else:
-            lines.append(f"% {'Warning: ' * (part.style == 'warning')}{ids.show(part.text, TEXT_LIMIT)}")
+            lines.append(f"% {'Warning: ' * (part.style == 'warning')}{log_line(part.text)}")
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,7 @@ from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sent
 
 SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔"}
 
-_SPECIAL = re.compile(r"[\\`*_\[\]|~$]|:(?=\w+:)")
+_SPECIAL = re.compile(r"[\\`*_\[\]|~$]|:(?=\w+:|:)")
 _LINE_START = re.compile(r"^(?=[-=+#>])|^(\d+)(?=[.)](?:\s|$))")
 _RISKY = re.compile(r"[^a-z0-9 .,%+=/-]|www\.|gh-", re.I)
 _LINKED = re.compile(r"(?<!\w)[@#]\w|@[\w-]+\.\w|\bwww\.|://|\bgh-\d", re.I)

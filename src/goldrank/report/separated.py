@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
+from collections.abc import Iterable
 
-from goldrank import ids
 from goldrank.data.table import Cell, Table
+from goldrank.escaping import log_line
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-_COMMAND = re.compile(r"[=+@-]|\s*::")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
+_FORMULA = re.compile(r"\s*[=+@\-＝＋＠－]")
+_INNER_FORMULA = re.compile(r"(?<=[,;|])(?=\s*(?:[=@＝＠]|[+\-＋－](?!\d)))")
+"""What would begin a cell for a program that splits at another sign than this file does."""
+_QUOTED = re.compile(r"[\s,;|\"']")
 
 
 def escape(text: str) -> str:
     """Text in full that no spreadsheet takes for a formula and no build server for a command.
 
-    Such text gets a quote in front; control characters are shown as escapes.
+    A formula gets a quote in front; commands and control characters are shown with escapes.
     """
-    shown = ids.show(text, len(text))
-    return "'" + shown if _COMMAND.match(shown) and not _NUMBER.fullmatch(shown) else shown
+    shown = _INNER_FORMULA.sub("'", log_line(text, len(text)))
+    return "'" + shown if _FORMULA.match(shown) and not _NUMBER.fullmatch(shown) else shown
 
 
 def write(table: Table, delimiter: str = ",") -> str:
     """Heads and rows; numbers at full precision."""
-    file = io.StringIO()
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([escape(head.text) for head in table.heads])
-    writer.writerows([cell if isinstance(cell, float) else _field(cell) for cell in row] for row in table.cells)
-    return file.getvalue()
+    lines = [_line((head.text for head in table.heads), delimiter)]
+    lines += (_line(row, delimiter) for row in table.cells)
+    return "".join(lines)
 
 
-def _field(cell: Cell | str) -> str | float:
-    if isinstance(cell, Cell) and cell.value is not None:
-        return cell.value
-    return escape(cell if isinstance(cell, str) else cell.text)
+def _line(cells: Iterable[Cell | str | float], delimiter: str) -> str:
+    fields = list(map(_field, cells))
+    return (delimiter.join(fields) if fields != [""] else '""') + "\n"  # an empty line is no row to most readers
+
+
+def _field(cell: Cell | str | float) -> str:
+    value = cell.value if isinstance(cell, Cell) else cell
+    if isinstance(value, float | int):
+        return str(value)
+    text = escape(cell.text if isinstance(cell, Cell) else str(cell))
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text

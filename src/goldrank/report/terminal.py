@@ -9,7 +9,8 @@ from rich import table as rich_table
 from rich.console import Group, JustifyMethod, RenderableType
 from rich.text import Text
 
-from goldrank.data.table import Cell, Head, Part, Sentence, Table, escape_ci, is_apart, plain
+from goldrank.data.table import Cell, Head, Part, Sentence, Table, is_apart, plain
+from goldrank.escaping import log_line
 
 _COLOURS = {
     "": [""],
@@ -38,9 +39,9 @@ def view(parts: Iterable[Part]) -> RenderableType:
             drawn.append(_sentence(part))
         elif isinstance(part, Table):
             drawn.append(_table(part) if len(part.rows) <= MOST_ROWS else Text(plain([replace(part, caption="")])))
-            drawn += [Text(escape_ci(part.caption), style="dim")] if part.caption else []
+            drawn += [Text(log_line(part.caption), style="dim")] if part.caption else []
         else:
-            drawn += [Text(escape_ci(part.title), style="bold"), view(part.parts)]
+            drawn += [Text(log_line(part.title), style="bold"), view(part.parts)]
     return Group(*drawn)
 
 
@@ -48,23 +49,23 @@ def _sentence(sentence: Sentence) -> Text:
     mark = {"warning": "! ", "remark": "- "}.get(sentence.style, "")
     style = STYLES[sentence.style]
     if not sentence.label:
-        return Text(mark + escape_ci(sentence.text), style=style)
-    return Text.assemble((f"{sentence.label}  ", style), escape_ci(sentence.text))
+        return Text(mark + log_line(sentence.text), style=style)
+    return Text.assemble((f"{sentence.label}  ", style), log_line(sentence.text))
 
 
 def _table(table: Table) -> rich_table.Table:
-    title = Text(escape_ci(table.title), style="bold") if table.title else None
+    title = Text(log_line(table.title), style="bold") if table.title else None
     drawn = rich_table.Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     drawn.show_header = table.has_heads
     for head in table.heads:
         is_number = head.kind == "number"
         justify: JustifyMethod = "right" if is_number else "left"
-        drawn.add_column(Text(escape_ci(head.text)), justify=justify, no_wrap=is_number, overflow="fold")
+        drawn.add_column(Text(log_line(head.text)), justify=justify, no_wrap=is_number, overflow="fold")
     for row in table.full_rows:
         drawn.add_row(*map(_cell, row.full, table.heads), style=STYLES[row.style])
     return drawn
 
 
 def _cell(cell: Cell, head: Head) -> Text:
-    text = Text(("*" if cell.style == "best" else "") + escape_ci(cell.text, head.limit()), style=STYLES[cell.style])
+    text = Text(("*" if cell.style == "best" else "") + log_line(cell.text, head.limit()), style=STYLES[cell.style])
     return text.append(f" {cell.raised}", style="green") if cell.raised else text

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from goldrank import ids
 from goldrank.data.explanation import Explanation
 from goldrank.data.score_table import score_parts
 from goldrank.data.scores import Scores
-from goldrank.data.table import html
+from goldrank.data.table import entities, html
 from goldrank.report.coverage import CoverageCurves
 from goldrank.report.html import page
 
@@ -25,13 +24,13 @@ def render(
     if curves is not None and curves.charts:
         parts.append("<h2>Coverage</h2><p>The mean share of references that are covered.</p>")
         figures = (
-            f"<figure><figcaption>{escape(chart.title)}</figcaption>{chart.inline()}</figure>"
+            f"<figure><figcaption>{entities(chart.title)}</figcaption>{chart.inline()}</figure>"
             for chart in curves.charts
         )
         parts.append(f'<div class="charts">{"".join(figures)}</div>')
     for run, explanation in (explanations or {}).items():
-        named = f" ({escape(ids.show(run))})" if len(scores) > 1 else ""
-        parts.append(f"<h2>Question {escape(explanation.title)}{named}</h2>")
-        parts.append(f'<p class="dim">{escape(explanation.summary)}</p>')
+        named = f" ({entities(ids.show(run))})" if len(scores) > 1 else ""
+        parts.append(f"<h2>Question {entities(explanation.title)}{named}</h2>")
+        parts.append(f'<p class="dim">{entities(explanation.summary)}</p>')
         parts.append(f'<div class="explained">{explanation.html()}</div>')
     return page("Retrieved texts: " + ", ".join(names), "".join(parts))

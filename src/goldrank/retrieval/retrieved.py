@@ -7,16 +7,16 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from goldrank import ids
 from goldrank.data.run import Run
-from goldrank.errors import InputError, one_of
+from goldrank.errors import InputError, as_list, one_of
 from goldrank.io import objects
 from goldrank.io.items import FAILED
 from goldrank.io.text_values import retrieved_text
 from goldrank.notes import Note
+from goldrank.writing import write_whole
 
 
 class Failure(NamedTuple):
@@ -47,7 +47,7 @@ class Retrieved(Sequence[Mapping[str, Any]]):
     """
 
     def __init__(self, records: Sequence[Mapping[str, Any]], name: str = "retrieved") -> None:
-        self._records = list(records)
+        self._records = as_list(records, "records", Mapping, "mappings")
         self.name = name
 
     @overload
@@ -114,16 +114,7 @@ class Retrieved(Sequence[Mapping[str, Any]]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the records as JSON Lines, which can be evaluated like these."""
-        target = Path(path)
-        part = target.with_name(target.name + ".part")
-        try:
-            with open(part, "wb") as file:
-                file.writelines(map(_line, self._records))
-            os.replace(part, target)
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror or error}", where=str(target)) from None
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, b"".join(map(_line, self._records)))
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

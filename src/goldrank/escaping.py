@@ -1,0 +1,69 @@
+"""Text from outside on its way to people: one function for each kind of output, and each is used everywhere.
+
+| output | function |
+|---|---|
+| an id or a name inside a sentence | `show`, here (also as `ids.show`) |
+| a line of a terminal, a log or an error message | `log_line`, here |
+| text of several lines that a command has put together | `log_text`, here |
+| JSON | `json_text`, here |
+| HTML and SVG | `goldrank.data.table.escape_html` |
+| Markdown, LaTeX, CSV and TSV | `escape` of their writers in `report/` |
+"""
+
+from __future__ import annotations
+
+import re
+
+LINE_LIMIT = 2_000
+"""Characters of a line or of a part of a message."""
+
+_BUILD_COMMAND = re.compile(r"(?:^|(?<=\s)):(?=:)|##(?=\w*\[)")
+"""What build servers act on: `::error::` where a line may begin, `##[error]`, `##vso[...]` and `##teamcity[...]`."""
+_COMMAND_LINE = re.compile(r"^((?:[ \t]|\x1b\[[\d;]*m)*):(?=:)|##(?=\w*\[)", re.MULTILINE)
+_UNSAFE = re.compile(r"[^\n\t -~]")
+
+
+def show(text: str, limit: int = 60) -> str:
+    """An id for people: control characters and undecodable bytes escaped, long ones shortened."""
+    if not isinstance(text, str):
+        text = repr(text)  # a mistake, which is about to be complained of
+    if len(text) <= limit and text.isprintable():
+        return text
+    shown = "".join(map(_printable, text[: limit + 1]))
+    return shown if len(text) <= limit else shown[:limit] + "..."
+
+
+def log_line(text: str, limit: int = LINE_LIMIT) -> str:
+    """One line for a terminal, a log or a message: no control character, no line break, no command to a build server.
+
+    Words of it may begin a line, because lines are wrapped.
+    """
+    shown = show(text, limit)
+    return _BUILD_COMMAND.sub(_defused, shown) if "::" in shown or "##" in shown else shown
+
+
+def log_text(text: str, styled: bool = False) -> str:
+    """The same for lines that were put together already: their line breaks and tabs stay.
+
+    `styled` text has colours, whose codes stay too.
+    """
+    if not styled:
+        text = _UNSAFE.sub(lambda found: _printable(found[0]), text)
+    return _COMMAND_LINE.sub(_defused_line, text) if "::" in text or "##" in text else text
+
+
+def json_text(text: str) -> str:
+    """JSON that says the same without any `##[`, which some build servers look for anywhere in a line."""
+    return re.sub(r"##(?=\w*\[)", r"#\\u0023", text) if "##" in text else text
+
+
+def _printable(sign: str) -> str:
+    return sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+
+
+def _defused(found: re.Match[str]) -> str:
+    return r"#\x23" if found[0] == "##" else r"\x3a"
+
+
+def _defused_line(found: re.Match[str]) -> str:
+    return r"#\x23" if found[0] == "##" else rf"{found[1]}\x3a"

@@ -1,0 +1,73 @@
+"""Files are written whole or not at all: a full disk or a signal leaves what was there before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+from goldrank.errors import GoldrankError, file_name
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes, *, make_folder: bool = False) -> None:
+    """Replace a file by one with this content, or raise an error that says why not and leave everything as it was.
+
+    What is no file (a pipe, a device) is written to. `make_folder` makes the folder too.
+    """
+    name = file_name(path)
+    try:
+        if make_folder:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+        _write(name, content)
+    except (OSError, ValueError) as error:  # a ValueError for a name with NUL in it
+        reason = getattr(error, "strerror", None) or error
+        raise GoldrankError(f"cannot be written: {reason}", where=name, hint=_HINTS.get(type(error))) from None
+
+
+def new_folder(path: str | os.PathLike[str]) -> Path:
+    """A folder, made if it is not there."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise GoldrankError(f"cannot be made: {reason}", where=os.fsdecode(path)) from None
+    return Path(path)
+
+
+_HINTS: dict[type, str] = {FileNotFoundError: "Is its folder there?"}
+
+
+def _write(name: str, content: bytes) -> None:
+    target = os.path.realpath(name)  # a link stays one
+    try:
+        there = os.stat(target)
+    except FileNotFoundError:
+        there = None
+    if there is not None and not stat.S_ISREG(there.st_mode):
+        _write_to(target, content, "wb")
+        return
+    folder, last = os.path.split(target)
+    temporary = os.path.join(folder, f".{last[:80]}.{os.getpid()}.new")
+    try:
+        _write_to(temporary, content, "xb")
+        if there is not None:
+            os.chmod(temporary, stat.S_IMODE(there.st_mode))
+        os.replace(temporary, target)
+    except PermissionError:
+        # A folder that takes no new file, or (Windows) a file that is open elsewhere.
+        _remove(temporary)
+        _write_to(target, content, "wb")
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def _write_to(path: str, content: bytes, mode: str) -> None:
+    with open(path, mode) as file:
+        file.write(content)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)

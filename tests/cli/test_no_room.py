@@ -1,0 +1,176 @@
+"""Full disks, missing folders and readers that have gone: a sentence, an exit code, and the result is not lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import places
+import pytest
+
+from goldrank import History, demo, write_qrels, write_run
+from goldrank.cli import run
+
+FULL = "/dev/full"
+WRITERS: dict[str, list[str]] = {
+    "eval --save": ["eval", "q", "a.run", "-m", "AP", "--save", "{}"],
+    "eval --by-query-file": ["eval", "q", "a.run", "-m", "AP", "--by-query-file", "{}"],
+    "texts --save": ["texts", "t.jsonl", "--match", "contains", "--save", "{}"],
+    "texts --svg": ["texts", "t.jsonl", "--match", "contains", "--svg", "{}"],
+    "texts --html": ["texts", "t.jsonl", "--match", "contains", "--html", "{}"],
+    "merge": ["merge", "s.json", "-o", "{}"],
+    "diff": ["diff", "q", "a.run", "b.run", "--json", "{}"],
+    "fuse": ["fuse", "q", "a.run", "b.run", "-o", "{}"],
+    **{
+        f"compare --{form}": ["compare", "q", "a.run", "b.run", "--samples", "100", f"--{form}", "{}"]
+        for form in ("html", "markdown", "latex", "csv", "json")
+    },
+    "report": ["report", "s.json", "s2.json", "--samples", "100", "--csv", "{}"],
+    "history --html": ["history", "--html", "{}"],
+    "history --svg": ["history", "--svg", "{}"],
+    "gate": ["gate", "q", "a.run", "--rule", "AP >= 0.1", "-o", "markdown={}"],
+}
+PRINT_NOTHING = {
+    "convert": ["convert", "a.run", "{}", "--to", "json"],
+    "convert --qrels": ["convert", "q", "{}", "--qrels", "--to", "trec"],
+    "export": ["export", "-o", "{}.json"],
+    "export to Parquet": ["export", "-o", "{}.parquet"],
+    "baseline set": ["baseline", "set", "{}", "q", "a.run"],
+}
+FOLDERS = {
+    "compare --svg": ["compare", "q", "a.run", "b.run", "--samples", "100", "--svg", "{}"],
+    "compare --save": ["compare", "q", "a.run", "b.run", "--samples", "100", "--save", "{}"],
+    "demo": ["demo", "--write", "{}"],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        write_qrels(demo.load()["qrels"], "q")
+        for name, ranking in zip(("a", "b"), demo.runs().values(), strict=True):
+            write_run(ranking, f"{name}.run")
+        Path("t.jsonl").write_text('{"id": "q", "retrieved": ["a b"], "references": ["a"]}\n')
+        assert run(["eval", "q", "a.run", "-m", "AP", "--save", "s.json"]) == 0
+        assert run(["eval", "q", "b.run", "-m", "AP", "--save", "s2.json"]) == 0
+        assert run(["record", "s.json"]) == 0
+        Path("file").touch()
+    finally:
+        os.chdir(before)
+    return folder
+
+
+@pytest.fixture
+def folder(made, monkeypatch):
+    monkeypatch.chdir(made)
+    return made
+
+
+def sorry(capsys, arguments, target, codes=(2,)):
+    code = run([word.replace("{}", target) for word in arguments])
+    out, err = capsys.readouterr()
+    assert code in codes, err
+    assert "internal error" not in err
+    assert "Traceback" not in err
+    assert err.startswith("goldrank: ") or "goldrank: " in err
+    return out, err
+
+
+@pytest.mark.skipif(not os.path.exists(FULL), reason="there is no /dev/full")
+@pytest.mark.parametrize("name", WRITERS)
+def test_full_disk(folder, capsys, name):
+    out, err = sorry(capsys, WRITERS[name], FULL)
+    assert "No space left on device" in err
+    assert len(out.splitlines()) >= 2, "the table is printed all the same"
+
+
+@pytest.mark.parametrize("name", [*WRITERS, *PRINT_NOTHING, *FOLDERS])
+def test_folder_that_is_a_file(folder, capsys, name):
+    arguments = (WRITERS | PRINT_NOTHING | FOLDERS)[name]
+    out, _ = sorry(capsys, arguments, "file/x")
+    assert bool(out) is (name not in PRINT_NOTHING and name != "demo")
+    assert os.path.getsize("file") == 0
+
+
+@pytest.mark.skipif(not os.path.exists(FULL), reason="there is no /dev/full")
+@pytest.mark.parametrize("name", ["convert", "convert --qrels"])
+def test_full_disk_without_a_table(folder, capsys, name):
+    assert "No space left on device" in sorry(capsys, PRINT_NOTHING[name], FULL)[1]
+
+
+def test_missing_folder_of_a_history(folder, capsys):
+    out, err = sorry(capsys, ["record", "s.json", "--db", "{}"], "no/such/h.db", codes=(3,))
+    assert "AP" in out
+    assert "cannot be opened or made" in err
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(folder, tmp_path, monkeypatch):
+    from goldrank import GoldrankError, Scores, writing
+
+    target = tmp_path / "s.json"
+    Scores.load("s.json").save(target)
+    before = target.read_bytes()
+
+    def full(path, content, mode):
+        Path(path).write_bytes(content[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "_write_to", full)
+    with pytest.raises(GoldrankError, match="No space left on device"):
+        Scores.load("s2.json").save(target)
+    assert target.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_links_and_modes_stay(tmp_path):
+    from goldrank.writing import write_whole
+
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"1")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_whole(link, b"2")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"2"
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+STREAMS = ("eval", "q", "a.run", "-q")
+
+
+def goldrank(folder, *arguments, **streams):
+    env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src")}
+    command = [sys.executable, "-m", "goldrank", *arguments]
+    return subprocess.run(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True, check=False, **streams)
+
+
+@pytest.mark.skipif(not os.path.exists(FULL), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [STREAMS, ("trec_eval", "q", "a.run"), ("measures",), ("demo",)])
+def test_standard_output_is_full(made, arguments):
+    with open(FULL, "w") as full:
+        done = goldrank(made, *arguments, stdout=full)
+    assert done.returncode == 2
+    assert "goldrank: standard output: cannot be written: No space left on device" in done.stderr
+    assert "internal error" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert len(done.stderr.splitlines()) > 4, "what was computed is there"
+
+
+@pytest.mark.parametrize("arguments", [STREAMS, ("measures",), ("trec_eval", "-q", "q", "a.run")])
+def test_whoever_reads_has_gone(made, arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = goldrank(made, *arguments, stdout=writer)
+    os.close(writer)
+    assert done.returncode == 0
+    assert done.stderr == "" or "goldrank: " not in done.stderr
+
+
+def test_a_history_without_room_is_not_damaged(made):
+    with History.open(made / "history.db", read_only=True) as history:
+        history.check()

@@ -1,0 +1,75 @@
+"""Real signals to real processes: nothing temporary stays, whoever ends the work."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import places
+import pytest
+
+from goldrank.io import sources
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="these signals are not here")
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_nothing_stays(tmp_path, number, code):
+    """The signal comes while standard input is being kept in a temporary file."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    (tmp_path / "q").write_text("q 0 d 1\n")
+    env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "TMPDIR": str(folder)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "goldrank", "eval", "q", "-", "-m", "AP"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, env=env,
+    )  # fmt: skip
+    line = b"q Q0 d 1 1.0 t\n"
+    process.stdin.write(line * (sources.SPOOL // len(line) + 100_000))
+    process.stdin.flush()
+    end = time.monotonic() + 60
+    while not any(folder.iterdir()) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert any(folder.iterdir()), "the test sees the temporary file"
+    process.send_signal(getattr(signal, number))
+    assert process.wait(60) == code
+    err = process.stderr.read()
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    process.stdout.close()
+    process.stderr.close()
+    assert b"Traceback" not in err, err
+    assert list(folder.iterdir()) == []
+
+
+def test_ignored_signals_stay_ignored(tmp_path):
+    """As under nohup."""
+    program = (
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from goldrank.cli import main\n"
+        "try:\n    main(['measures', '--json'])\nexcept SystemExit:\n    pass\n"
+        "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN"
+    )
+    env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src")}
+    subprocess.run([sys.executable, "-c", program], env=env, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_written_files_are_whole(tmp_path, monkeypatch):
+    """A signal, or anything else, in the middle of writing leaves the file that was there and no other."""
+    from goldrank import writing
+
+    target = tmp_path / "x.json"
+    target.write_bytes(b"before")
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        writing.write_whole(target, b"after")
+    assert target.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [target]

@@ -1,0 +1,149 @@
+"""Everything public with things that it does not take: an error in words, never a bare AttributeError or KeyError."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import goldrank
+from goldrank import GoldrankError
+
+QRELS = {"q": {"d": 1}, "p": {"d": 1, "e": 0}}
+RUN = {"q": {"d": 1.0, "x": 0.5}, "p": {"e": 1.0, "d": 0.5}}
+TEXTS = [{"retrieved": ["a"], "references": ["a"]}]
+PAIRS = [{"retrieved": "a", "reference": b, "label": b == "a"} for b in "ab"]
+WRONG = [
+    *(3, -1, 3.5, None, True, b"x", "no such thing", "\0", "x" * 5_000, object(), [], {}, (), [3], [None], {"a": 3}),
+    *({3: {}}, {"q": None}, {"q": {"d": None}}, [[]], [{}], set(), lambda: 3, int, goldrank, float("nan"), 10**30),
+    *(range(3), iter(())),
+]
+
+SOUND = {
+    "evaluate": (QRELS, RUN, ["AP"]),
+    "evaluate_texts": (TEXTS, ["RR"]),
+    "coverage_curves": (TEXTS,),
+    "matcher_agreement": (PAIRS, "exact"),
+    "choose": ("rag",),
+    "pitfalls": (goldrank.evaluate(QRELS, RUN, "AP"),),
+    "compare": (QRELS, {"a": RUN, "b": RUN}, ["AP"]),
+    "diff": (QRELS, RUN, RUN, "AP"),
+    "fuse": ({"a": RUN, "b": RUN},),
+    "tune_fusion": (QRELS, {"a": RUN, "b": RUN}, "AP"),
+    "rank_agreement": (RUN, RUN),
+    "explain_difference": (QRELS, RUN, "AP", "ranx", "trec_eval-9"),
+    "gate": (QRELS, RUN, ["AP >= 0.1"]),
+    "worth_judging": (QRELS, RUN),
+    "run_retriever": (lambda question: ["a"], ["q"]),
+    "read_qrels": ("no.file",),
+    "read_run": ("no.file",),
+    "read_runs": ("no.file",),
+    "read_aspects": ("no.file",),
+    "read_preferences": ("no.file",),
+    "write_qrels": (QRELS, "written.json"),
+    "write_run": (RUN, "written.json"),
+    "Qrels": (QRELS,),
+    "AspectQrels": ({"q": {"1": {"d": 1}}},),
+    "Preferences": ({"q": {"j": [{"d": 1, "e": 2}]}},),
+    "Retrieved": ([{"query": "q", "retrieved": []}],),
+    "Scores.load": ("no.file",),
+    "Scores.merge": ([goldrank.evaluate(QRELS, RUN, "AP")],),
+    "Scores.from_dict": ({},),
+    "History.open": ("no.file",),
+    "Baseline.load": ("no.file",),
+    "Rule.parse": ("AP >= 0.1",),
+    "Rule.from_table": ({"measure": "AP", "floor": 0.1},),
+    "Rules.of": (["AP >= 0.1"],),
+    "Rules.load": ("no.file",),
+    "Rules.from_dict": ({"rules": ["AP >= 0.1"]},),
+    "parse": ("AP",),
+}
+OTHERS = {
+    "evaluate_spark",
+    "Run",
+    "Record",
+    "Comparison",
+    "Verdict",
+    "Measure",
+    "measure",
+    "Convention",
+    "GoldrankError",
+}
+"""They need Spark, or are made by other functions, or take what a type checker sees."""
+
+
+FUNCTIONS = {
+    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_texts", "compare", "diff"),
+    *("explain_difference", "tune_fusion", "parse"),
+}
+"""They take functions, which types are too: as measures, matchers and retrievers."""
+
+
+def called(name):
+    found = goldrank
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def test_everything_public_is_tried():
+    tried = {name.partition(".")[0] for name in SOUND} | OTHERS | {"__version__"}
+    assert tried == set(goldrank.__all__)
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def complaint(call):
+    """What is wrong with how it fails; None if it does not, or says so in words."""
+    try:
+        call()
+    except GoldrankError as error:
+        return None if len(str(error).split()) > 2 else f"says only {error}"
+    except TypeError as error:
+        bare = "unexpected keyword" not in str(error) and "goldrank" not in str(error)
+        return f"TypeError: {error}" if bare else None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SOUND)
+def test_wrong_arguments_get_words(name):
+    function, sound = called(name), SOUND[name]
+    wrong = []
+    for i in range(len(sound)):
+        for given in WRONG:
+            if callable(given) and name in FUNCTIONS:
+                continue  # functions and types can be measures, matchers and retrievers
+            arguments = [*sound[:i], given, *sound[i + 1 :]]
+            if found := complaint(lambda arguments=arguments: function(*arguments)):
+                wrong.append(f"argument {i + 1} {given!r:.30}: {found}")
+    assert not wrong, "\n".join(wrong)
+
+
+SETTINGS = (
+    *("baseline", "slice_by", "names", "depths", "budgets", "level", "seed", "samples", "depth", "weights", "format"),
+    *("shard", "max_memory", "convention", "judgements", "matcher", "unit", "credit", "k", "ties", "missing"),
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in SOUND if name[0].islower()])
+def test_wrong_options_get_words(name):
+    function, sound = called(name), SOUND[name]
+    known = inspect.signature(function).parameters
+    wrong = []
+    for option in SETTINGS:
+        if option not in known or list(known).index(option) < len(sound):
+            continue
+        for given in WRONG:
+            if callable(given) and option in ("unit", "matcher"):
+                continue
+            found = complaint(lambda option=option, given=given: function(*sound, **{option: given}))
+            if found and not found.startswith("TypeError"):
+                wrong.append(f"{option}={given!r:.30}: {found}")
+    assert not wrong, "\n".join(wrong)
