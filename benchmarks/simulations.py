@@ -10,7 +10,7 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -20,7 +20,7 @@ from goldrank.comparison import flips, intervals, power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.leaderboard import rank_intervals
 
-ROUNDS = 1_000
+ROUNDS = 500
 SEED = 15
 DOCUMENTS = 30
 MEASURES = ("nDCG@10", "AP", "RR@10", "P@10", "Success@1")
@@ -55,33 +55,38 @@ def rankings(rng: np.random.Generator, queries: int, skills: Sequence[float]) ->
     return values
 
 
-def _of_rankings(measure: int, better: float = 0.1) -> Draw:
-    def draw(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
-        a, b = rankings(rng, math.prod(size), (0.5, 0.5 + better))[measure]
-        return (b - a).reshape(size)
-
-    return draw
+@lru_cache(maxsize=2)
+def _pairs(key: tuple[int, ...], size: tuple[int, ...]) -> np.ndarray:
+    """Differences of two systems in the five measures, made once for all of them."""
+    values = rankings(np.random.default_rng([SEED, *key]), math.prod(size), (0.5, 0.6))
+    return (values[:, 1] - values[:, 0]).reshape(len(MEASURES), *size)
 
 
 def _some(share: float, change: Draw) -> Draw:
     return lambda rng, size: np.where(rng.random(size) < share, change(rng, size), 0.0)
 
 
-SHAPES: dict[str, Draw] = {
-    **{name: _of_rankings(i) for i, name in enumerate(MEASURES)},
+DRAWN: dict[str, Draw] = {
     "12 % change, mostly losses": _some(0.12, lambda rng, size: 0.2 - rng.gamma(1.0, 0.3, size).clip(0, 1.2)),
     "4 % win": _some(0.04, lambda rng, size: rng.uniform(0.2, 1.0, size)),
     "20 % change, many tiny": _some(0.2, lambda rng, size: 0.01 * rng.exponential(1.0, size)),
     "small wins, 1 % lose 1.0": lambda rng, size: np.where(rng.random(size) < 0.01, -1.0, rng.uniform(0.0, 0.04, size)),
 }
 UNSEEN = "small wins, 1 % lose 1.0"
+SHAPES = (*MEASURES, *DRAWN)
+
+
+def sample(shape: str, key: tuple[int, ...], size: tuple[int, ...]) -> np.ndarray:
+    """Differences of a shape, the same for the same key."""
+    if shape in MEASURES:
+        return np.asarray(_pairs(key, size)[MEASURES.index(shape)])
+    return DRAWN[shape](np.random.default_rng([SEED, SHAPES.index(shape), *key]), size)
 
 
 @cache
 def truth(shape: str) -> float:
     """The mean of a shape, from so many queries that its own error does not matter."""
-    rng = np.random.default_rng([SEED, 99])
-    return float(np.mean([SHAPES[shape](rng, (20_000,)).mean() for _ in range(15)]))
+    return float(sample(shape, (99,), (150_000,)).mean())
 
 
 # Tables: a title and rows of cells, the first row being heads.
@@ -101,12 +106,12 @@ def coverage(rounds: int) -> str:
     """How often 95 % intervals of a difference hold the truth."""
     sizes = (10, 25, 50, 100, 200, 500)
     rows: list[Sequence[object]] = [("differences", *(f"n = {n}" for n in sizes))]
-    for number, shape in enumerate(SHAPES):
-        mean, cells = truth(shape), []
-        for n in sizes:
-            samples = SHAPES[shape](np.random.default_rng([SEED, 1, number, n]), (rounds, n))
-            cells.append(percent(sum(mean in intervals.difference_interval(d) for d in samples), rounds))
-        rows.append((shape, *cells))
+    held = {
+        (shape, n): sum(truth(shape) in intervals.difference_interval(d) for d in sample(shape, (1, n), (rounds, n)))
+        for n in sizes
+        for shape in SHAPES
+    }
+    rows += [(shape, *(percent(held[shape, n], rounds) for n in sizes)) for shape in SHAPES]
     return table("Coverage of 95 % intervals of a difference, in %", rows)
 
 
@@ -117,11 +122,10 @@ def methods(rounds: int) -> str:
     held = {(name, n): [] for name in METHODS for n in sizes}
     widths = {name: [] for name in METHODS}
     fewer = max(50, rounds // 2)
-    for number, shape in enumerate(shapes):
-        mean = truth(shape)
-        for n in sizes:
-            rng = np.random.default_rng([SEED, 2, number, n])
-            samples = SHAPES[shape](rng, (fewer, n))
+    for n in sizes:
+        for shape in shapes:
+            mean, rng = truth(shape), np.random.default_rng([SEED, 2, n])
+            samples = sample(shape, (2, n), (fewer, n))
             found: dict[str, list[intervals.Interval]] = {name: [] for name in METHODS}
             for d in samples:
                 means = np.sort(d[rng.integers(0, n, (resamples, n))].mean(axis=1))
@@ -324,9 +328,8 @@ def main(arguments: Sequence[str]) -> None:
         if name not in TABLES:
             parser.error(f"there is no table {name!r}; there are: {', '.join(TABLES)}")
     near, middle = (100 * math.sqrt(p * (1 - p) / given.rounds) for p in (0.05, 0.5))
-    print(
-        f"{given.rounds} rounds a cell: one standard error is {near:.1f} points near 5 and 95 %, {middle:.1f} near 50 %.\n"
-    )
+    errors = f"one standard error is {near:.1f} points near 5 and 95 %, {middle:.1f} near 50 %"
+    print(f"{given.rounds:,} rounds a cell: {errors}.\n")
     for name in given.tables or TABLES:
         began = time.process_time()
         print(TABLES[name](given.rounds))
