@@ -20,7 +20,7 @@ from goldrank.comparison import flips, intervals, power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.leaderboard import rank_intervals
 
-ROUNDS = 500
+ROUNDS = 1_000
 SEED = 15
 DOCUMENTS = 30
 MEASURES = ("nDCG@10", "AP", "RR@10", "P@10", "Success@1")

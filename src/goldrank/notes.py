@@ -359,13 +359,15 @@ KINDS: dict[str, Kind] = {
         "only {differing:,} of {units:,} {unit} differ: no test can decide", warning=True, counts=()
     ),
     "few-differ": Kind("it rests on {differing:,} {unit} that differ", counts=()),
-    "too-few-clusters": Kind("{units:,} clusters are too few for a verdict", warning=True, counts=()),
+    "too-few-clusters": Kind("too few clusters for a verdict: {units:,}", warning=True, counts=()),
     "few-clusters": Kind("it rests on {units:,} clusters", warning=True, counts=()),
     "interval-reaches-zero": Kind("skewed or few: the interval reaches 0", counts=()),
     "primary-undecided": Kind("{primary} decides, and does not say the same of this pair", counts=()),
     "no-bounds": Kind(
         "without bounds, so that intervals are plain Student's where few queries differ: {measures}", counts=()
     ),
+    "weightless-queries": Kind("{count:,} of {queries:,} queries weigh 0 and are left out", counts=()),
+    "single-runs": Kind("one run only, which says nothing about other seeds: {systems}", warning=True, counts=()),
     "unclustered-queries": Kind(
         "{count:,} of {queries:,} queries have no cluster and stand for themselves: {samples}", warning=True, counts=()
     ),

@@ -99,7 +99,7 @@ def test_clusters_weights_and_texts(files, capsys):
     assert "Queries that differ most, RR" in out
     assert "AP (secondary)" in out
     out = call(capsys, "compare", *given, *about, "--clusters", "kind").out
-    assert "2 clusters are too few for a verdict" in out
+    assert "oo few clusters for a verdict: 2" in out
     out = call(capsys, "compare", *given, "--metadata", files / "design.jsonl", "--weights", "weight").out
     assert "on weighted queries" in out
     assert "no file" in call(capsys, "compare", *given, "--weights", "weight", code=2).err

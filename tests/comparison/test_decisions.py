@@ -353,6 +353,19 @@ def test_equal_weights_change_nothing_and_scale_does_not_matter():
         assert [p.difference for p in weighted] == pytest.approx([p.difference for p in plain])
 
 
+def test_queries_that_weigh_nothing_are_left_out():
+    a, b = make("a", {"AP": [0.1, 0.2, 0.3, 0.4]}), make("b", {"AP": [0.9, 0.2, 0.5, 0.3]})
+    result = compare([a, b], weights={"q0000": 0, "q0001": 1, "q0002": 1, "q0003": 2})
+    (pair,) = result
+    # (0 + 0.2 - 2 * 0.1) / 4 of the three that count.
+    assert (pair.n, pair.wins, pair.ties, pair.losses) == (3, 1, 1, 1)
+    assert pair.difference == pytest.approx(0.0)
+    assert Note.of("weightless-queries", count=1, queries=4) in result.notes
+    empty = [make(name, {"AP": [np.nan, 0.5]}) for name in "ab"]
+    with pytest.raises(InputError, match="all queries that count for AP weigh 0"):
+        compare(empty, weights={"q0000": 1, "q0001": 0})
+
+
 @pytest.mark.parametrize("bad", [None, -1, math.nan, math.inf, "much", True])
 def test_bad_weights(bad):
     with pytest.raises(InputError, match="the weight of query 'q0003'"):
@@ -424,6 +437,18 @@ def test_runs_of_a_name_may_be_runs_or_files(data, tmp_path):
     assert one.pairs[0].mean_b == pytest.approx((values[2] + values[1]) / 2)
     saved = one.save_scores(tmp_path / "saved")
     assert len(saved) == 4
+
+
+def test_replicates_at_the_edge():
+    mixed = replicates(2)
+    result = compare({"a": mixed["a"], "b": mixed["b"][:1]})
+    assert Note.of("single-runs", systems="b") in result.notes
+    assert result.pairs[0].how != "replicates"
+    one = compare({"a": [make("a", {"AP": [0.5]}), make("a", {"AP": [0.4]})], "b": [make("b", {"AP": [0.6]})] * 2})
+    assert one.pairs[0].verdict == "unclear"
+    same = compare({name: [make(name, {"AP": [0.5] * 20})] * 2 for name in "ab"}).pairs[0]
+    assert same.verdict == "same"
+    assert same.interval.high == pytest.approx(0.1368285454)
 
 
 # Texts and intervals.

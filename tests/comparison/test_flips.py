@@ -63,6 +63,13 @@ def test_step_down_maximum_is_golden():
     assert not family.at_most.any()
 
 
+def test_tiny_differences_are_on_no_lattice():
+    # 1e-9 is as near to 0 as a multiple of 1 may be, but it is no 0: all of 30 go one way.
+    tiny = np.full(30, 1e-9)
+    assert flips.lattice_unit(tiny) is None
+    assert flips.raw_p(flips.flip(tiny[None]), 0).value == pytest.approx(2 / 2**30)
+
+
 @pytest.mark.parametrize("tail", ["both", "greater", "less"])
 @pytest.mark.parametrize("k", [1, 2, 5, 8, 12])
 def test_the_three_exact_ways_agree_with_fractions(k, tail):

@@ -157,6 +157,10 @@ def compare(
         facts.sort(key=lambda about: about.name != settings.primary)
     design = make_design(common, clusters, weights, notes)
     _check_design(design, settings, bool(replicates))
+    _leave_out_weightless(values, design, notes)
+    single = [name for name, runs_of in replicates.items() if len(runs_of) == 1]
+    if single:
+        notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single))))
     averages = {name: columns[name][0].average for name in shared}
     everything = Values(names, values, run_values(replicates, averages, common))
     pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
@@ -208,6 +212,20 @@ def _plain_name(measure: str) -> str:
     """A measure's name and cut-off without its options."""
     head, _, tail = measure.partition("(")
     return head + tail.rpartition(")")[2]
+
+
+def _leave_out_weightless(values: dict[str, np.ndarray], design: Design, notes: list[Note]) -> None:
+    """Queries that weigh nothing count nowhere."""
+    if design.weights is None or design.weights.all():
+        return
+    weightless = design.weights == 0
+    for measure, matrix in values.items():
+        values[measure] = np.where(weightless, np.nan, matrix)
+        if np.isnan(values[measure][0]).all():
+            raise InputError(
+                f"all queries that count for {measure} weigh 0", hint="Give some of them a weight above 0."
+            )
+    notes.append(Note.of("weightless-queries", count=int(weightless.sum()), queries=len(weightless)))
 
 
 def _check_design(design: Design, settings: Settings, has_replicates: bool) -> None:

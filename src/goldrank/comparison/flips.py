@@ -202,10 +202,11 @@ def enumerated_p(changed: np.ndarray, tail: Tail = "both") -> float:
 
 
 def lattice_unit(changed: np.ndarray) -> float | None:
-    """The largest of the usual units that all numbers are multiples of; None if there is none."""
+    """The largest of the usual units that all numbers, none of them 0, are multiples of; None if there is none."""
     for parts in LATTICES:
         multiples = changed * parts
-        if np.abs(multiples - np.rint(multiples)).max(initial=0.0) <= 1e-9 * parts:
+        nearest = np.rint(multiples)
+        if nearest.all() and np.abs(multiples - nearest).max(initial=0.0) <= 1e-9 * parts:
             return 1 / parts
     return None
 

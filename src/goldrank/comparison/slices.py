@@ -14,7 +14,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.design import Design
-from goldrank.comparison.flips import flip, max_t, raw_p, t_of_u, t_of_u_weighted, without_rounding
+from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, t_of_u_weighted, without_rounding
 from goldrank.comparison.intervals import (
     FEWEST_CLUSTERS,
     Interval,
@@ -49,6 +49,9 @@ AUTOMATIC = {
 
 Groups: TypeAlias = "dict[str, np.ndarray]"
 """The queries that have each value of an attribute, as masks."""
+
+Part: TypeAlias = "tuple[str, str, np.ndarray]"
+"""One slice: attribute, value, and which queries have it."""
 
 
 @dataclass(frozen=True)
@@ -246,33 +249,48 @@ def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Not
                 for run, row in rows.items()
             }
             slices.append(Slice(attribute, value, measure, int(which.sum()), means, intervals))
-        for pair in comparison.of(measure):
-            of_pair = _differences(comparison, pair, facts, parts, design)
+        pairs = comparison.of(measure)
+        if not parts:
+            continue
+        flipped = _flipped(comparison, pairs, parts, design)
+        for number, pair in enumerate(pairs):
+            family = range(number * len(parts), (number + 1) * len(parts))
+            of_pair = _differences(comparison, pair, facts, parts, design, flipped, family)
             differences += of_pair
             notes += _turned(pair, of_pair)
     return SliceTable(tuple(slices), tuple(differences), tuple(notes))
+
+
+def _flipped(comparison: Comparison, pairs: Sequence[Pair], parts: Sequence[Part], design: Design) -> Flipped:
+    """All slices of all pairs of a measure under one set of flips: a row per pair and slice."""
+    values = comparison.values[pairs[0].measure]
+    moved = np.nan_to_num(values - values[0])
+    columns = np.concatenate([design.unit_columns(np.where(which, moved, 0.0)) for *_, which in parts])
+    at = {run: i for i, run in enumerate(comparison.runs)}
+    rows = [(i * len(at) + at[pair.a], i * len(at) + at[pair.b]) for pair in pairs for i in range(len(parts))]
+    settings = comparison.settings
+    return flip(columns, np.array(rows), samples=settings.samples - 1, seed=settings.seed)
 
 
 def _differences(
     comparison: Comparison,
     pair: Pair,
     facts: Facts,
-    parts: Sequence[tuple[str, str, np.ndarray]],
+    parts: Sequence[Part],
     design: Design,
+    flipped: Flipped,
+    rows_of_pair: Sequence[int],
 ) -> list[SliceDifference]:
     """One pair's difference in each slice, tested by flips and corrected together."""
-    if not parts:
-        return []
     settings = comparison.settings
     rows = dict(zip(comparison.runs, comparison.values[pair.measure], strict=True))
     delta = without_rounding(np.nan_to_num(rows[pair.b] - rows[pair.a]))
-    masked = design.unit_columns(np.array([np.where(which, delta, 0.0) for *_, which in parts]))
-    flipped = flip(masked, samples=settings.samples - 1, seed=settings.seed)
-    raw = [raw_p(flipped, i).value for i in range(len(parts))]
+    raw = [raw_p(flipped, i).value for i in rows_of_pair]
     of_parts = [(delta[which], design.part(which), which) for *_, which in parts]
     tested = [i for i, (values, part, _) in enumerate(of_parts) if _is_decidable(values, *part, settings.alpha)]
     tested = [] if facts.diagnostic else tested
-    family = max_t(flipped, tested, alpha=settings.alpha, raw=[raw[i] for i in tested])
+    chosen = [rows_of_pair[i] for i in tested]
+    family = max_t(flipped, chosen, alpha=settings.alpha, raw=[raw[i] for i in tested])
     adjusted = dict(zip(tested, family.adjusted.tolist() if len(tested) > 1 else [raw[i] for i in tested], strict=True))
     differences = []
     for i, ((attribute, value, which), (values, part, _)) in enumerate(zip(parts, of_parts, strict=True)):

@@ -92,11 +92,13 @@ class Values:
         return without_rounding(rows[row.b] - rows[row.a])
 
     def runs(self, row: _Row) -> tuple[np.ndarray, np.ndarray] | None:
-        """The runs of a and b, if both have several."""
+        """The runs of a and b, if both have several, of more than one query."""
         systems = self.replicates.get(row.facts.name)
         if systems is None or min(len(systems[row.a]), len(systems[row.b])) < 2:
             return None
         counted = self.counted(row.facts.name)
+        if np.count_nonzero(counted) < 2:
+            return None
         return systems[row.a][:, counted], systems[row.b][:, counted]
 
 
@@ -347,7 +349,7 @@ def _critical(numbers: _Numbers, design: Design) -> float:
 def _interval(
     differences: np.ndarray, part: Part, numbers: _Numbers, critical: float, facts: Facts, settings: Settings
 ) -> Interval:
-    if numbers.how == "replicates":
+    if numbers.how == "replicates" and numbers.estimate.variance > 0:
         return numbers.estimate.interval(critical).cut(-facts.reach, facts.reach)
     is_joint = numbers.critical_u is not None
     return intervals.difference_interval(
