@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from golden_statistics import case
 from lanes import many
 from random_measures import PLAIN, random_measure
 
@@ -20,8 +19,6 @@ from goldrank.evaluation import pipeline
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.holes import hole_rule
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "files" / "golden" / "statistics.json").read_text())
-CASES = {case["id"]: case for case in GOLDEN["cases"]}
 RULES = conventions.DEFAULT.having(overlap="allow")
 
 Grades = dict[str, int]
@@ -68,7 +65,7 @@ def by_all_ways(measure: Measure, grades: Grades, a: list[str], b: list[str], fa
 
 @pytest.mark.parametrize("name", ["holes-P", "holes-nDCG", "holes-RR", "holes-AP"])
 def test_golden(name: str) -> None:
-    given, wanted = CASES[name]["inputs"], CASES[name]["expected"]
+    given, wanted = case(name)
     measure = parse(given["measure"])
     found = pair_of(measure, given["grades"], given["a"], given["b"])
     after, before = values_of(measure, [(given["grades"], given["b"]), (given["grades"], given["a"])])
@@ -165,7 +162,8 @@ def test_documents_of_unknown_name_are_at_most() -> None:
     unknown = HoleFinder([System(one.placements, one.top_documents(depth), depth) for one, depth in both])
     measure = parse("P@3")
     exact, wide = known.pair(measure, 0, 1), unknown.pair(measure, 0, 1)
-    assert exact is not None and wide is not None
+    assert exact is not None
+    assert wide is not None
     assert (exact.low[0], exact.high[0], bool(exact.at_most[0])) == (0.0, 0.0, False)
     assert (wide.low[0], wide.high[0]) == pytest.approx((-2 / 3, 2 / 3))
     assert wide.at_most[0]
@@ -206,4 +204,5 @@ def test_seven_thousand_queries_take_about_a_second() -> None:
         start = time.process_time()
         found = known.pair(measure, 0, 1)
         assert time.process_time() - start < 2.5
-        assert found is not None and (found.high > found.low).any()
+        assert found is not None
+        assert (found.high > found.low).any()

@@ -5,7 +5,7 @@ a document that both systems return moves both of them, and two systems that dif
 be told apart by judging more. Holes of a pair are unjudged documents within the measure's reach in either ranking.
 How a measure follows them is declared beside its kernel (`Declaration.holes`):
 
-- linear: of all ways to fill h holes, those that help one system most are the first h by effect; trying every h is exact;
+- linear: the h holes that help one system most are the first h by effect, so that trying every h is exact;
 - first: no hole or one: a second relevant document changes nothing that helps;
 - any: all 2^h ways up to 12 holes; beyond, the bounds of each system by itself, which are then called "at most".
 """
