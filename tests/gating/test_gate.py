@@ -19,7 +19,7 @@ from goldrank.comparison import paired
 from goldrank.errors import BaselineError, GoldrankError, InputError, MismatchError
 from goldrank.notes import Note
 
-QRELS = {f"q{i:02d}": {"good": 1, "bad": 0} for i in range(20)}
+QRELS = {f"q{i:02d}": {"good": 1, "bad": 0, "x0": 0, "x1": 0} for i in range(20)}
 TOP = {q: ["good", "bad"] for q in QRELS}  # RR 1 everywhere
 
 

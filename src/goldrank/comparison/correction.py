@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 CORRECTIONS = {
+    "max-t": "max-t: the joint maximum over sign flips (Westfall and Young), which knows how alike measures are",
     "holm": "Holm: the chance of even one false finding stays below alpha",
     "bonferroni": "Bonferroni: as Holm, but simpler and stricter",
     "bh": "Benjamini-Hochberg: at most a share alpha of the findings is false",

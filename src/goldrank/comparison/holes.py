@@ -19,6 +19,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from goldrank.data.placements import Placements
+from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
 from goldrank.measures.holes import (
     BANDS,
@@ -78,6 +79,8 @@ class PairHoles:
     """
 
     queries: tuple[str, ...]
+    observed: np.ndarray
+    """The difference with unjudged documents as not relevant."""
     low: np.ndarray
     high: np.ndarray
     condensed: np.ndarray
@@ -100,6 +103,11 @@ class PairHoles:
         """How far each hole, judged relevant, moves the difference of its query."""
         return self.moves()
 
+    @property
+    def any(self) -> bool:
+        """Whether there is any hole."""
+        return bool(len(self.query) or self.at_most.any())
+
     def judge_first(self, weight: np.ndarray, limit: int) -> list[ToJudge]:
         """What to judge first: by chance of being relevant, times move, times the weight of its query."""
         best = _best_rank(self.before, self.after)
@@ -119,7 +127,8 @@ class PairHoles:
 
 def _best_rank(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """The better of two ranks, where 0 is none."""
-    return np.where((before > 0) & (after > 0), np.minimum(before, after), np.maximum(before, after))
+    best = np.where((before > 0) & (after > 0), np.minimum(before, after), np.maximum(before, after))
+    return np.asarray(best)
 
 
 def wanted_depth(measures: Sequence[Measure], placements: Sequence[Placements]) -> int:
@@ -192,6 +201,7 @@ class HoleFinder:
             pair.each_alone(np.flatnonzero(at_most), low, high)
         return PairHoles(
             queries=first.queries,
+            observed=observed,
             low=low,
             high=high,
             condensed=pair.difference(first.condensed, second.condensed),
@@ -219,7 +229,8 @@ class HoleFinder:
             column[at[::-1]] = rank[::-1]  # of a document that is repeated the first place counts
             columns.append(column)
         query, doc = np.divmod(every, max(1, len(self._docs)))
-        return _Holes(query, doc, *columns, np.bincount(query, minlength=len(known)))
+        before, after = columns
+        return _Holes(query, doc, before, after, np.bincount(query, minlength=len(known)))
 
 
 @dataclass(frozen=True)
@@ -337,7 +348,7 @@ class _Pair:
             some = np.flatnonzero(count > nth)
             value = self._on_top(whole, example[some], nth)
             table[some, nth] = np.divide(value, single[some], out=np.zeros(len(some)), where=single[some] != 0)
-        return table[kind[holes.query], holes.nth]
+        return np.asarray(table[kind[holes.query], holes.nth])
 
     def first_only(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Exact bounds where nothing but the first relevant document counts; as `linear` otherwise."""
@@ -430,3 +441,33 @@ class _Pair:
                     value = self.values(fill(part, query[some], rank[some], grade, beyond))
                     low, high = np.minimum(low, value), np.maximum(high, value)
         return low, high
+
+
+# What it means for a verdict.
+
+HOLES = {
+    "none": "every document within reach is judged",
+    "closed": "judging more documents cannot change it",
+    "extreme": "only extreme judgements of unjudged documents could change it",
+    "open": "unjudged documents could decide this",
+}
+"""What unjudged documents mean for a verdict; 'open' is none that stands."""
+
+
+def standing(observed: object, condensed: object, worst: object, best: object) -> str:
+    """One of `HOLES`, from the verdicts on four sets of differences.
+
+    Those are: unjudged documents are not relevant; they are taken out of the rankings; and each query is as bad, or as
+    good, for the second system as judgements could make it.
+    """
+    if condensed != observed:
+        return "open"
+    return "closed" if worst == observed == best else "extreme"
+
+
+def finder_of(placed: Sequence[Placed], measures: Sequence[Measure], depth: int | None = None) -> HoleFinder:
+    """The holes of placed runs with the same judgements; reads the first documents of each run by their ids."""
+    tables = [one.placements if depth is None else one.placements.cut(depth) for one in placed]
+    known = wanted_depth(measures, tables)
+    systems = [System(table, one.top_documents(known), known) for one, table in zip(placed, tables, strict=True)]
+    return HoleFinder(systems)

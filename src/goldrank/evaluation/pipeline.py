@@ -263,6 +263,7 @@ def score(
         convention=rules.label,
         origin=origin(placed.judgements, placed.run, rules, depth),
         bounds={str(measure): both for measure, both in bounds.items()},
+        placed=placed,
     )  # fmt: skip
 
 

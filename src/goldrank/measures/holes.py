@@ -142,7 +142,7 @@ def judging_order(shares: np.ndarray, rank: np.ndarray, move: np.ndarray, query:
     """Which holes to judge first: by the chance of being relevant times how far that would move the value."""
     worth = shares[np.searchsorted(BANDS, rank)] * np.abs(move)
     order: np.ndarray = np.lexsort((query, rank, -worth))
-    return order[move[order] != 0]
+    return np.asarray(order[move[order] != 0])
 
 
 def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.ndarray]:
