@@ -16,9 +16,10 @@ from goldrank.errors import BaselineError, InputError, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.evaluation.pipeline import Placed
+from goldrank.gating import HOLES
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
 from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker, Sources
-from goldrank.gating.rules import HOLES, Rules, RulesLike
+from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
 from goldrank.measures import parse_all, summarise

@@ -22,14 +22,9 @@ from typing import Any, TypeAlias
 from goldrank import ids
 from goldrank.comparison.result import Settings
 from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, one_of
+from goldrank.gating import HOLES
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
-
-HOLES = {
-    "look": "a verdict that unjudged documents could turn is none: they are to be judged",
-    "ignore": "unjudged documents are not relevant, and nothing more is said of them",
-}
-"""What a gate makes of unjudged documents."""
 
 KINDS = {
     "floor": "the measure must be at least this",
