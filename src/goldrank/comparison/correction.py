@@ -13,9 +13,14 @@ CORRECTIONS = {
     "none": "no correction",
 }
 
+OF_FLIPS = ("max-t", "tukey")
+"""Corrections that are made from the data and not from p-values."""
+
 
 def adjust(p_values: np.ndarray, method: str) -> np.ndarray:
     """Corrected p-values, in the order given; NaN stays NaN and is not counted."""
+    if method in OF_FLIPS:
+        raise ValueError(f"{method} does not correct p-values")
     p_values = np.asarray(p_values, np.float64)
     corrected = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")[: np.count_nonzero(~np.isnan(p_values))]  # NaN is last

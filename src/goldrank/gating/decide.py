@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from goldrank import __version__, conventions, ids
-from goldrank.comparison.slices import QueryValues
+from goldrank.comparison.metadata import QueryValues
 from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.errors import BaselineError, InputError, one_of

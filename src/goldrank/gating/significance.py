@@ -25,7 +25,8 @@ from goldrank.comparison.correction import adjust
 from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, without_rounding
 from goldrank.comparison.holes import HOLES, standing
 from goldrank.comparison.intervals import UNKNOWN, Interval, difference_interval, estimate
-from goldrank.comparison.result import Settings, format_p
+from goldrank.comparison.pair import format_p
+from goldrank.comparison.settings import Settings
 from goldrank.gating.findings import Draft, counted
 from goldrank.gating.rules import Rules
 from goldrank.gating.verdict import Finding
@@ -99,7 +100,7 @@ def _family(family: Sequence[Draft], names: Sequence[str], settings: Settings) -
     finite = np.where(np.isfinite(every), every, 0.0)
     far = 1e3 * np.maximum(np.abs(finite).max(axis=1, keepdims=True), 1.0)
     every = np.clip(every, -far, far)
-    flipped = flip(every, samples=settings.samples, seed=settings.seed)
+    flipped = flip(every, samples=settings.samples - 1, seed=settings.seed)
     size = len(family)
     return {
         name: _corrected(flipped, range(at * size, (at + 1) * size), family, settings) for at, name in enumerate(names)
@@ -171,7 +172,7 @@ def _reason(
 ) -> tuple[str, Finding]:
     """Why a tested drop fails, passes or is unclear, and what would have been found."""
     family = len(tests.raw)
-    shown = f"p {'at most ' if finding.at_most else ''}{format_p(finding.adjusted)}".replace("at most =", "at most")
+    shown = f"p {format_p(finding.adjusted, finding.at_most)}"
     if family > 1 and settings.correction != "none":
         shown += f" after correction for {family} tests"
     if finding.status == "fail":
