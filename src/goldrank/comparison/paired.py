@@ -87,35 +87,6 @@ def _all_flips(differences: np.ndarray) -> np.ndarray:
     return sums
 
 
-def loss_tests(differences: np.ndarray, samples: int = 10_000, seed: int = 0) -> np.ndarray:
-    """One-sided randomisation tests: how often a coin per query gives as low a sum as observed.
-
-    One row of `differences` per test, the same queries in all of them; a query that a test is not about has 0.
-    Tests share their samples, and with few queries that differ every flip of signs is looked at.
-    """
-    p_values = np.ones(len(differences))
-    sampled = []
-    for i, row in enumerate(differences):
-        changed = row[row != 0]
-        if len(changed) > EXACT_UP_TO:
-            sampled.append(i)
-        elif len(changed):
-            p_values[i] = (_all_flips(changed) <= changed.sum() + slack(changed)).mean()
-    if sampled:
-        rows = differences[sampled]
-        rows = rows[:, (rows != 0).any(axis=0)]
-        flips = sign_flips(rows, samples, np.random.default_rng(seed))
-        for i, row, sums in zip(sampled, rows, flips, strict=True):
-            p_values[i] = (int((sums <= row.sum() + slack(row)).sum()) + 1) / (samples + 1)
-    return p_values
-
-
-def t_loss_test(differences: np.ndarray) -> float:
-    """The one-sided paired t test: small if the mean is surely below 0; NaN where `t_test` is."""
-    two_sided = t_test(differences)
-    return two_sided / 2 if differences.mean() < 0 else 1 - two_sided / 2
-
-
 def share_as_large(sums: np.ndarray, observed: float, tolerance: float) -> float:
     """The share of sampled sums at least as far from 0 as the observed one, which is counted itself."""
     return (int((np.abs(sums) >= abs(observed) - tolerance).sum()) + 1) / (len(sums) + 1)

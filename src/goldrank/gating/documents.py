@@ -119,8 +119,8 @@ class KeptDocuments:
 
 
 def _reach(measure: Measure) -> int | None:
-    """The cut-off of a measure, None if it looks at everything; counts of what was returned look at no document."""
-    if measure.name == "NumRet":
-        return 1
-    is_cut = measure.declaration.cutoff in ("optional", "needed") and measure.k is not None
-    return int(measure.k) if is_cut and measure.k is not None else None
+    """The cut-off of a measure, None if it looks at everything; diagnostics without one look at no document."""
+    declared = measure.declaration
+    if declared.cutoff in ("optional", "needed") and measure.k is not None:
+        return int(measure.k)
+    return 1 if declared.diagnostic else None

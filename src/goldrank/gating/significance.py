@@ -26,6 +26,7 @@ from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, witho
 from goldrank.comparison.holes import HOLES, standing
 from goldrank.comparison.intervals import UNKNOWN, Interval, difference_interval, estimate
 from goldrank.comparison.pair import format_p
+from goldrank.comparison.paired import is_constant
 from goldrank.comparison.settings import Settings
 from goldrank.gating.findings import Draft, counted
 from goldrank.gating.rules import Rules
@@ -122,10 +123,10 @@ def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> flo
     if settings.test == "t":
         from scipy.special import stdtr
 
-        found = estimate(flipped.row(row)[draft.own])
-        if found.variance > 0:
+        values = flipped.row(row)[draft.own]
+        if len(values) > 1 and not is_constant(values):  # where all lost the same, t has no answer
+            found = estimate(values)
             return float(stdtr(found.freedom, found.mean / found.error))
-        # All queries lost the same, which t has no answer to.
     return raw_p(flipped, row, "less").value
 
 
@@ -133,7 +134,7 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     """The finding of a drop: what happened, whether chance could have done it, and whether judging could turn it."""
     settings = rules.settings
     assert draft.gains is not None
-    interval = _interval(draft, settings.level)
+    interval = _interval(draft, settings.level) if draft.finding.rule.tested else UNKNOWN
     found = tests["observed"]
     p, adjusted, at_most = math.nan, math.nan, False
     if place is not None:
