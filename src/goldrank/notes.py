@@ -405,6 +405,15 @@ KINDS: dict[str, Kind] = {
         warning=True,
         counts=(),
     ),
+    "judging-cannot-change": Kind("judging more documents cannot change this", counts=()),
+    "only-extreme-judgements": Kind("only extreme judgements of unjudged documents could change this", counts=()),
+    "unjudged-decide": Kind(
+        lambda facts: (
+            "unjudged documents could decide this" + (f"; judge first: {facts['samples']}" if facts["samples"] else "")
+        ),
+        warning=True,
+        counts=(),
+    ),
     "holes-not-looked-at": Kind(
         "what unjudged documents could change was not looked at: {why}", warning=True, counts=()
     ),

@@ -13,7 +13,7 @@ from golden_statistics import case
 from lanes import many
 from random_measures import PLAIN, random_measure
 
-from goldrank import Qrels, Run, conventions, parse
+from goldrank import Qrels, Run, Scores, compare, conventions, evaluate, parse
 from goldrank.comparison.holes import ALL_WAYS_UP_TO, HoleFinder, PairHoles, System, wanted_depth
 from goldrank.evaluation import pipeline
 from goldrank.measures import REGISTRY, Measure
@@ -206,3 +206,59 @@ def test_seven_thousand_queries_take_about_a_second() -> None:
         assert time.process_time() - start < 2.5
         assert found is not None
         assert (found.high > found.low).any()
+
+
+# What it means for the verdicts of a comparison.
+
+QUERIES = [f"q{i:02d}" for i in range(30)]
+QRELS = {query: {"a": 2, "b": 1, "c": 0} for query in QUERIES}
+RUNS = {
+    "old": {query: ["a", "b", "c"] for query in QUERIES},
+    "pushed": {query: ["x", "y", "z", "a", "b", "c"] for query in QUERIES},
+    "turned": {query: ["c", "b", "a", "x"] for query in QUERIES},
+    "both": {query: ["x", "c", "b", "a"] for query in QUERIES},
+}
+"""Below three unjudged documents the same ranking; a worse order of judged ones; both."""
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "RR", "AP", "P@2"])
+def test_unjudged_documents_on_top_make_no_system_worse(measure: str) -> None:
+    runs = {name: RUNS[name] for name in ("old", "pushed")}
+    (pair,) = compare(QRELS, runs, measure, curves=False)
+    assert (pair.verdict, pair.withheld) == ("unclear", True)
+    assert pair.adjusted < 0.05
+    (note,) = [note for note in pair.caveats if note.code == "unjudged-decide"]
+    assert note.samples[0].split(" for ")[0] in ("x", "y", "z")
+    assert "unjudged documents could decide this; judge first: " in pair.words.lower()
+    (told,) = compare(QRELS, runs, measure, curves=False, holes="ignore")
+    assert told.verdict == "worse"
+    # Fresh scores know their documents too; saved ones do not, and the comparison says so.
+    scores = evaluate(QRELS, runs, measure)
+    (again,) = compare(scores)
+    assert again.verdict == "unclear"
+    saved = {name: Scores.from_dict(one.to_dict()) for name, one in scores.items()}
+    assert "holes-not-looked-at" in {note.code for note in compare(saved).notes}
+
+
+def test_verdicts_that_stand_say_how_surely() -> None:
+    """One hole at the end turns nothing; one on top only if it is relevant for most queries."""
+    result = compare(QRELS, {name: RUNS[name] for name in ("old", "turned", "both")}, "nDCG@10", baseline="old")
+    for name, code in (("turned", "judging-cannot-change"), ("both", "only-extreme-judgements")):
+        pair = result["nDCG@10", "old", name]
+        assert pair.verdict == "worse"
+        assert code in {note.code for note in pair.caveats}
+
+
+def test_secondary_measures_wait_with_the_primary_one() -> None:
+    """RR could be turned; nDCG@10 could not, as judged documents are in a worse order, but it only follows."""
+    runs = {"old": RUNS["old"], "new": {query: ["x", "b", "a"] for query in QUERIES}}
+    assert compare(QRELS, runs, "nDCG@10", curves=False).pairs[0].verdict == "worse"
+    result = compare(QRELS, runs, ["RR", "nDCG@10"], primary="RR", curves=False)
+    assert {pair.verdict for pair in result} == {"unclear"}
+
+
+def test_everything_judged_says_nothing() -> None:
+    runs = {"old": RUNS["old"], "new": {query: ["c", "b", "a"] for query in QUERIES}}
+    (pair,) = compare(QRELS, runs, "nDCG@10", curves=False)
+    assert pair.verdict == "worse"
+    assert not {note.code for note in pair.caveats} & {"judging-cannot-change", "unjudged-decide"}

@@ -76,7 +76,7 @@ COMMANDS = {
 }
 
 
-LOOKING = ("diff",)
+LOOKING = ("compare", "compare, every form", "diff")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

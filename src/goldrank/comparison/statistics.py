@@ -117,7 +117,7 @@ def all_pairs(
     ]  # fmt: skip
     if settings.interval == "bounded":
         found = _with_bounded(found, rows, numbers, values, settings)
-    return _with_secondaries(found) if settings.primary else found
+    return with_secondaries(found) if settings.primary else found
 
 
 def _role(facts: Facts, settings: Settings) -> str:
@@ -411,7 +411,7 @@ def _with_bounded(
     return changed
 
 
-def _with_secondaries(found: Sequence[Pair]) -> list[Pair]:
+def with_secondaries(found: Sequence[Pair]) -> list[Pair]:
     """Secondary rows that are decided only if their pair's primary row is, the same way."""
     primary = {(pair.a, pair.b): pair for pair in found if pair.role == "primary"}
     changed = []
