@@ -134,9 +134,7 @@ def test_equivalence_is_corrected():
     at_half = make("a", {m: np.full(200, 0.5) for m in MEASURES})
     for _ in range(40):
         values = {m: np.clip(0.5 + rng.normal(0.05, 0.1, 200), 0, 1) for m in MEASURES}
-        result = compare(
-            [make("a", {m: np.full(200, 0.5) for m in MEASURES}), make("b", values)], margin=0.05, samples=500
-        )
+        result = compare([at_half, make("b", values)], margin=0.05, samples=500)
         false += any(pair.equivalence <= 0.05 for pair in result)
         plain = [stats.ttest_1samp(v - 0.5, 0.05, alternative="less").pvalue for v in values.values()]
         uncorrected += min(plain) <= 0.05
@@ -208,9 +206,7 @@ def test_few_queries_are_told():
     assert none.verdict == "same"
     # Twenty zeros, 1 and -1: golden case interval-difference-all-zero.
     assert none.interval.high == pytest.approx(0.1368285454)
-    assert "A difference of up to 0.1368 either way cannot be excluded" in none.words.replace(
-        "No query differs; a", "A"
-    )
+    assert "a difference of up to 0.1368 either way cannot be excluded" in none.words
 
 
 # Primary, secondary, diagnostic.

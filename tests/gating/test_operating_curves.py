@@ -1,8 +1,8 @@
 """Small versions of the tables in docs/gate.md: how often a gate is wrong where the true drop is known.
 
 Stated: at a true drop equal to the tolerance a gate fails, and says that the drop is within it, with a chance of at
-most 5% each. Bounds are such that a right gate misses one once in 10,000 times. The same samples fail the rule of goldrank
-0.2 far more often, so that the bounds can be missed.
+most 5% each. Bounds are such that a right gate misses one once in 10,000 times. The same samples fail the rule of
+goldrank 0.2 far more often, so that the bounds can be missed.
 """
 
 import importlib.util

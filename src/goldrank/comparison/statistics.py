@@ -21,8 +21,6 @@ from goldrank.errors import MeasureError
 from goldrank.measures import parse
 from goldrank.notes import Note
 
-MOST_FLIPS = 100_000
-
 
 @dataclass(frozen=True)
 class Facts:
@@ -422,10 +420,3 @@ def with_secondaries(found: Sequence[Pair]) -> list[Pair]:
             pair = replace(pair, withheld=True, caveats=(*pair.caveats, why))
         changed.append(pair)
     return changed
-
-
-def flips_for(comparisons: int, settings: Settings) -> int:
-    """How many flips of signs: more where the correction would else put every sampled p-value above alpha."""
-    if settings.test != "randomization" or settings.correction in ("none", "tukey"):
-        return settings.samples
-    return max(settings.samples, min(MOST_FLIPS, math.ceil(2 * comparisons / settings.alpha)))
