@@ -104,7 +104,7 @@ def all_pairs(
     """Every pair's difference in each measure, tested by one set of flips and corrected in families."""
     at = {name: i for i, name in enumerate(values.names)}
     rows = [_Row(about, at[a], at[b], _role(about, settings)) for about in facts for a, b in pairs]
-    flipped = _flipped(values, facts, pairs, settings, design)
+    flipped = flipped_rows(values, facts, pairs, settings, design)
     numbers = [_numbers(values, row, flipped, i, design, settings) for i, row in enumerate(rows)]
     for family in _families(rows):
         _correct(family, rows, numbers, values, flipped, settings)
@@ -133,7 +133,7 @@ def _families(rows: Sequence[_Row]) -> list[list[int]]:
     return list(by_role.values())
 
 
-def _flipped(
+def flipped_rows(
     values: Values,
     facts: Sequence[Facts],
     pairs: Sequence[tuple[str, str]],
@@ -274,7 +274,7 @@ def _equivalent(
         t_and_freedom.append(power.equivalence_t(differences, settings.margin, row.facts.reach, *part))
     raw = np.array([float(stdtr(freedom, -t)) for t, freedom in t_and_freedom])
     if len(family) > 1 and all(numbers[i].critical_u is not None for i in family):
-        flips = _flipped(values, facts, pairs, settings, design, centred=True)
+        flips = flipped_rows(values, facts, pairs, settings, design, centred=True)
         maxima = max_t(flips, family, tail="greater", alpha=settings.alpha).maxima[1:]
         if design.is_plain:
             reached = [u_of_t(t, numbers[i].units) for i, (t, _) in zip(family, t_and_freedom, strict=True)]

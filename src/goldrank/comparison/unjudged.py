@@ -12,7 +12,7 @@ from goldrank.comparison.flips import flip, max_t
 from goldrank.comparison.holes import HoleFinder, PairHoles, finder_of, standing
 from goldrank.comparison.pair import Pair, verdict_of
 from goldrank.comparison.settings import Settings
-from goldrank.comparison.statistics import Facts, Values, all_pairs, with_secondaries
+from goldrank.comparison.statistics import Facts, Values, all_pairs, flipped_rows, with_secondaries
 from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.evaluation.pipeline import Placed
@@ -51,11 +51,8 @@ def with_holes(
     at = np.array([position[query] for query in queries], np.int64)
     condensed = {name: _condensed(looked[name], tables, at, matrix) if name in looked else matrix
                  for name, matrix in values.by_measure.items()}  # fmt: skip
-    others = all_pairs(Values(values.names, condensed, {}), facts, pairs, settings, design)
-    is_open = [
-        pair.measure in looked and _decision(pair) != _decision(other)
-        for pair, other in zip(found, others, strict=True)
-    ]
+    others = _decisions(found, Values(values.names, condensed, {}), facts, pairs, settings, design)
+    is_open = [pair.measure in looked and _decision(pair) != other for pair, other in zip(found, others, strict=True)]
     rows = [i for i, pair in enumerate(found) if pair.measure in looked]
     small = len(rows) * len(queries) <= MOST_BOUNDED and settings.correction == "max-t"
     if not small and not any(is_open):
@@ -68,11 +65,49 @@ def with_holes(
     held = dict.fromkeys(chosen, "open")
     if small:
         ends = [_extremes(found, holes, at, values, end, settings, design) for end in ("low", "high")]
-        held = {i: standing(_decision(found[i]), _decision(others[i]), ends[0][i], ends[1][i]) for i in chosen}
+        held = {i: standing(_decision(found[i]), others[i], ends[0][i], ends[1][i]) for i in chosen}
     told = [
         _told(pair, held.get(i, "open" if is_open[i] else ""), holes.get(i), at, design) for i, pair in enumerate(found)
     ]
     return with_secondaries(told) if settings.primary else told
+
+
+def _decisions(
+    found: Sequence[Pair],
+    values: Values,
+    facts: Sequence[Facts],
+    pairs: Sequence[tuple[str, str]],
+    settings: Settings,
+    design: Design,
+) -> list[str]:
+    """The verdicts on other values of the same rows; of the usual correction without all else that a row has."""
+    if settings.correction != "max-t" or settings.margin is not None:
+        return list(map(_decision, all_pairs(values, facts, pairs, settings, design)))
+    flipped = flipped_rows(values, facts, pairs, settings, design)
+    adjusted = np.ones(len(found))
+    for role in {pair.role for pair in found} - {"diagnostic"}:
+        family = [i for i, pair in enumerate(found) if pair.role == role]
+        # What no flip reaches is below alpha, however far.
+        adjusted[family] = max_t(flipped, family, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
+    verdicts = [
+        "diagnostic" if pair.role == "diagnostic" else _verdict(pair, float(u), p, settings)
+        for pair, u, p in zip(found, flipped.u, adjusted.tolist(), strict=True)
+    ]
+    if settings.primary is None:
+        return verdicts
+    first = {(pair.a, pair.b): verdict for pair, verdict in zip(found, verdicts, strict=True) if pair.role == "primary"}
+    return [
+        "unclear" if pair.role == "secondary" and first[pair.a, pair.b] != verdict else verdict
+        for pair, verdict in zip(found, verdicts, strict=True)
+    ]
+
+
+def _verdict(pair: Pair, u: float, adjusted: float, settings: Settings) -> str:
+    """The verdict on a row with another sum and p-value; 'unclear' where nothing differs."""
+    found = verdict_of(
+        u, adjusted, int(u != 0), alpha=settings.alpha, higher_is_better=pair.higher_is_better, withheld=pair.withheld
+    )
+    return "unclear" if found == "same" else found
 
 
 def placed_alike(systems: Sequence[Scores]) -> tuple[Placed, ...]:
@@ -131,14 +166,10 @@ def _extremes(
         rows = np.where([values.counted(found[i].measure) for i in family], rows, 0.0)
         rows = np.clip(rows, -1e3, 1e3)
         flipped = flip(design.unit_columns(rows), samples=settings.samples - 1, seed=settings.seed)
-        adjusted = max_t(flipped, alpha=settings.alpha).adjusted
-        for i, row, p in zip(family, rows, adjusted.tolist(), strict=True):
-            pair = found[i]
-            verdicts[i] = verdict_of(
-                float(flipped.u[family.index(i)]), p, int(np.count_nonzero(row)),
-                alpha=settings.alpha, higher_is_better=pair.higher_is_better, withheld=pair.withheld,
-            )  # fmt: skip
-    return {i: "unclear" if verdict == "same" else verdict for i, verdict in verdicts.items()}
+        adjusted = max_t(flipped, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
+        for i, u, p in zip(family, flipped.u.tolist(), adjusted.tolist(), strict=True):
+            verdicts[i] = _verdict(found[i], u, p, settings)
+    return verdicts
 
 
 def _told(pair: Pair, held: str, holes: PairHoles | None, at: np.ndarray, design: Design) -> Pair:
