@@ -390,6 +390,35 @@ KINDS: dict[str, Kind] = {
         counts=(),
     ),
     "changed-judgements": Kind("compared although the judgements changed: {what}", warning=True, counts=()),
+    "baseline-rescored": Kind("the baseline was scored again on the judgements of now, from its documents", counts=()),
+    "rescored-in-part": Kind(
+        "{measures} of the baseline look below the {depth:,} documents of a query that it keeps: documents that were "
+        "judged since then are missing there",
+        warning=True,
+        counts=(),
+    ),
+    "two-yardsticks": Kind(
+        "the baseline keeps no documents and could not be scored again: its values are by other judgements",
+        warning=True,
+        counts=(),
+    ),
+    "baseline-without-documents": Kind(
+        "the baseline keeps no documents, so that unjudged ones count as the run's alone; set it anew, as a file",
+        warning=True,
+        counts=(),
+    ),
+    "judging-cannot-change": Kind("judging more documents cannot change this", counts=()),
+    "only-extreme-judgements": Kind("only extreme judgements of unjudged documents could change this", counts=()),
+    "unjudged-decide": Kind(
+        lambda facts: (
+            "unjudged documents could decide this" + (f"; judge first: {facts['samples']}" if facts["samples"] else "")
+        ),
+        warning=True,
+        counts=(),
+    ),
+    "holes-not-looked-at": Kind(
+        "what unjudged documents could change was not looked at: {why}", warning=True, counts=()
+    ),
     "baseline-version": Kind("the baseline was measured by goldrank {then}, the run by {now}", warning=True, counts=()),
     "lost-answers": Kind(
         "{count:,} queries that the baseline answered returned nothing: {samples}",

@@ -7,6 +7,12 @@ import pytest
 from scipy import stats
 
 from goldrank.comparison import paired
+from goldrank.comparison.intervals import estimate, t_quantile
+
+
+def t_interval(values, level=0.95):
+    found = estimate(values)
+    return found.interval(t_quantile((1 + level) / 2, found.freedom))
 
 
 def differences(seed: int, n: int, shift: float = 0.02) -> np.ndarray:
@@ -29,7 +35,7 @@ def test_p_values_equal_scipy(n):
 def test_t_interval_equals_scipy():
     d = differences(4, 30)
     expected = stats.ttest_1samp(d, 0).confidence_interval(0.9)
-    found = paired.t_interval(d, 0.9)
+    found = t_interval(d, 0.9)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-10)
 
 
@@ -55,7 +61,7 @@ def test_no_differences():
 def test_one_query():
     d = np.array([0.4])
     assert math.isnan(paired.t_test(d))
-    assert math.isnan(paired.t_interval(d).low)
+    assert math.isnan(t_interval(d).low)
 
 
 @pytest.mark.parametrize("n", [2, 50, 200, 201, 202, 1_000, 100_000])
@@ -63,5 +69,5 @@ def test_one_query():
 def test_t_interval_is_that_of_scipy(n, level):
     values = np.random.default_rng(n).normal(0.3, 1, n)
     expected = stats.t.interval(level, n - 1, values.mean(), stats.sem(values))
-    found = paired.t_interval(values, level)
+    found = t_interval(values, level)
     assert (found.low, found.high) == pytest.approx(expected, rel=1e-8)

@@ -79,6 +79,7 @@ def statistics_options(function: Function) -> Function:
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.paired import TESTS
     from goldrank.comparison.settings import INTERVALS
+    from goldrank.gating import HOLES
 
     options = [
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
@@ -87,6 +88,7 @@ def statistics_options(function: Function) -> Function:
         click.option("--correction", type=click.Choice(list(CORRECTIONS)),
                      help=f"Default max-t; holm for other tests. {'; '.join(CORRECTIONS.values())}"),
         choice_option("--interval", INTERVALS, "standard", explained(INTERVALS)),
+        choice_option("--holes", HOLES, "look", f"Unjudged documents: {explained(HOLES)}"),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
         file_option("--queries", help="The queries' texts: JSONL with an object per query, its id and 'text'."),
         click.option("--slice", "slices", multiple=True, metavar="FIELD",

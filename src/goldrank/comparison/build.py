@@ -20,6 +20,7 @@ from goldrank.comparison.result import Comparison, Summary
 from goldrank.comparison.settings import Settings
 from goldrank.comparison.slices import with_slices
 from goldrank.comparison.statistics import Facts, Values, all_pairs, facts_of
+from goldrank.comparison.unjudged import placed_alike, with_holes
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
@@ -66,6 +67,7 @@ def compare(
     power: float = 0.8,
     margin: float | None = None,
     samples: int = 10_000,
+    holes: str = "look",
     max_memory: str | int | None = None,
     **policies: Unpack[Policies],
 ) -> Comparison:
@@ -79,9 +81,10 @@ def compare(
     together (paraphrases, one user) and `weights` what each counts (traffic): by query id, as a function of it, a JSONL
     file or a data frame with a column 'cluster' or 'weight'. `slice_by` names attributes of queries: for each a dict, a
     function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id.
-    Policies, `format` and `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
+    A verdict that unjudged documents could turn is withheld, unless `holes="ignore"`. Policies, `format` and
+    `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
 
-    >>> qrels = {f"q{i}": {"d": 1} for i in range(4)}
+    >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
     >>> compare(qrels, runs, "RR")["RR", "a", "b"].words
     'No clear difference between b and a: +0.5000 RR (95% interval -0.3761 to +1.0000); better on 4, worse on 0,
@@ -91,6 +94,7 @@ def compare(
     """
     settings = Settings(test, correction or "", interval, alpha, power, margin, samples, seed)
     one_of(align, ALIGN, "align")
+    one_of(holes, ("look", "ignore"), "holes")
     for name in policies:
         if name not in conventions.POLICIES:
             hint = did_you_mean(name, [*conventions.POLICIES, *(compare.__kwdefaults__ or ())])
@@ -168,6 +172,17 @@ def compare(
     if unbounded:
         notes.append(Note.of("no-bounds", measures=", ".join(unbounded)))
     notes += [*_unequal_weights(systems, values), *_scored_notes(systems)]
+    tested = all_pairs(everything, facts, pairs, settings, design)
+    if holes == "look":
+        known = placed or placed_alike(systems)
+        why = "several runs per system" if replicates else "" if known else "scores do not tell the documents"
+        if known and known[0].rules.ties == "expected":
+            why = "values are means over the orders of tied documents"
+        unjudged = any(s.counts.get("judged_retrieved", 0) < s.counts.get("retrieved", 0) for s in systems)
+        if why and unjudged:
+            notes.append(Note.of("holes-not-looked-at", why=why))
+        if not why:
+            tested = with_holes(tested, known, everything, facts, pairs, common, settings, design)
     comparison = Comparison(
         runs=tuple(names),
         measures=tuple(about.name for about in facts),
@@ -178,7 +193,7 @@ def compare(
             for about in facts
             for i, name in enumerate(names)
         },
-        pairs=tuple(all_pairs(everything, facts, pairs, settings, design)),
+        pairs=tuple(tested),
         baseline=baseline,
         settings=settings,
         notes=tuple(dict.fromkeys(notes)),

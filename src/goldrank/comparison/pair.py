@@ -107,6 +107,11 @@ class Pair:
         )
 
     @property
+    def could_be_turned(self) -> bool:
+        """Whether unjudged documents could decide it."""
+        return any(note.code == "unjudged-decide" for note in self.caveats)
+
+    @property
     def exact(self) -> bool:
         """Whether the p-value comes from all flips of signs."""
         return self.how == "exact"
@@ -138,6 +143,8 @@ class Pair:
             )
         if verdict == "equivalent":
             return f"{b} and {a} are equivalent within {s.margin:g}: {size}; {counts}."
+        if self.could_be_turned:
+            return f"Not decided between {b} and {a}: {size}; {counts} (p {p})."
         enough = " One query cannot show a difference between systems." if self.n == 1 else ""
         if math.isfinite(self.detectable):
             needed = f"; one of {abs(self.difference):.4f} needs about {self.needed:,} queries" if self.needed else ""

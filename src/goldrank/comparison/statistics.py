@@ -21,8 +21,6 @@ from goldrank.errors import MeasureError
 from goldrank.measures import parse
 from goldrank.notes import Note
 
-MOST_FLIPS = 100_000
-
 
 @dataclass(frozen=True)
 class Facts:
@@ -108,7 +106,7 @@ def all_pairs(
     """Every pair's difference in each measure, tested by one set of flips and corrected in families."""
     at = {name: i for i, name in enumerate(values.names)}
     rows = [_Row(about, at[a], at[b], _role(about, settings)) for about in facts for a, b in pairs]
-    flipped = _flipped(values, facts, pairs, settings, design)
+    flipped = flipped_rows(values, facts, pairs, settings, design)
     numbers = [_numbers(values, row, flipped, i, design, settings) for i, row in enumerate(rows)]
     for family in _families(rows):
         _correct(family, rows, numbers, values, flipped, settings)
@@ -119,7 +117,7 @@ def all_pairs(
     ]  # fmt: skip
     if settings.interval == "bounded":
         found = _with_bounded(found, rows, numbers, values, settings)
-    return _with_secondaries(found) if settings.primary else found
+    return with_secondaries(found) if settings.primary else found
 
 
 def _role(facts: Facts, settings: Settings) -> str:
@@ -137,7 +135,7 @@ def _families(rows: Sequence[_Row]) -> list[list[int]]:
     return list(by_role.values())
 
 
-def _flipped(
+def flipped_rows(
     values: Values,
     facts: Sequence[Facts],
     pairs: Sequence[tuple[str, str]],
@@ -278,7 +276,7 @@ def _equivalent(
         t_and_freedom.append(power.equivalence_t(differences, settings.margin, row.facts.reach, *part))
     raw = np.array([float(stdtr(freedom, -t)) for t, freedom in t_and_freedom])
     if len(family) > 1 and all(numbers[i].critical_u is not None for i in family):
-        flips = _flipped(values, facts, pairs, settings, design, centred=True)
+        flips = flipped_rows(values, facts, pairs, settings, design, centred=True)
         maxima = max_t(flips, family, tail="greater", alpha=settings.alpha).maxima[1:]
         if design.is_plain:
             reached = [u_of_t(t, numbers[i].units) for i, (t, _) in zip(family, t_and_freedom, strict=True)]
@@ -413,7 +411,7 @@ def _with_bounded(
     return changed
 
 
-def _with_secondaries(found: Sequence[Pair]) -> list[Pair]:
+def with_secondaries(found: Sequence[Pair]) -> list[Pair]:
     """Secondary rows that are decided only if their pair's primary row is, the same way."""
     primary = {(pair.a, pair.b): pair for pair in found if pair.role == "primary"}
     changed = []
@@ -424,10 +422,3 @@ def _with_secondaries(found: Sequence[Pair]) -> list[Pair]:
             pair = replace(pair, withheld=True, caveats=(*pair.caveats, why))
         changed.append(pair)
     return changed
-
-
-def flips_for(comparisons: int, settings: Settings) -> int:
-    """How many flips of signs: more where the correction would else put every sampled p-value above alpha."""
-    if settings.test != "randomization" or settings.correction in ("none", "tukey"):
-        return settings.samples
-    return max(settings.samples, min(MOST_FLIPS, math.ceil(2 * comparisons / settings.alpha)))

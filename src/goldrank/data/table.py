@@ -25,7 +25,7 @@ NAME_LIMIT = 60
 TEXT_LIMIT = 2_000
 """Characters of everything else."""
 
-VERDICTS = ("better", "worse", "same", "equivalent", "unclear", "pass", "fail", "error")
+VERDICTS = ("better", "worse", "same", "equivalent", "unclear", "judge", "pass", "fail", "error")
 """Styles of cells and sentences that say how something ended."""
 FOOTNOTES = ("warning", "remark", "dim")
 """Styles of sentences that stand close to what they are about."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -263,6 +263,7 @@ def score(
         convention=rules.label,
         origin=origin(placed.judgements, placed.run, rules, depth),
         bounds={str(measure): both for measure, both in bounds.items()},
+        placed=placed if depth is None else replace(placed, placements=placements),
     )  # fmt: skip
 
 

@@ -169,6 +169,7 @@ def num_rel(p: Placements, *, rel: float = 1) -> np.ndarray:
     aliases=("num_rel_ret",),
     monotone=True,
     texts="references",
+    holes="linear",
 )
 def num_rel_ret(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The number of relevant documents returned, summed over queries.
