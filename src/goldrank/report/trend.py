@@ -44,10 +44,21 @@ def _line(line: TrendLine, baselines: Mapping[str, int]) -> list[Part]:
     older = len(line.records) - MOST_ROWS
     caption = f"{older:,} older ones are not listed here" if older > 0 else ""
     shown.append(replace(records(line, baselines, MOST_ROWS), title=drawn, caption=caption))
-    if line.changes:
-        return shown + [Sentence(f"{'+' if c.better else '!'} {c.words}", _way(c)) for c in line.changes]
-    nothing = "no change beyond what chance does" if len(line.records) > 1 else "one record: nothing to compare with"
-    return [*shown, Sentence(nothing, "remark")]
+    shown += [Sentence(f"{'+' if c.better else '!'} {c.words}", _way(c)) for c in line.changes]
+    if len(line.records) + line.hidden == 1:
+        return [*shown, Sentence("one record: nothing to compare with", "remark")]
+    if not line.changes:
+        shown.append(Sentence("no change beyond what chance does", "remark"))
+    return [*shown, *remarks(line)]
+
+
+def remarks(line: TrendLine) -> list[Sentence]:
+    """What to know of a line's marks."""
+    found = [Sentence(line.noise_words, "remark")]
+    if line.late:
+        what = f"{count(line.late, 'record')} with a time before what had been looked at: not looked at for changes"
+        found.append(Sentence(f"{what}; `goldrank history --reanalyse` does", "warning"))
+    return found
 
 
 def _way(change: TrendChange) -> str:
@@ -82,8 +93,9 @@ def records(line: TrendLine, baselines: Mapping[str, int], most: int) -> Table:
 def method(alpha: float) -> str:
     """How changes are found."""
     return (
-        "A change: paired t-test against the first record since the change before, corrected for the number of tests; "
-        f"a line shows a false one with a probability of at most {alpha:g}."
+        "A change: the records since the last one, split in two wherever that shows most, query by query, against "
+        f"random flips of the queries' signs; a line shows a false one with a probability of at most {alpha:g}. "
+        "Marks stay when records are added; `goldrank history --reanalyse` sets them anew."
     )
 
 
