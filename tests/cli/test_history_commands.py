@@ -165,7 +165,7 @@ def test_one_record(call):
     assert re.search(r"q1 +0\.5000\nq2 +0\.0000", out)
     assert json.loads(call("show", "1", "--json")[1])["measures"]["RR"]["values"] == [0.5, 0.0]
     assert call("show", "mian") == (
-        3, "", "goldrank: history.db: there is no record with the label 'mian'\n  Did you mean main?\n",
+        3, "", "goldrank: history.db: there is no record with the label or commit 'mian'\n  Did you mean main?\n",
     )  # fmt: skip
 
 
