@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
+
+from goldrank.comparison.intervals import UNKNOWN, Interval, t_quantile
 
 TESTS = {
     "randomization": "Fisher's randomisation test: how often a coin per query gives as large a difference",
@@ -25,19 +26,6 @@ EXACT_UP_TO = 13
 
 CHUNK = 4_000_000
 """Numbers drawn at a time, which bounds the memory."""
-
-
-class Interval(NamedTuple):
-    """Where a value lies with a stated confidence; NaN where it cannot be told."""
-
-    low: float
-    high: float
-
-    def __contains__(self, value: float) -> bool:  # type: ignore[override]
-        return self.low <= value <= self.high
-
-
-UNKNOWN = Interval(math.nan, math.nan)
 
 
 # Tests. Each takes one difference per query and returns a two-sided p-value.
@@ -220,27 +208,9 @@ def t_interval(values: np.ndarray, level: float = 0.95) -> Interval:
     n = len(values)
     if n < 2:
         return UNKNOWN
-    half = _t_quantile((1 + level) / 2, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
+    half = t_quantile((1 + level) / 2, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
     mean = float(values.mean())
     return Interval(mean - half, mean + half)
-
-
-def _t_quantile(share: float, freedom: int) -> float:
-    """Student's quantile; with many degrees of freedom by its series, right to nine digits, which needs no scipy."""
-    if freedom < 200 or not 0.001 < share < 0.999:
-        from scipy.special import stdtrit
-
-        return float(stdtrit(freedom, share))
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf(share)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return float(z + sum(term / freedom ** (i + 1) for i, term in enumerate(terms)))
 
 
 def _quantile(ascending: np.ndarray, share: float) -> float:

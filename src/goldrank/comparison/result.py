@@ -14,7 +14,8 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.correction import CORRECTIONS
-from goldrank.comparison.paired import TESTS, Interval, effect_word
+from goldrank.comparison.intervals import Interval
+from goldrank.comparison.paired import TESTS, effect_word
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, one_of, whole_number

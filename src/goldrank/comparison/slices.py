@@ -17,7 +17,7 @@ import numpy as np
 from goldrank import ids, types
 from goldrank.comparison import paired
 from goldrank.comparison.correction import adjust
-from goldrank.comparison.paired import Interval
+from goldrank.comparison.intervals import Interval
 from goldrank.comparison.result import Comparison, Pair
 from goldrank.comparison.tabular import attributes
 from goldrank.errors import InputError, Place

@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank.comparison import paired, power
 from goldrank.comparison.correction import adjust, randomized_tukey
+from goldrank.comparison.intervals import UNKNOWN
 from goldrank.comparison.result import Pair, Settings, Summary
 from goldrank.data.scores import Scores
 
@@ -46,7 +47,7 @@ def all_pairs(
                 column = scores[i].columns[measure]
                 spread = paired.percentile_interval(np.sort(means[m * len(names) + i]), settings.level)
                 if rows.shape[1] < 2:
-                    spread = paired.UNKNOWN
+                    spread = UNKNOWN
                 summaries[measure, name] = Summary(float(rows[i].mean()), spread, column.summary, column.average)
             for a, b in pairs:
                 i, j = m * len(names) + at[a], m * len(names) + at[b]
@@ -102,8 +103,8 @@ def _pair(
         "mean_a": float(a.mean()),
         "mean_b": float(b.mean()),
         "difference": float(differences.mean()),
-        "percentile": paired.percentile_interval(means, settings.level) if n > 1 else paired.UNKNOWN,
-        "bca": paired.bca_interval(means, differences, settings.level) if n > 1 else paired.UNKNOWN,
+        "percentile": paired.percentile_interval(means, settings.level) if n > 1 else UNKNOWN,
+        "bca": paired.bca_interval(means, differences, settings.level) if n > 1 else UNKNOWN,
         "effect": effect,
         "wins": above if higher else below,
         "ties": n - len(changed),

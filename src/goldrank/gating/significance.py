@@ -14,7 +14,7 @@ import numpy as np
 
 from goldrank.comparison import paired, power
 from goldrank.comparison.correction import adjust
-from goldrank.comparison.paired import Interval
+from goldrank.comparison.intervals import Interval
 from goldrank.comparison.result import Settings, format_p
 from goldrank.comparison.slices import SMALL
 from goldrank.comparison.statistics import flips_for

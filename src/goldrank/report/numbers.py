@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from goldrank.comparison.paired import Interval
+from goldrank.comparison.intervals import Interval
 
 
 def number(value: float | None, digits: int = 4, signed: bool = False) -> str:
