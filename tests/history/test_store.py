@@ -18,6 +18,7 @@ from goldrank import GoldrankError, History, Record, Scores, evaluate
 from goldrank.errors import HistoryError, OptionError
 from goldrank.history import file as history_file
 from goldrank.history import packing
+from goldrank.history.trends import trend_lines
 from goldrank.notes import Note
 
 FILES = Path(__file__).parents[1] / "files" / "old"
@@ -310,7 +311,7 @@ def test_a_file_of_an_older_version_is_read_as_it_is_and_brought_up_to_date(path
             assert str(found.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"
             assert found.mean == {"nDCG@10": 0.47319731517859315, "RR": 0.375, "NumRet": 6.0}
             assert history.scores(2).bounds["RR"].summary == (0.375, 0.5)
-            assert len(trend_lines(history, "RR")) == 1
+            assert len(trend_lines(history, "RR")) == 2
         assert columns(path)[1] == version
 
 

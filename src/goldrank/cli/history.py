@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.options import db_option, file_option
+from goldrank.cli.options import db_option, file_option, seed_option
 from goldrank.cli.output import echo, show, write
 
 
@@ -13,7 +13,10 @@ from goldrank.cli.output import echo, show, write
 @click.option("--label", help="Only the records with this label.")
 @click.option("--limit", type=int, help="Only the newest so many records.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="A line's chance of a false alarm.")
-@file_option("--html", "html_file", help="Write tables and charts to an HTML file.")
+@seed_option
+@click.option("--reanalyse", is_flag=True, help="Forget the marks that were set, and look at all records anew.")
+@slice_options
+@file_option("--html", "html_file", help="Write tables and charts to an HTML file: all measures, unless -m names some.")
 @file_option("--svg", "svg_file", help="Write the first measure's chart.")
 @db_option
 def command(

@@ -22,6 +22,9 @@ from goldrank.cli.output import echo, show
 @click.option("--note", default="", help="A remark.")
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="A tag; may be repeated.")
 @click.option("--criteria", default="", help='The rules by which relevance was judged, such as "relevance rules v3".')
+@click.option(
+    "--replicate", is_flag=True, help="Another run of the same system as the record before it: shows how far runs differ."
+)
 @click.option("--baseline", metavar="NAME", help="Also make this record the baseline of that name.")
 @click.option("--mlflow", "to_mlflow", is_flag=True, help="Also log it to MLflow (needs the package mlflow).")
 @measures_option
@@ -36,6 +39,7 @@ def command(
     note: str,
     tags: tuple[str, ...],
     criteria: str,
+    replicate: bool,
     baseline: str | None,
     to_mlflow: bool,
     measures: tuple[str, ...],
@@ -66,7 +70,14 @@ def command(
         for scores in found:
             name = _line(label, scores.run, len(found) > 1)
             record = history.record(
-                scores, label=name, commit=commit, branch=branch or asked, note=note, tags=tags, criteria=criteria
+                scores,
+                label=name,
+                commit=commit,
+                branch=branch or asked,
+                note=note,
+                tags=tags,
+                criteria=criteria,
+                replicate=replicate,
             )
             echo(f"recorded as {record.id} ({name}) in {db}", err=True)
             if baseline is not None:

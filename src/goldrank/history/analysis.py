@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.comparison.flips import t_of_u
 from goldrank.history import History, Record
-from goldrank.history.changes import NO_NOISE, RunNoise, Search, Segment, Split, run_noise, t_of_u
+from goldrank.history.changes import NO_NOISE, RunNoise, Search, Segment, Split, run_noise
 
 Column = tuple[tuple[str, ...], np.ndarray]
 """A record's query ids and the values of a measure."""
@@ -213,7 +214,7 @@ def _confirm(
     root = float(np.sqrt(d @ d + shared))
     if n < 2 or not root or (float(d.sum()) > 0) != (mark.difference > 0):
         return
-    t = float(t_of_u(np.array([d.sum() / root]), n)[0])
+    t = t_of_u(float(d.sum()) / root, n)
     freedom = min(n - 1, state.noise.freedom) if state.noise.deviation else n - 1
     if 2 * float(stdtr(freedom, -abs(t))) <= alpha:
         mark.confirmed = rows[-1].id

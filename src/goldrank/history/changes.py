@@ -15,15 +15,16 @@ only: their variance is added to each flip and to the yardstick of u.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-FLIPS = 9_999
-MOST_EXACT = 13
-"""With so many queries or fewer all flips are tried."""
+from goldrank.comparison.flips import EXACT_UP_TO, SAMPLES, all_sums, sampled_sums, t_of_u
+
+FLIPS = SAMPLES + 1
+"""With more than 13 queries; else all that there are. The data as they are is one of them, the first."""
 MOST_SPLITS = 64
 NEWEST_SPLITS = 20
 """Of more than `MOST_SPLITS` splits the newest so many are tried, and the rest at growing distances."""
@@ -37,8 +38,6 @@ _ZERO = 1e-13
 """A difference of means below this is rounding."""
 _BLOCK = 32
 """So many records are flipped at a time."""
-_QUERIES = 256
-"""So many queries are flipped at a time."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ class Segment:
         self._seed = seed
         self.noise = noise
         queries = given.shape[1]
-        self.flips = FLIPS if queries > MOST_EXACT else 1 << queries
+        self.flips = FLIPS if queries > EXACT_UP_TO else 1 << queries
         self._kept = np.zeros(0, np.intp)
         """The queries that count in all records up to the last look."""
         self._totals = np.zeros((0, 0))
@@ -153,13 +152,11 @@ class Segment:
         maxima = self._maxima(row, splits)
         limit = float(np.partition(maxima[still], -1 - allowed)[-1 - allowed]) * (1 + _TIES)
         search.crossed[still[maxima[still] > limit]] = True
-        if best <= limit:
+        if not search.crossed[0]:
             return None
-        reached = int((maxima >= best * (1 - _TIES)).sum())
-        is_sample = self.flips == FLIPS  # else the data as they are is one of the flips
         # Of equal ones the latest: what is the same on both sides belongs to the time before.
         at = int(np.flatnonzero(np.abs(u) >= best * (1 - _TIES))[-1])
-        t = t_of_u(u, splits.queries)
+        t = np.array([t_of_u(value, splits.queries) for value in u.tolist()])
         near = splits.before[t**2 >= float((t**2).max()) - RANGE]
         return Split(
             at=int(splits.before[at]),
@@ -167,7 +164,7 @@ class Segment:
             last=int(near.max()),
             difference=float(splits.totals[at]) / splits.queries,
             t=float(t[at]),
-            p=(reached + is_sample) / (self.flips + is_sample),
+            p=float((maxima >= best * (1 - _TIES)).mean()),
             differing=int(splits.differing[at]),
             queries=splits.queries,
         )
@@ -196,7 +193,7 @@ class Segment:
         """For each flip the greatest |u| of all splits."""
         if len(self._sums) <= row + 1:
             self._flip(min(row + _BLOCK, len(self._values)))
-        spread = splits.queries * self.noise.deviation * _uncertainty(self.noise, self._seed, self.flips)
+        spread = splits.queries * self.noise.deviation
         if self.noise.deviation and len(self._shared) <= row + 1:
             self._shake(len(self._values))
 
@@ -215,22 +212,22 @@ class Segment:
     def _flip(self, rows: int) -> None:
         """Make the prefix sums of flipped records reach so many rows."""
         done = len(self._sums) - 1
-        new = self._values[done:rows, self._kept]
-        flipped = np.zeros((len(new), self.flips))
-        for where, negative in negative_signs(self._values.shape[1], self.flips, self._seed):
-            mine = np.flatnonzero((self._kept >= where.start) & (self._kept < where.stop))
-            if len(mine):
-                part = new[:, mine]
-                flipped += part.sum(axis=1, keepdims=True) - 2 * (part @ negative[self._kept[mine] - where.start])
+        new = np.zeros((rows - done, self._values.shape[1]))  # 0 keeps a query's place, and so everybody's signs
+        new[:, self._kept] = self._values[done:rows, self._kept]
+        flipped = sampled_sums(new, seed=self._seed) if self.flips == FLIPS else all_sums(new)
         self._sums = np.concatenate((self._sums, self._sums[-1] + np.cumsum(flipped, axis=0)))
 
     def _shake(self, rows: int) -> None:
         """The same of the noise that queries of a run share."""
-        drawn = [
-            np.random.Generator(np.random.PCG64([self._seed, 2, number])).standard_normal(self.flips)
-            for number in self._numbers[len(self._shared) - 1 : rows]
-        ]
+        # Few replicates show the noise roughly: by flip, how much greater or smaller it may be in truth.
+        rough = np.sqrt(self.noise.freedom / self._drawn(3).chisquare(self.noise.freedom, self.flips))
+        new = self._numbers[len(self._shared) - 1 : rows]
+        drawn = [rough * self._drawn(2, number).standard_normal(self.flips) for number in new]
         self._shared = np.concatenate((self._shared, self._shared[-1] + np.cumsum(drawn, axis=0)))
+        self._shared[:, 0] = 0.0  # the data as they are have their noise
+
+    def _drawn(self, *what: int) -> np.random.Generator:
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, *what])))
 
 
 def candidates(row: int) -> np.ndarray:
@@ -242,29 +239,6 @@ def candidates(row: int) -> np.ndarray:
     return row + 1 - np.unique(distances)[::-1]
 
 
-def negative_signs(queries: int, flips: int, seed: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some queries at a time: which they are, and by query and flip 1.0 where the sign turns, else 0.0."""
-    source = np.random.PCG64(np.random.SeedSequence([seed, 1]))
-    drawn = np.random.Generator(source)
-    for start in range(0, queries, _QUERIES):
-        count = min(_QUERIES, queries - start)
-        if flips == FLIPS:
-            bytes_each = -(-flips // 8)
-            raw = np.frombuffer(drawn.bytes(count * bytes_each), np.uint8).reshape(count, bytes_each)
-            bits = np.unpackbits(raw, axis=1, count=flips)
-        else:
-            bits = (np.arange(flips) >> np.arange(count)[:, None]) & 1
-        yield slice(start, start + count), bits.astype(np.float64)
-
-
-def t_of_u(u: np.ndarray, queries: int) -> np.ndarray:
-    """Student's t of u; infinite where all queries differ by the same."""
-    left = np.maximum(queries - u**2, 0.0)
-    with np.errstate(divide="ignore"):
-        t: np.ndarray = np.where(u == 0, 0.0, u * np.sqrt((queries - 1) / left))
-    return t
-
-
 def run_noise(groups: Iterable[Sequence[float]]) -> RunNoise:
     """The noise of runs from the means of replicates, a group for each system."""
     squares, freedom = 0.0, 0
@@ -274,11 +248,3 @@ def run_noise(groups: Iterable[Sequence[float]]) -> RunNoise:
             squares += float(off @ off)
             freedom += len(group) - 1
     return RunNoise(math.sqrt(squares / freedom), freedom) if freedom else NO_NOISE
-
-
-def _uncertainty(noise: RunNoise, seed: int, flips: int) -> np.ndarray:
-    """By flip, how much greater or smaller the true noise may be than what few replicates show."""
-    if not noise.known:
-        return np.ones(flips)
-    drawn = np.random.Generator(np.random.PCG64([seed, 3])).chisquare(noise.freedom, flips)
-    return np.sqrt(noise.freedom / drawn)

@@ -49,7 +49,7 @@ class TrendChange:
         )
         if m.first != m.last:
             text += f" (it may have come with any of records {m.first} to {m.last})"
-        at_floor = m.p * (FLIPS + 1) <= 1
+        at_floor = m.p * FLIPS <= 1
         text += f": {m.differing:,} of {m.queries:,} queries differ, p {'at most' if at_floor else '='} {m.p:.2g}"
         if m.seen != m.record:
             text += f", seen at record {m.seen}"
