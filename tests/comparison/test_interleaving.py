@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from goldrank import GoldrankError, analyse_interleaving
-from goldrank.comparison.intervals import difference_interval
 from goldrank.comparison.interleaving import probabilistic_credit, team_draft_credit
+from goldrank.comparison.intervals import difference_interval
 from goldrank.io.impressions import read_impressions
 
 

@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
-@click.option("--history", "db", metavar="DB", type=click.Path(),
-              help="Compare records of a history: RECORD RECORD..., by number, label or commit.")
+@click.option(
+    "--history",
+    "db",
+    metavar="DB",
+    type=click.Path(),
+    help="Compare records of a history: RECORD RECORD..., by number, label or commit.",
+)
 @measures_option
 @statistics_options
 @file_options

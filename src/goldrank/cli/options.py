@@ -46,6 +46,33 @@ db_option = click.option(
 )
 
 
+slice_option = click.option(
+    "--slice",
+    "slices",
+    multiple=True,
+    metavar="FIELD",
+    help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated.",
+)
+
+
+def slice_options(function: Function) -> Function:
+    """Options for slices of queries, where there is no comparison."""
+    about = "JSONL with an object per query: its id and the fields named by --slice."
+    return _with([file_option("--metadata", help=about), slice_option], function)
+
+
+def slice_arguments(metadata: str | None, slices: tuple[str, ...]) -> dict[str, Any]:
+    """The options of `slice_options`, as functions take them."""
+    from goldrank.comparison.slices import AUTOMATIC
+
+    if metadata is None and any(name not in AUTOMATIC for name in slices):
+        raise click.UsageError("--slice by a field needs --metadata")
+    if not slices:
+        return {}
+    by = {name: None if name in AUTOMATIC else metadata for name in slices}
+    return {"slice_by": by, "queries": metadata if "length" in slices else None}
+
+
 def choice_option(flags: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
     """An option that takes one of a few words; `flags` have blanks between them."""
     words = click.Choice(list(choices))

@@ -23,7 +23,9 @@ from goldrank.cli.output import echo, show
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="A tag; may be repeated.")
 @click.option("--criteria", default="", help='The rules by which relevance was judged, such as "relevance rules v3".')
 @click.option(
-    "--replicate", is_flag=True, help="Another run of the same system as the record before it: shows how far runs differ."
+    "--replicate",
+    is_flag=True,
+    help="Another run of the same system as the record before it: shows how far runs differ.",
 )
 @click.option("--baseline", metavar="NAME", help="Also make this record the baseline of that name.")
 @click.option("--mlflow", "to_mlflow", is_flag=True, help="Also log it to MLflow (needs the package mlflow).")

@@ -170,7 +170,9 @@ def probabilistic_credit(impression: Impression) -> float:
     leads = []
     clicks = set(impression.clicks)
     for at, doc in enumerate(impression.shown):
-        of_a, of_b = (of[doc] / max(rest, of[doc]) if doc in of else 0.0 for of, rest in zip(chances, left, strict=True))
+        of_a, of_b = (
+            of[doc] / max(rest, of[doc]) if doc in of else 0.0 for of, rest in zip(chances, left, strict=True)
+        )
         if not of_a and not of_b:
             raise InputError(f"'{ids.show(doc)}' was shown but is in neither ranking", where=impression.where)
         if at in clicks:

@@ -256,4 +256,3 @@ def replicate_groups(records: Sequence[Record], measure: str) -> list[list[Recor
             key = ("commit", record.commit) if clean else ("record", record.id)
         groups.setdefault(key, []).append(record)
     return [group for group in groups.values() if len(group) > 1]
-

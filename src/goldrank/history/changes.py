@@ -203,7 +203,9 @@ class Segment:
 
         newest = prefix(row + 1)
         maxima = np.zeros(self.flips)
-        for split, after, root in zip(splits.before.tolist(), splits.after.tolist(), splits.roots.tolist(), strict=True):
+        for split, after, root in zip(
+            splits.before.tolist(), splits.after.tolist(), splits.roots.tolist(), strict=True
+        ):
             if root:
                 u = newest * (1 / (after * root)) - prefix(split) * ((1 / split + 1 / after) / root)
                 np.maximum(maxima, np.abs(u, out=u), out=maxima)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from goldrank.comparison.tabular import attributes, with_utf8
 from goldrank.data.scores import Scores, utf8, write_json
-from goldrank.errors import GoldrankError, HistoryError, OptionError
 from goldrank.data.table import Cell, Cells, Head, Table
+from goldrank.errors import GoldrankError, HistoryError, OptionError
 from goldrank.history import History, Record
 from goldrank.report import separated
 
