@@ -312,6 +312,8 @@ class Family:
     """Whether no flip reached the row, so that its p-value is only known to be at most this."""
     critical: float
     """The value of u that the largest of all rows passes by chance with probability alpha."""
+    maxima: np.ndarray
+    """The largest of all rows under each flip."""
 
 
 def max_t(
@@ -327,7 +329,7 @@ def max_t(
     count = flipped.flips.shape[1]
     adjusted, at_most = np.ones(len(chosen)), np.zeros(len(chosen), bool)
     if not chosen:
-        return Family(adjusted, at_most, math.nan)
+        return Family(adjusted, at_most, math.nan, np.full(count, -np.inf))
     turned = _turned(flipped.u[chosen], tail)
     largest = np.full(count, -np.inf)
     outermost_first = np.argsort(-turned, kind="stable")
@@ -349,7 +351,7 @@ def max_t(
     adjusted[outermost_first] = np.maximum.accumulate(adjusted[outermost_first])
     # A bound below a value that is known stays a bound; one that was raised to it is none.
     raised = adjusted > 1 / count
-    return Family(adjusted, at_most & ~raised, smallest_reached(largest, alpha))
+    return Family(adjusted, at_most & ~raised, smallest_reached(largest, alpha), largest)
 
 
 def smallest_reached(maxima: np.ndarray, alpha: float) -> float:

@@ -211,7 +211,8 @@ def bounded_intervals(
 
 
 def differing(differences: np.ndarray, units: np.ndarray | None = None, weights: np.ndarray | None = None) -> int:
-    """How many units differ."""
+    """How many units differ; what is no more than rounding is judged by weights whose mean is 1."""
+    weights = None if weights is None else np.asarray(weights) / np.mean(weights)
     sums = unit_sums(without_rounding(np.asarray(differences, np.float64))[None], units, weights)[0]
     return int(np.count_nonzero(without_rounding(sums)))
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank import ids
+from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks, locate
-from goldrank.comparison.result import Comparison, Pair
+from goldrank.comparison.result import Comparison
 from goldrank.data.table import NAME_LIMIT, escape_html
 
 WIDTH = 420

@@ -16,7 +16,8 @@ from goldrank.report.numbers import interval, number, p_value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldrank.comparison.result import Comparison, Pair
+    from goldrank.comparison.pair import Pair
+    from goldrank.comparison.result import Comparison
     from goldrank.data.run import Run
 
 MOST_ROWS = 60

@@ -12,8 +12,9 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison import rank_changes
+from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
-from goldrank.comparison.result import Comparison, Pair
+from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SMALL
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences, warnings_first
 from goldrank.report import charts, html
