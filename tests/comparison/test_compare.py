@@ -9,7 +9,6 @@ from scipy import stats
 
 import goldrank
 from goldrank import compare, evaluate
-from goldrank.comparison import Settings
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import GoldrankError, InputError, MeasureError, MismatchError, OptionError
 from goldrank.notes import Note

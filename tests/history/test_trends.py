@@ -15,7 +15,8 @@ from goldrank import GoldrankError, History
 from goldrank.data.table import plain
 from goldrank.history.analysis import line_key
 from goldrank.history.trends import ALPHA, trend_lines
-from goldrank.report import trend
+from goldrank.history.details import line_details
+from goldrank.report import trend, trend_chart, trend_page
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
@@ -33,6 +34,10 @@ def fill(history, all_values, label="main", **more):
 
 def as_text(*args):
     return plain(trend.parts(*args))
+
+
+def page_of(history, found, baselines=None):
+    return trend_page.page([[line_details(history, line) for line in lines] for lines in found], baselines or {}, ALPHA)
 
 
 def noisy(rng, base, shift=0.0):
@@ -255,9 +260,9 @@ def test_what_is_not_comparable_is_never_joined(history, other, words):
     assert not second.changes
     text = as_text([[first, second]], {}, ALPHA)
     assert f"A new line, not comparable with the one before: {words}." in text
-    drawn = trend.chart([first, second]).body
+    drawn = trend_chart.chart([first, second]).body
     assert drawn.count('class="line s0"') == drawn.count('class="line s1"') == 2, "a path and its key, for each line"
-    page = trend.page([[first, second]], {}, ALPHA)
+    page = page_of(history, [[first, second]])
     assert f"not comparable with the one before: {words}" in page
 
 
@@ -321,10 +326,10 @@ def test_names_run_no_script_and_send_no_escape_codes(history):
     found = [trend_lines(history)]
     assert "\x1b" not in as_text(found, {hostile: 1}, ALPHA)
     assert "\x1b" not in plain([trend.about(history.get(1), [hostile])])
-    for shown in (trend.page(found, {hostile: 1}, ALPHA), trend.chart(found[0]).alone()):
+    for shown in (page_of(history, found, {hostile: 1}), trend_chart.chart(found[0]).alone()):
         assert "<script>alert" not in shown
         assert "\x1b" not in shown
-    assert "script-src 'sha256-" in trend.page(found, {}, ALPHA)
+    assert "script-src 'sha256-" in page_of(history, found)
 
 
 def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
@@ -332,11 +337,11 @@ def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
 
     fill(history, [np.linspace(0, 1, 30) + 0.3 * (i >= 2) for i in range(5)])
     found = trend_lines(history)
-    root = ElementTree.fromstring(trend.chart(found).alone())
+    root = ElementTree.fromstring(trend_chart.chart(found).alone())
     space = "{http://www.w3.org/2000/svg}"
     marks = [g for g in root.iter(f"{space}g") if g.get("class") == "up"]
     assert len(marks) == 1
-    circles = [c for c in root.iter(f"{space}circle") if c.get("class") == "s0"]
+    circles = [c for c in root.iter(f"{space}circle") if c.get("class") == "s0"]  # not what is hit around them
     assert len(circles) == 5
     third = circles[2].get("cx"), circles[2].get("cy")
     assert third == (marks[0][2].get("cx"), marks[0][2].get("cy"))
@@ -346,4 +351,4 @@ def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
 def test_hundreds_of_lines_are_drawn_in_part(history):
     for i in range(30):
         fill(history, [[i / 30]], label=f"line {i}")
-    assert "(the newest 24 of 30 lines)" in trend.chart(trend_lines(history)).title
+    assert "(the newest 24 of 30 lines)" in trend_chart.chart(trend_lines(history)).title

@@ -20,7 +20,7 @@ def command(output: str, label: str | None, summaries: bool, db: str) -> None:
     """
     from goldrank.errors import HistoryError
     from goldrank.history import History
-        from goldrank.history.file import RECOVER
+    from goldrank.history.file import RECOVER
     from goldrank.report.exporting import export
     from goldrank.report.numbers import count
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from goldrank.cli.inputs import once, open_qrels, open_runs, progress
 from goldrank.cli.options import db_option, format_option, measures_option, policy_options
 from goldrank.cli.output import echo, show
+
+if TYPE_CHECKING:
+    from goldrank.data.scores import Scores
 
 
 @click.command()
@@ -59,7 +62,7 @@ def command(
     for tag in tags:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    found = _scores(inputs, measures, run_format, policies)
+    found = scores_of(inputs, measures, run_format, policies)
     if baseline is not None and len(found) > 1:
         raise click.UsageError("--baseline takes one run")
     show(score_parts(found))
@@ -89,7 +92,9 @@ def command(
                 echo(f"logged to MLflow as run {mlflow_runs.log(scores, record)}", err=True)
 
 
-def _scores(inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any) -> list[Any]:
+def scores_of(
+    inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any
+) -> list[Scores]:
     """Saved scores, or those of runs."""
     from goldrank.data.scores import Scores
     from goldrank.evaluation.documents import evaluate

@@ -9,19 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.comparison._facts_tmp import facts_of
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
-from goldrank.comparison.slices import (
-    AUTOMATIC,
-    SMALL,
-    Attribute,
-    Groups,
-    QueryValues,
-    group_queries,
-    lookup,
-    relevant_counts,
-    word_counts,
-)
+from goldrank.comparison.metadata import Attribute, QueryValues, lookup
+from goldrank.comparison.slices import AUTOMATIC, SMALL, Groups, group_queries, relevant_counts, word_counts
+from goldrank.comparison.statistics import Facts, facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores
@@ -147,9 +138,7 @@ def interval_of(
     interval, mean = UNKNOWN, math.nan
     if len(counted) and column.average != "sum":
         is_geometric = column.average == "geometric"
-        with np.errstate(divide="ignore"):
-            on = np.log(counted) if is_geometric else counted
-        facts = facts_of(column, np.log(column.values) if is_geometric else column.values)
+        on, facts = _scaled(column, counted), _facts(column)
         mean = float(on.mean())
         if np.isfinite(on).all():
             interval = mean_interval(on, level=level, low=facts.low, high=facts.high)
@@ -162,10 +151,20 @@ def interval_of(
     return MeanInterval(column.measure, attribute, value, len(counted), mean, interval, column.average)
 
 
+def _scaled(column: Column, values: np.ndarray) -> np.ndarray:
+    """Values as they are averaged: a geometric mean is a mean of logarithms."""
+    with np.errstate(divide="ignore"):
+        return np.log(values) if column.average == "geometric" else values
+
+
+def _facts(column: Column) -> Facts:
+    return facts_of(column, _scaled(column, column.values))
+
+
 def _remarks(column: Column) -> Iterator[Note]:
     if column.average == "sum":
         yield Note.of("sum-without-interval", measure=column.measure)
-    elif not facts_of(column, column.values).is_bounded:
+    elif not _facts(column).is_bounded:
         yield Note.of("unbounded-interval", measure=column.measure)
 
 
@@ -174,8 +173,7 @@ def attribute_values(
 ) -> Sequence[Any]:
     """The attribute's value for each query, None where there is none."""
     if given is not None:
-        value_of = given if callable(given) else lookup(given, name)
-        return [value_of(query) for query in scores.queries]
+        return list(map(lookup(given, name), scores.queries))
     if name == "length" and texts is not None:
         return word_counts(lookup(texts, "queries"), scores.queries)
     if name == "relevant" and qrels is not None:

@@ -107,14 +107,18 @@ class _Splits(NamedTuple):
     @property
     def u(self) -> np.ndarray:
         """The statistic: 0 where nothing differs."""
-        return np.divide(self.totals, self.roots, out=np.zeros_like(self.totals), where=self.roots > 0)
+        return np.asarray(np.divide(self.totals, self.roots, out=np.zeros_like(self.totals), where=self.roots > 0))
 
 
 class Segment:
     """The records since the last mark: a row of values per query for each, NaN where a query does not count."""
 
     def __init__(
-        self, values: Sequence[np.ndarray], numbers: Sequence[int], seed: int = 0, noise: RunNoise = NO_NOISE
+        self,
+        values: np.ndarray | Sequence[Sequence[float]],
+        numbers: Sequence[int],
+        seed: int = 0,
+        noise: RunNoise = NO_NOISE,
     ) -> None:
         """`numbers` identify the records: what noise a flip adds to a record is the same at every look."""
         given = np.asarray(values, np.float64)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from goldrank.comparison.intervals import Interval
+from goldrank.comparison.metadata import Attribute, QueryValues
 from goldrank.comparison.one_system import MeanInterval, attribute_values, interval_of
-from goldrank.comparison.slices import Attribute, QueryValues, group_queries
+from goldrank.comparison.slices import group_queries
 from goldrank.data.scores import Column
 from goldrank.history import History
 from goldrank.history.trends import TrendLine
@@ -78,8 +78,3 @@ def _on(
             masks[id(ids)] = np.array([query in inside for query in ids], bool)
         found.append(interval_of(column, masks[id(ids)], level, name, value))
     return found
-
-
-def is_drawn(values: Sequence[float]) -> bool:
-    """Whether there is any value to draw."""
-    return any(map(math.isfinite, values))

@@ -23,18 +23,19 @@ analyses."""
 OLDEST_READABLE = 1
 """Files from this version on can be read without bringing them up to date."""
 
-ANALYSIS = """CREATE TABLE analysis (
+ANALYSIS = """
+CREATE TABLE analysis (
     line TEXT NOT NULL,
     measure TEXT NOT NULL,
     alpha REAL NOT NULL,
     content TEXT NOT NULL,
     digest TEXT NOT NULL,
     PRIMARY KEY (line, measure, alpha)
-)"""
+);
+"""
 """How far the search for changes of a line has come, and the marks that it has set."""
 
-TABLES = f"""
-{ANALYSIS};
+TABLES = """
 CREATE TABLE query_set (sha256 BLOB PRIMARY KEY, ids BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE record (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -162,7 +163,7 @@ class HistoryFile:
         self._configure()
         with self._writing():
             if not _pragma(db, "application_id"):  # another process may have been quicker
-                for statement in TABLES.split(";\n"):
+                for statement in (TABLES + ANALYSIS).split(";\n"):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(f"PRAGMA user_version = {VERSION}")

@@ -311,8 +311,8 @@ class History(HistoryFile):
         with self._reading():
             if not self._has_analyses():
                 return None
-            where = "WHERE line = ? AND measure = ? AND alpha = ?"
-            row = self._db.execute(f"SELECT * FROM analysis {where}", (line, measure, alpha)).fetchone()
+            asked = "SELECT * FROM analysis WHERE line = ? AND measure = ? AND alpha = ?"
+            row = self._db.execute(asked, (line, measure, alpha)).fetchone()
         return None if row is None else self._analysis(row)
 
     def keep_analysis(self, line: str, measure: str, alpha: float, content: Mapping[str, Any]) -> None:
@@ -329,9 +329,9 @@ class History(HistoryFile):
         return bool(self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'analysis'").fetchone())
 
     def _analysis(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        *key, content, digest = row
-        if analysis_digest(*key, content) != digest:
-            raise self._damaged(f"the marks of {key[1]} on the line {key[0]} are not those that were set")
+        line, measure, alpha, content, digest = row
+        if analysis_digest(line, measure, alpha, content) != digest:
+            raise self._damaged(f"the marks of {measure} on the line {line} are not those that were set")
         found: dict[str, Any] = json.loads(content)
         return found
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from goldrank.data.scores import format_value
-from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
+from goldrank.errors import HistoryError, MeasureError, OptionError, did_you_mean, whole_number
 from goldrank.history import History, Record
 from goldrank.history.analysis import Analysis, Mark, analyse
 from goldrank.history.changes import FLIPS, NO_NOISE, RunNoise
 from goldrank.history.record import full_name
+from goldrank.measures import parse
 
 ALPHA = 0.05
 
@@ -81,6 +82,8 @@ class TrendLine:
     @property
     def noise_words(self) -> str:
         """What is known of the noise of runs."""
+        if is_diagnostic(self.measure):
+            return f"{self.measure} is a diagnostic, by which no run is better: changes are not looked for"
         if not self.noise.known:
             return (
                 "run-to-run noise unknown: what all queries of one run share (a seed, a rebuilt index) would look like "
@@ -142,11 +145,21 @@ def trend_lines(
         named = group[0].label or group[0].run
         before = [line for line in lines if line.name == named]
         why = other_basis(before[-1].records[0], group[0]) if before else ""
-        found = analyse(history, name, group, alpha, seed=seed, afresh=reanalyse)
+        found = (
+            Analysis(seed) if is_diagnostic(name) else analyse(history, name, group, alpha, seed=seed, afresh=reanalyse)
+        )
         kept = tuple(record for record in group if record.id in shown)
         changes = tuple(_changes(found, kept, name))
         lines.append(TrendLine(named, name, kept, changes, why, found.noise, found.late, len(group) - len(kept)))
     return lines
+
+
+def is_diagnostic(measure: str) -> bool:
+    """Whether a measure says nothing about how good a run is."""
+    try:
+        return parse(measure).declaration.diagnostic
+    except MeasureError:
+        return False  # a measure of the user's own that is not declared here
 
 
 def _changes(found: Analysis, records: tuple[Record, ...], measure: str) -> list[TrendChange]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from goldrank.comparison.interleaving import Preference
 from goldrank.data.scores import without_nan
-from goldrank.data.table import Cell, Head, Part, Sentence, Table, note_sentences, plain
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
 from goldrank.report import markdown, separated
 from goldrank.report.numbers import count, p_value
 
@@ -17,7 +17,7 @@ def parts(found: Preference) -> list[Part]:
     heads = [*Head.names("B", "A"), *Head.numbers("B's share", "low", "high", "wins", "losses", "ties", "p")]
     shares = [Cell(f"{value:.1%}", value) for value in (found.share, *found.interval)]
     counts = [Cell(f"{value:,}", value) for value in (found.wins, found.losses, found.ties)]
-    rows = [[found.b, found.a, *shares, *counts, Cell(p_value(found.p), found.p)]]
+    rows: list[Cells] = [[found.b, found.a, *shares, *counts, Cell(p_value(found.p), found.p)]]
     together = "" if found.unit == "impression" else f"; those of one {found.unit} are drawn together"
     method = f"{found.method}; {count(found.units, found.unit)}{together}; p by {found.how}"
     return [

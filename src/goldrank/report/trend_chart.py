@@ -98,7 +98,7 @@ def draw(title: str, series: Sequence[Series], size: tuple[float, float], links:
     def y(value: float) -> float:
         return bottom - (value - low) / (high - low) * (bottom - top)
 
-    parts = [charts.y_axis(y, charts.ticks(low, high), left, right), _dates(ordered, x, bottom, right, is_narrow)]
+    parts = [charts.y_axis(y, charts.ticks(low, high), left, right), _dates(ordered, x, bottom, left, right)]
     drawn = []
     for i, line in enumerate(series):
         style = f"s{i % charts.COLOURS}"
@@ -127,23 +127,21 @@ def _limits(series: Sequence[Series], banded: bool) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _dates(
-    ordered: Sequence[Record], x: Callable[[Record], float], bottom: float, right: float, is_narrow: bool
-) -> str:
-    """Some dates below, as many as there is room for."""
-    room = 90.0
-    parts, taken = [], -math.inf
-    for record in ordered:
-        at = x(record)
-        if at < taken + room or (at > right - room / 2 and record is not ordered[-1]):
-            continue
-        end = at > right - room / 2
-        style, place = ("end dim", right) if end else ("mid dim", max(at, 54.0 + room / 3))
-        if end and taken + room > right - room / 3:
-            continue
-        parts.append(f'<text class="{style}" x="{place:.1f}" y="{bottom + 18:g}">{record.time:%Y-%m-%d}</text>')
-        taken = at
-    return "".join(parts)
+def _dates(ordered: Sequence[Record], x: Callable[[Record], float], bottom: float, left: float, right: float) -> str:
+    """Some dates below, as many as there is room for; the first and the newest always, if both fit."""
+    half = 36.0
+    places = [(min(max(x(record), left + half), right - half), record) for record in ordered]
+    newest = places[-1]
+    chosen = places[:1]
+    for place, record in places[1:-1]:
+        if chosen[-1][0] + 2.4 * half <= place <= newest[0] - 2.4 * half:
+            chosen.append((place, record))
+    if newest[0] - chosen[-1][0] >= 2.2 * half:
+        chosen.append(newest)
+    return "".join(
+        f'<text class="mid dim" x="{place:.1f}" y="{bottom + 18:g}">{record.time:%Y-%m-%d}</text>'
+        for place, record in chosen
+    )
 
 
 def _band(line: Series, x: Callable[[Record], float], y: Callable[[float], float], style: str) -> str:

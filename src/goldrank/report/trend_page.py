@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Head, Row, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences
 from goldrank.history import Record
 from goldrank.history.details import LineDetails
 from goldrank.report import trend, trend_chart
 from goldrank.report.numbers import count, interval
 
 MOST_ROWS = 1_000
+MOST_BARS = 24
 HEADS = ("change", "record", "time", "commit", "", "difference", "note")
 
 
@@ -64,7 +65,7 @@ def _measure(lines: Sequence[LineDetails], baselines: Mapping[str, int]) -> dict
 
 def _overview(found: Sequence[Sequence[LineDetails]]) -> Table:
     """A row per line and measure: where it is now, and since when."""
-    rows = []
+    rows: list[Cells] = []
     for i, lines in enumerate(found, 1):
         for details in lines:
             line, last = details.line, details.line.records[-1]
@@ -76,14 +77,14 @@ def _overview(found: Sequence[Sequence[LineDetails]]) -> Table:
                     line.name,
                     Cell(line.shown, line.values[-1]),
                     interval(details.intervals[-1]),
-                    trend.spark(line.values),
                     Cell(said, style=trend.way(change)) if change else "",
                     Cell(str(last.id), last.id, link=f"#r{last.id}"),
                     trend.when(last),
+                    trend.spark(line.values[-MOST_BARS:]),
                 ]
             )
     heads = [*Head.texts("measure"), *Head.names("line"), *Head.numbers("now", "95% interval")]
-    return Table([*heads, *Head.texts("trend", "last change"), *Head.numbers("record"), *Head.texts("time")], rows)
+    return Table([*heads, *Head.texts("last change"), *Head.numbers("record"), *Head.texts("time", "trend")], rows)
 
 
 def _table(details: LineDetails, baselines: Mapping[str, int]) -> Table:
