@@ -302,7 +302,7 @@ def test_the_page_of_a_history(show, tmp_path):
     assert all(dot.count() == 1 for dot in dots), "a dot for each record of main"
     assert main.locator(".tip:visible").count() == 0
     dots[7].locator(".hit").hover(force=True)
-    assert "note 7" in main.locator(".tip:visible").inner_text()
+    assert "note 7" in main.locator(".tip:visible").text_content()
     dots[7].locator(".hit").click(force=True)
     assert page.url.endswith("#r8")
     assert "note 7" in page.locator("section:target").inner_text()

@@ -107,10 +107,10 @@ def command(
 
 def show_intervals(found: Sequence[RunIntervals], form: str) -> None:
     """Print means with their intervals; where the form is one for programs, notes go to standard error."""
-    from goldrank.report import one_system
+    from goldrank.report import WIDTH, one_system
 
     if form == "table":
-        show(one_system.all_parts(found))
+        show(one_system.all_parts(found), WIDTH)
     else:
         echo(one_system.WRITERS[form](found))
         show([sentence for run in found for sentence in note_sentences(run.notes, run.run)], err=True)

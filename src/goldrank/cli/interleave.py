@@ -6,6 +6,7 @@ import click
 
 from goldrank.cli.options import choice_option, seed_option
 from goldrank.cli.output import echo, show
+from goldrank.report import WIDTH
 from goldrank.report.interleaving import WRITERS, parts
 
 
@@ -30,6 +31,6 @@ def command(log: str, method: str | None, names: tuple[str, str], alpha: float, 
 
     found = analyse_interleaving(log, method, names=names, alpha=alpha, seed=seed)
     if output == "table":
-        show(parts(found))
+        show(parts(found), WIDTH)
     else:
         echo(WRITERS[output](found))

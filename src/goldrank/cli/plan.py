@@ -7,6 +7,7 @@ import click
 from goldrank.cli.options import choice_option, format_option, measures_option, policy_options, seed_option
 from goldrank.cli.output import echo, show
 from goldrank.cli.record import scores_of
+from goldrank.report import WIDTH
 from goldrank.report.plan import WRITERS, parts
 
 
@@ -67,6 +68,6 @@ def command(
         alpha=alpha,
     )
     if output == "table":
-        show(parts(found))
+        show(parts(found), WIDTH)
     else:
         echo(WRITERS[output](found))

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from goldrank import io
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.metadata import Attribute, QueryValues, lookup
 from goldrank.comparison.slices import AUTOMATIC, SMALL, Groups, group_queries, relevant_counts, word_counts
 from goldrank.comparison.statistics import Facts, facts_of
 from goldrank.comparison.tabular import Tabular, attributes
-from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError
 from goldrank.notes import Note
+from goldrank.types import QrelsLike
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def score_intervals(
     level: float = 0.95,
     slice_by: Mapping[str, Attribute] | None = None,
     queries: QueryValues | None = None,
-    qrels: Qrels | None = None,
+    qrels: QrelsLike | None = None,
 ) -> RunIntervals:
     """The measures of one run with intervals, on all queries and on slices of them.
 
@@ -169,7 +170,7 @@ def _remarks(column: Column) -> Iterator[Note]:
 
 
 def attribute_values(
-    scores: Scores, name: str, given: Attribute, texts: QueryValues | None = None, qrels: Qrels | None = None
+    scores: Scores, name: str, given: Attribute, texts: QueryValues | None = None, qrels: QrelsLike | None = None
 ) -> Sequence[Any]:
     """The attribute's value for each query, None where there is none."""
     if given is not None:
@@ -177,7 +178,7 @@ def attribute_values(
     if name == "length" and texts is not None:
         return word_counts(lookup(texts, "queries"), scores.queries)
     if name == "relevant" and qrels is not None:
-        return relevant_counts(qrels.text, scores.queries)
+        return relevant_counts(io.as_qrels(qrels).text, scores.queries)
     if name == "judged" and "Judged@10" in scores.columns:
         return [None if math.isnan(share) else share for share in scores.columns["Judged@10"].values.tolist()]
     needs = {"length": "the queries' texts", "relevant": "the qrels", "judged": "Judged@10 among the measures"}

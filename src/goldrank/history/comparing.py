@@ -13,7 +13,7 @@ from goldrank.history.trends import other_basis
 
 def record_name(record: Record) -> str:
     """What a record is called beside others."""
-    return f"{record.label or record.run} {record.id}"
+    return f"{record.id} {record.label or record.run}"
 
 
 def record_scores(history: History, refs: Sequence[int | str]) -> dict[str, Scores]:

@@ -204,8 +204,8 @@ class History(HistoryFile):
 
     def get(self, ref: int | str) -> Record:
         """A record by its number, or the newest with a label, or with a commit or four or more characters of it."""
-        if isinstance(ref, str) and ref.isascii() and ref.isdigit():
-            ref = int(ref)
+        if isinstance(ref, str) and ref.isascii() and ref.isdigit() and (ref[0] != "0" or len(ref) < 4):
+            ref = int(ref)  # with zeros in front it is a commit
         with self._reading():
             if isinstance(ref, str):
                 can_be, where = _is_text(ref), "label = ? ORDER BY time DESC, id DESC LIMIT 1"
