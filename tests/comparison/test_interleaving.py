@@ -83,12 +83,14 @@ def test_clicks_of_one_user_count_together():
 
 def test_few_users_give_no_verdict():
     log = [draft("d2", user=f"u{i % 5}") for i in range(100)]
-    assert analyse_interleaving(log, alpha=0.1).verdict == "unclear"
+    found = analyse_interleaving(log, alpha=0.1)
+    assert found.verdict == "unclear"
+    assert "too-few-clusters" in [note.code for note in found.notes]
 
 
 def test_users_that_are_known_in_part_are_said():
     log = [draft("d2", user="u1"), *(draft("d2") for _ in range(9))]
-    assert [note.code for note in analyse_interleaving(log).notes] == ["partly-known-users"]
+    assert "partly-known-users" in [note.code for note in analyse_interleaving(log).notes]
 
 
 @pytest.mark.parametrize(
@@ -143,4 +145,4 @@ def test_other_mistakes(ask, words):
 def test_what_is_tolerated_is_counted(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text("\n".join([json.dumps(draft("d2", "d2")), "", json.dumps(draft("d2"))]) + "\n")
-    assert sorted(note.code for note in analyse_interleaving(path).notes) == ["blank-lines", "repeated-clicks"]
+    assert {"blank-lines", "repeated-clicks"} <= {note.code for note in analyse_interleaving(path).notes}

@@ -21,7 +21,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.flips import flip, raw_p, unit_sums
-from goldrank.comparison.intervals import FEWEST_CLUSTERS, Interval, difference_interval
+from goldrank.comparison.intervals import FEWEST_CLUSTERS, Interval, caveats, difference_interval, differing
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import SLACK
 from goldrank.errors import InputError, OptionError, one_of
@@ -145,7 +145,7 @@ def analyse_interleaving(
         p=p.value,
         how=p.how,
         alpha=alpha,
-        notes=(*noticed, *_notes(impressions, clicked, unit)),
+        notes=(*noticed, *_notes(impressions, clicked, unit), *_caveats(credit, units, unit, interval, alpha)),
     )
 
 
@@ -195,6 +195,14 @@ def _units(impressions: Sequence[Impression]) -> tuple[str, np.ndarray]:
             number = {name: i for i, name in enumerate(sorted(set(named)))}
             return unit, np.array([number[name] for name in named])
     return "impression", np.arange(len(impressions))
+
+
+def _caveats(credit: np.ndarray, units: np.ndarray, unit: str, interval: Interval, alpha: float) -> list[Note]:
+    """How far the verdict can be trusted."""
+    changed, count = differing(credit, units), int(units.max()) + 1
+    codes = caveats(changed, count, alpha, clustered=unit != "impression")
+    plural = {"query": "queries"}.get(unit, f"{unit}s")
+    return [Note.of(code, units=count, unit=plural, differing=changed, end=interval.high) for code in codes]
 
 
 def _notes(all_of_them: Sequence[Impression], clicked: Sequence[Impression], unit: str) -> list[Note]:

@@ -19,7 +19,7 @@ def parts(found: Preference) -> list[Part]:
     counts = [Cell(f"{value:,}", value) for value in (found.wins, found.losses, found.ties)]
     rows: list[Cells] = [[found.b, found.a, *shares, *counts, Cell(p_value(found.p), found.p)]]
     together = "" if found.unit == "impression" else f"; those of one {found.unit} are drawn together"
-    method = f"{found.method}; {count(found.units, found.unit)}{together}; p by {found.how}"
+    method = f"{found.method}; {count(found.units, found.unit)}{together}; p-value: {found.how}"
     return [
         Sentence(f"{found.words}.", found.verdict),
         Table(heads, rows),
