@@ -100,7 +100,7 @@ CASES = [
 
 
 def simulate(case: Case, lines: int, seed: int) -> dict[str, float | None]:
-    """Shares of lines: with a false mark, with the step found, at its record, within one; of found ones, in the range."""
+    """Shares of lines: with a false mark, with the step found, at its record, within one; and of those in the range."""
     rng = np.random.default_rng([seed, 15])
     false = found = exact = near = held = 0
     delays = []

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from golden_statistics import case
+from scipy import stats
 
 from goldrank.comparison import flips
 
@@ -32,6 +33,12 @@ def test_exact_flips_are_golden():
     assert flips.raw_p(flipped, 0, "less") == (expected["p_loss"], "exact")
     # "at least" and "at most" share the flips that are equal.
     assert flips.raw_p(flipped, 0, "greater").value == pytest.approx(share(given["differences"], "greater"))
+
+
+def test_exact_flips_equal_scipy():
+    d = np.random.default_rng(5).normal(0.02, 0.1, 10)
+    expected = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+    assert flips.raw_p(flips.flip(d[None]), 0).value == pytest.approx(expected, abs=1e-12)
 
 
 def test_lattice_and_saddlepoint_are_golden():

@@ -21,7 +21,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     clicks = [["y"]] * 22 + [["x"]] * 8 + [[]]
     rows = [
-        {"user": f"u{i}", "shown": ["x", "y"], "team": ["a", "b"], "clicks": clicked} for i, clicked in enumerate(clicks)
+        {"user": f"u{i}", "shown": ["x", "y"], "team": ["a", "b"], "clicks": clicked}
+        for i, clicked in enumerate(clicks)
     ]
     Path("clicks.jsonl").write_text("\n".join(map(json.dumps, rows)))
 

@@ -14,8 +14,8 @@ from scipy import stats
 from goldrank import GoldrankError, History
 from goldrank.data.table import plain
 from goldrank.history.analysis import line_key
-from goldrank.history.trends import ALPHA, trend_lines
 from goldrank.history.details import line_details
+from goldrank.history.trends import ALPHA, trend_lines
 from goldrank.report import trend, trend_chart, trend_page
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)

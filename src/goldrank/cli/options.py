@@ -114,8 +114,17 @@ def statistics_options(function: Function) -> Function:
         click.option("--correction", type=click.Choice(list(CORRECTIONS)),
                      help=f"Default max-t; holm for other tests. {'; '.join(CORRECTIONS.values())}"),
         choice_option("--interval", INTERVALS, "standard", explained(INTERVALS)),
-        click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
+        file_option("--queries", help="The queries' texts: JSONL with an object per query, its id and 'text'."),
+        slice_option,
+    ]  # fmt: skip
+    return _with(options, leaderboard_options(function))
+
+
+def leaderboard_options(function: Function) -> Function:
+    """Options for samples, and for how queries belong together: what every comparison of systems needs."""
+    options = [
+        click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
         click.option("--samples", type=int, default=10_000, show_default=True, help="Flips of signs."),
         seed_option,
         choice_option("--align", ["common", "error"], "common", "What to do about queries that not all systems have."),
@@ -124,9 +133,6 @@ def statistics_options(function: Function) -> Function:
                      help="Queries that belong together: a field of --metadata, or JSONL with a field 'cluster'."),
         click.option("--weights", metavar="FIELD or FILE",
                      help="What each query counts: a field of --metadata, or JSONL with a field 'weight'."),
-        file_option("--queries", help="The queries' texts: JSONL with an object per query, its id and 'text'."),
-        click.option("--slice", "slices", multiple=True, metavar="FIELD",
-                     help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated."),
     ]  # fmt: skip
     return _with(options, function)
 
@@ -143,27 +149,18 @@ def file_options(function: Function) -> Function:
 
 
 def comparison_arguments(
-    metadata: str | None,
-    slices: tuple[str, ...],
-    clusters: str | None,
-    weights: str | None,
-    svg: str | None,
-    save: str | None,
-    **options: Any,
+    metadata: str | None, slices: tuple[str, ...], svg: str | None, save: str | None, **options: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of a command by `statistics_options` and `file_options`, for `compare` and for `show_comparison`."""
-    from goldrank.comparison.slices import AUTOMATIC
-
     files = {form: options.pop(f"{form}_file") for form in FILES}
-    if metadata is None and any(name not in AUTOMATIC for name in slices):
-        raise click.UsageError("--slice by a field needs --metadata")
-    if slices:
-        options["slice_by"] = {name: None if name in AUTOMATIC else metadata for name in slices}
-        if "length" in slices:
-            options["queries"] = options["queries"] or metadata
-    options["clusters"] = _of_queries(clusters, metadata)
-    options["weights"] = _of_queries(weights, metadata)
-    return options, {"files": files, "svg": svg, "save": save}
+    by = slice_arguments(metadata, slices)
+    options |= {**by, "queries": options["queries"] or by.get("queries")}
+    return design_arguments(metadata, **options), {"files": files, "svg": svg, "save": save}
+
+
+def design_arguments(metadata: str | None, clusters: str | None, weights: str | None, **options: Any) -> dict[str, Any]:
+    """The options of a command by `leaderboard_options`, for `compare`."""
+    return {**options, "clusters": _of_queries(clusters, metadata), "weights": _of_queries(weights, metadata)}
 
 
 def _of_queries(given: str | None, metadata: str | None) -> Any:

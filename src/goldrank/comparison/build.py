@@ -15,7 +15,7 @@ from goldrank import conventions, ids
 from goldrank.comparison import intervals
 from goldrank.comparison.design import Design, make_design
 from goldrank.comparison.metadata import Attribute, QueryValues, lookup
-from goldrank.comparison.replicates import aligned, averaged, flattened
+from goldrank.comparison.replicates import averaged, flattened, run_values
 from goldrank.comparison.result import Comparison, Summary
 from goldrank.comparison.settings import Settings
 from goldrank.comparison.slices import with_slices
@@ -100,6 +100,8 @@ def compare(
         qrels = grouped[0]
     elif grouped is not None:
         runs = grouped[0]
+    if grouped is not None and all(len(owned) == 1 for owned in grouped[1].values()):
+        grouped = None
     systems, asked, curve_scores = _scores_of(qrels), None, None
     placed: tuple[Placed, ...] = ()
     if systems is None:
@@ -155,7 +157,8 @@ def compare(
         facts.sort(key=lambda about: about.name != settings.primary)
     design = make_design(common, clusters, weights, notes)
     _check_design(design, settings, bool(replicates))
-    everything = Values(names, values, _replicated(replicates, values, columns, common))
+    averages = {name: columns[name][0].average for name in shared}
+    everything = Values(names, values, run_values(replicates, averages, common))
     pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
     unbounded = [about.name for about in facts if not about.is_bounded and not about.diagnostic]
     if unbounded:
@@ -219,23 +222,6 @@ def _check_design(design: Design, settings: Settings, has_replicates: bool) -> N
     for what, is_asked in refused.items():
         if is_asked:
             raise OptionError(f"{what} cannot be combined with clusters or weights", hint="Leave one of them out.")
-
-
-def _replicated(
-    replicates: Mapping[str, Sequence[Scores]],
-    values: Mapping[str, np.ndarray],
-    columns: Mapping[str, Sequence[Column]],
-    queries: Sequence[str],
-) -> dict[str, list[np.ndarray]]:
-    """Per measure and system the values of its runs, on the scale that is compared."""
-    found: dict[str, list[np.ndarray]] = {}
-    for measure in values if replicates else ():
-        systems = [np.array([aligned(run, measure, queries) for run in runs]) for runs in replicates.values()]
-        if columns[measure][0].average == "geometric":
-            with np.errstate(divide="ignore"):
-                systems = [np.log(runs) for runs in systems]
-        found[measure] = systems
-    return found
 
 
 def _summary(values: np.ndarray, column: Column, about: Facts, settings: Settings, design: Design) -> Summary:

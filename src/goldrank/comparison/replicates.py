@@ -49,6 +49,8 @@ def _is_one(run: object) -> bool:
 
 def averaged(system: str, runs: Sequence[Scores]) -> Scores:
     """The mean of several runs' values, on the queries and measures that all of them have."""
+    if len(runs) == 1:
+        return runs[0]
     shared = set(runs[0].queries).intersection(*(run.queries for run in runs[1:]))
     common = [query for query in runs[0].queries if query in shared]
     if not common:
@@ -71,6 +73,23 @@ def averaged(system: str, runs: Sequence[Scores]) -> Scores:
         sizes = ", ".join(f"{len(run.queries):,}" for run in runs)
         notes.append(Note.of("common-queries", count=len(common), all=f"all runs of {system}", sizes=sizes))
     return Scores(system, tuple(common), columns, notes=tuple(notes), convention=runs[0].convention)
+
+
+def run_values(
+    replicates: Mapping[str, Sequence[Scores]], averages: Mapping[str, str], queries: Sequence[str]
+) -> dict[str, list[np.ndarray]]:
+    """Per measure and system the values of its runs, on the scale that is compared; empty without replicates.
+
+    `averages` says of each measure how it is averaged.
+    """
+    found: dict[str, list[np.ndarray]] = {}
+    for measure, average in averages.items() if replicates else ():
+        systems = [np.array([aligned(run, measure, queries) for run in runs]) for runs in replicates.values()]
+        if average == "geometric":
+            with np.errstate(divide="ignore"):
+                systems = [np.log(runs) for runs in systems]
+        found[measure] = systems
+    return found
 
 
 def aligned(run: Scores, measure: str, queries: Sequence[str]) -> np.ndarray:

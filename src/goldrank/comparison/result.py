@@ -133,6 +133,11 @@ class Comparison(Tabular):
         top = max(known) if higher else min(known)
         return {run for run, mean in means.items() if mean == top}
 
+    @property
+    def headline(self) -> str:
+        """The measure that the verdict is about: the primary one, or the first."""
+        return self.settings.primary or self.measures[0]
+
     def higher_is_better(self, measure: str) -> bool:
         """Whether more of this measure is better."""
         return all(scores.columns[measure].higher_is_better for scores in self.scores if measure in scores.columns)

@@ -12,7 +12,6 @@ from goldrank.data.scores import Scores, utf8
 from goldrank.errors import HistoryError
 from goldrank.history import Record
 
-
 DATABASES = ("sqlite:", "postgresql", "mysql", "mssql")
 """How addresses of stores begin that are databases."""
 
