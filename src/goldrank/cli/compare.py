@@ -56,6 +56,8 @@ def command(
 
     how, outputs = comparison_arguments(**options)
     if db is not None:
+        if agree or run_format:
+            raise click.UsageError("--agreement and --format are about runs, not records")
         show_comparison(_of_records(db, (qrels, *runs), measures, how), **outputs)
         return
     judged = open_qrels(qrels, how)
