@@ -331,7 +331,10 @@ class History(HistoryFile):
     def _analysis(self, row: tuple[Any, ...]) -> dict[str, Any]:
         line, measure, alpha, content, digest = row
         if analysis_digest(line, measure, alpha, content) != digest:
-            raise self._damaged(f"the marks of {measure} on the line {line} are not those that were set")
+            what = f"the file is damaged: the marks of {measure} on the line {line} are not those that were set"
+            raise self._error(
+                what, "`goldrank check` says what else is; `goldrank history --reanalyse` sets marks anew."
+            )
         found: dict[str, Any] = json.loads(content)
         return found
 
