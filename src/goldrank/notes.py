@@ -377,6 +377,22 @@ KINDS: dict[str, Kind] = {
         warning=True,
         counts=(),
     ),
+    "sum-without-interval": Kind("{measure} is a sum over queries and has no interval", counts=()),
+    "unbounded-interval": Kind(
+        "{measure} has no bounds: its interval is plain Student's, which is too narrow for few or skewed values",
+        warning=True,
+        counts=(),
+    ),
+    "no-clicks": Kind("{count:,} of {impressions:,} impressions have no click and are left out", counts=()),
+    "repeated-clicks": Kind(
+        "{count:,} clicks on a document that was clicked before count once",
+        one="a second click on a document counts once",
+    ),
+    "partly-known-users": Kind(
+        "{count:,} of {impressions:,} impressions name no user, so that each {unit} counts as independent",
+        warning=True,
+        counts=(),
+    ),
     "unsliced-queries": Kind(
         "{attribute}: {count:,} of {queries:,} queries have no value and are in no slice", counts=()
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,10 +18,20 @@ from goldrank.cli.options import (
 )
 from goldrank.cli.output import echo, show, show_comparison
 
+if TYPE_CHECKING:
+    from goldrank.comparison.result import Comparison
+
 
 @click.command()
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
+@click.option(
+    "--history",
+    "db",
+    metavar="DB",
+    type=click.Path(),
+    help="Compare records of a history: RECORD RECORD..., by number, label or commit.",
+)
 @measures_option
 @statistics_options
 @file_options
@@ -32,6 +42,7 @@ from goldrank.cli.output import echo, show, show_comparison
 def command(
     qrels: str,
     runs: tuple[str, ...],
+    db: str | None,
     measures: tuple[str, ...],
     agree: bool,
     run_format: str | None,
@@ -44,6 +55,11 @@ def command(
     from goldrank.comparison import compare
 
     how, outputs = comparison_arguments(**options)
+    if db is not None:
+        if agree or run_format:
+            raise click.UsageError("--agreement and --format are about runs, not records")
+        show_comparison(_of_records(db, (qrels, *runs), measures, how), **outputs)
+        return
     judged = open_qrels(qrels, how)
     opened = open_systems(runs, how, run_format)
     with progress(*(run for several in opened.values() for run in several)):
@@ -55,3 +71,19 @@ def command(
 
         echo("")
         show(agreement_parts(result, {name: several[0] for name, several in opened.items()}))
+
+
+def _of_records(db: str, refs: tuple[str, ...], measures: tuple[str, ...], how: dict[str, Any]) -> Comparison:
+    """The comparison of records; their scores have their policies already."""
+    from goldrank.comparison import compare
+    from goldrank.conventions import DEFAULT
+    from goldrank.history import History
+    from goldrank.history.comparing import record_name, record_scores
+
+    with History.open(db, read_only=True) as history:
+        scores = record_scores(history, refs)
+        if how["baseline"] is not None:
+            how["baseline"] = record_name(history.get(how["baseline"]))
+    if how["convention"] == DEFAULT.name:
+        how = {name: value for name, value in how.items() if name != "convention"}
+    return compare(scores, measures=measures or None, **how)

@@ -46,6 +46,33 @@ db_option = click.option(
 )
 
 
+slice_option = click.option(
+    "--slice",
+    "slices",
+    multiple=True,
+    metavar="FIELD",
+    help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated.",
+)
+
+
+def slice_options(function: Function) -> Function:
+    """Options for slices of queries, where there is no comparison."""
+    about = "JSONL with an object per query: its id and the fields named by --slice."
+    return _with([file_option("--metadata", help=about), slice_option], function)
+
+
+def slice_arguments(metadata: str | None, slices: tuple[str, ...]) -> dict[str, Any]:
+    """The options of `slice_options`, as functions take them."""
+    from goldrank.comparison.slices import AUTOMATIC
+
+    if metadata is None and any(name not in AUTOMATIC for name in slices):
+        raise click.UsageError("--slice by a field needs --metadata")
+    if not slices:
+        return {}
+    by = {name: None if name in AUTOMATIC else metadata for name in slices}
+    return {"slice_by": by, "queries": metadata if "length" in slices else None}
+
+
 def choice_option(flags: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
     """An option that takes one of a few words; `flags` have blanks between them."""
     words = click.Choice(list(choices))
@@ -91,8 +118,7 @@ def statistics_options(function: Function) -> Function:
         choice_option("--holes", HOLES, "look", f"Unjudged documents: {explained(HOLES)}"),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
         file_option("--queries", help="The queries' texts: JSONL with an object per query, its id and 'text'."),
-        click.option("--slice", "slices", multiple=True, metavar="FIELD",
-                     help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated."),
+        slice_option,
     ]  # fmt: skip
     return _with(options, leaderboard_options(function))
 
@@ -128,15 +154,9 @@ def comparison_arguments(
     metadata: str | None, slices: tuple[str, ...], svg: str | None, save: str | None, **options: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of a command by `statistics_options` and `file_options`, for `compare` and for `show_comparison`."""
-    from goldrank.comparison.slices import AUTOMATIC
-
     files = {form: options.pop(f"{form}_file") for form in FILES}
-    if metadata is None and any(name not in AUTOMATIC for name in slices):
-        raise click.UsageError("--slice by a field needs --metadata")
-    if slices:
-        options["slice_by"] = {name: None if name in AUTOMATIC else metadata for name in slices}
-        if "length" in slices:
-            options["queries"] = options["queries"] or metadata
+    by = slice_arguments(metadata, slices)
+    options |= {**by, "queries": options["queries"] or by.get("queries")}
     return design_arguments(metadata, **options), {"files": files, "svg": svg, "save": save}
 
 

@@ -64,9 +64,18 @@ def flipped_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> 
     """
     columns = np.asarray(columns, np.float64)
     differ = np.flatnonzero((columns != 0).any(axis=0))
-    if len(differ) <= EXACT_UP_TO:
-        bits = np.arange(2 ** len(differ))[:, None] >> np.arange(len(differ)) & 1
-        return np.asarray(columns[:, differ] @ (1.0 - 2.0 * bits).T)
+    return all_sums(columns[:, differ]) if len(differ) <= EXACT_UP_TO else sampled_sums(columns, samples, seed)
+
+
+def all_sums(columns: np.ndarray) -> np.ndarray:
+    """The sum of each row under all flips, the data as they are first."""
+    units = columns.shape[1]
+    bits = np.arange(2**units)[:, None] >> np.arange(units) & 1
+    return np.asarray(columns @ (1.0 - 2.0 * bits).T)
+
+
+def sampled_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
+    """The sum of each row under flips that are drawn, the data as they are first."""
     units = columns.shape[1]
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1])))
     sums = np.empty((len(columns), samples + 1))
