@@ -37,7 +37,7 @@ def session(folder, *arguments):
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\ngoldrank_rules = rules.toml\n")
-    (tmp_path / "rules.toml").write_text('rules = ["nDCG@10: -1%"]\n')
+    (tmp_path / "rules.toml").write_text('holes = "ignore"\nrules = ["nDCG@10: -1%"]\n')
     write(tmp_path, "bm25", "bm25")
     return tmp_path
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
     from goldrank.comparison.fusion import fuse, tune_fusion
+    from goldrank.comparison.interleaving import analyse_interleaving
     from goldrank.comparison.matching import matcher_agreement
+    from goldrank.comparison.one_system import score_intervals
+    from goldrank.comparison.planning import plan
     from goldrank.comparison.rank_changes import diff
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
@@ -56,6 +59,9 @@ _MODULES = {
     "comparison.rank_changes": "diff",
     "comparison.fusion": "fuse tune_fusion",
     "comparison.agreement": "rank_agreement",
+    "comparison.interleaving": "analyse_interleaving",
+    "comparison.one_system": "score_intervals",
+    "comparison.planning": "plan",
     "comparison.convention_difference": "explain_difference",
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging",
@@ -77,12 +83,12 @@ _MODULES = {
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_texts", "coverage_curves", "matcher_agreement", "run_retriever", "evaluate_spark", "choose",
-    "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
-    "worth_judging", "read_qrels", "read_run", "read_runs", "read_aspects", "read_preferences", "write_qrels",
-    "write_run", "Qrels", "AspectQrels", "Preferences", "Run", "Retrieved", "Scores", "Comparison", "History",
-    "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure", "measure", "parse", "Convention", "GoldrankError",
-    "__version__",
+    "evaluate", "evaluate_texts", "coverage_curves", "matcher_agreement", "run_retriever", "evaluate_spark",
+    "choose", "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
+    "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
+    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
+    "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
+    "measure", "parse", "Convention", "GoldrankError", "__version__",
 ]  # fmt: skip
 
 

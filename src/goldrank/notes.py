@@ -366,15 +366,42 @@ KINDS: dict[str, Kind] = {
     "on-logarithm": Kind("{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105", counts=()),
     "mean-of-sum": Kind("{measure} is a sum; its mean per query is compared", counts=()),
     "partly-compared": Kind("{measure} is compared on {count:,} of {queries:,} queries", counts=()),
-    "coarse-samples": Kind(
-        "with {count:,} comparisons no sampled p-value can be below alpha after correction: compare with a baseline, "
-        "take fewer measures, or use test='t'",
-        warning=True,
-        counts=(),
+    "none-differs": Kind("no query differs; a difference of up to {end:.4f} either way cannot be excluded", counts=()),
+    "too-few-differ": Kind(
+        "only {differing:,} of {units:,} {unit} differ: no test can decide", warning=True, counts=()
+    ),
+    "few-differ": Kind("it rests on {differing:,} {unit} that differ", counts=()),
+    "too-few-clusters": Kind("too few clusters for a verdict: {units:,}", warning=True, counts=()),
+    "few-clusters": Kind("it rests on {units:,} clusters", warning=True, counts=()),
+    "interval-reaches-zero": Kind("skewed or few: the interval reaches 0", counts=()),
+    "primary-undecided": Kind("{primary} decides, and does not say the same of this pair", counts=()),
+    "no-bounds": Kind(
+        "without bounds, so that intervals are plain Student's where few queries differ: {measures}", counts=()
+    ),
+    "weightless-queries": Kind("{count:,} of {queries:,} queries weigh 0 and are left out", counts=()),
+    "single-runs": Kind("one run only, which says nothing about other seeds: {systems}", warning=True, counts=()),
+    "unclustered-queries": Kind(
+        "{count:,} of {queries:,} queries have no cluster and stand for themselves: {samples}", warning=True, counts=()
     ),
     "simpson": Kind(
         "{measure}: by the means over their own queries {ahead} is ahead of {behind}, on the same queries it is behind "
         "(Simpson's paradox)",
+        warning=True,
+        counts=(),
+    ),
+    "sum-without-interval": Kind("{measure} is a sum over queries and has no interval", counts=()),
+    "unbounded-interval": Kind(
+        "{measure} has no bounds: its interval is plain Student's, which is too narrow for few or skewed values",
+        warning=True,
+        counts=(),
+    ),
+    "no-clicks": Kind("{count:,} of {impressions:,} impressions have no click and are left out", counts=()),
+    "repeated-clicks": Kind(
+        "{count:,} clicks on a document that was clicked before count once",
+        one="a second click on a document counts once",
+    ),
+    "partly-known-users": Kind(
+        "{count:,} of {impressions:,} impressions name no user, so that each {unit} counts as independent",
         warning=True,
         counts=(),
     ),
@@ -391,6 +418,35 @@ KINDS: dict[str, Kind] = {
         counts=(),
     ),
     "changed-judgements": Kind("compared although the judgements changed: {what}", warning=True, counts=()),
+    "baseline-rescored": Kind("the baseline was scored again on the judgements of now, from its documents", counts=()),
+    "rescored-in-part": Kind(
+        "{measures} of the baseline look below the {depth:,} documents of a query that it keeps: documents that were "
+        "judged since then are missing there",
+        warning=True,
+        counts=(),
+    ),
+    "two-yardsticks": Kind(
+        "the baseline keeps no documents and could not be scored again: its values are by other judgements",
+        warning=True,
+        counts=(),
+    ),
+    "baseline-without-documents": Kind(
+        "the baseline keeps no documents, so that unjudged ones count as the run's alone; set it anew, as a file",
+        warning=True,
+        counts=(),
+    ),
+    "judging-cannot-change": Kind("judging more documents cannot change this", counts=()),
+    "only-extreme-judgements": Kind("only extreme judgements of unjudged documents could change this", counts=()),
+    "unjudged-decide": Kind(
+        lambda facts: (
+            "unjudged documents could decide this" + (f"; judge first: {facts['samples']}" if facts["samples"] else "")
+        ),
+        warning=True,
+        counts=(),
+    ),
+    "holes-not-looked-at": Kind(
+        "what unjudged documents could change was not looked at: {why}", warning=True, counts=()
+    ),
     "baseline-version": Kind("the baseline was measured by goldrank {then}, the run by {now}", warning=True, counts=()),
     "lost-answers": Kind(
         "{count:,} queries that the baseline answered returned nothing: {samples}",

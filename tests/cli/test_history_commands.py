@@ -1,10 +1,11 @@
-"""record, history, show, export and prune, as people call them."""
+"""record, history, show, export, check, prune and comparing records, as people call them."""
 
 import json
 import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import places
@@ -13,6 +14,7 @@ import pytest
 
 from goldrank import History, Scores, evaluate
 from goldrank.cli import run as command
+from goldrank.history.analysis import line_key
 
 SOURCE = places.ROOT / "src"
 QRELS = "q1 0 a 1\nq2 0 b 1\n"
@@ -162,7 +164,7 @@ def test_one_record(call):
     assert re.search(r"q1 +0\.5000\nq2 +0\.0000", out)
     assert json.loads(call("show", "1", "--json")[1])["measures"]["RR"]["values"] == [0.5, 0.0]
     assert call("show", "mian") == (
-        3, "", "goldrank: history.db: there is no record with the label 'mian'\n  Did you mean main?\n",
+        3, "", "goldrank: history.db: there is no record with the label or commit 'mian'\n  Did you mean main?\n",
     )  # fmt: skip
 
 
@@ -179,6 +181,14 @@ def test_exports(call):
     assert call("export", "-o", "all.json")[0] == 0
     data = json.loads(Path("all.json").read_text())
     assert Scores.from_dict(data["records"][0]["scores"]).mean == {"RR": 0.25, "P@1": 0.0}
+    assert call("export", "-o", "all.csv")[0] == 0
+    rows = polars.read_csv("all.csv")
+    assert rows.height == 8
+    assert rows.columns == frame.columns
+    row = rows.filter(polars.col("label") == "bad", polars.col("measure") == "RR", polars.col("query") == "q1")
+    assert row.select("id", "summary", "value", "tags").row(0) == (1, 0.25, 0.5, "a=b")
+    assert call("export", "-o", "short.csv", "--summaries", "--label", "good")[0] == 0
+    assert polars.read_csv("short.csv").select("measure", "summary").rows() == [("RR", 1.0), ("P@1", 1.0)]
     assert call("export", "-o", "all.xlsx")[0] == 2
     assert call("export", "-o", "no/folder.json")[0] == 2
     assert call("export")[0] == 2
@@ -197,6 +207,112 @@ def test_what_is_sound_is_exported_from_a_damaged_history(call):
     assert "rest.json: 1 record\nleft out: the file is damaged: the values of RR in record 1 " in err
     assert ".recover" in err
     assert [r["label"] for r in json.loads(Path("rest.json").read_text())["records"]] == ["good"]
+
+
+def test_a_csv_runs_no_formula(call):
+    call("record", "qrels", "bad", "-m", "RR", "--note", "=HYPERLINK(1)")
+    call("export", "-o", "all.csv")
+    assert polars.read_csv("all.csv")["note"][0] == "'=HYPERLINK(1)"
+
+
+def test_a_history_is_checked(call):
+    import sqlite3
+
+    call("record", "qrels", "bad", "good", "-m", "RR")
+    assert call("check")[:2] == (0, "history.db: 2 records, all as they were recorded\n")
+    with sqlite3.connect("history.db") as db:
+        db.execute("UPDATE value SET per_query = x'00' WHERE record = 2")
+    db.close()
+    code, out, err = call("check")
+    assert (code, out) == (3, "")
+    assert "the values of RR in record 2" in err
+
+
+def test_records_are_compared(call):
+    """By number, label and commit, into the same reports."""
+    call("record", "qrels", "bad", "-m", "RR", "-m", "P@1", "--label", "main", "--commit", "0123456789abcdef")
+    call("record", "qrels", "good", "-m", "RR", "-m", "P@1", "--label", "main", "--commit", "12345678")
+    call("record", "qrels", "good", "-m", "RR", "--label", "dev", "--commit", "0123999")
+    for first, second, names in (
+        ("1", "2", ["1 main", "2 main"]),
+        ("1", "main", ["1 main", "2 main"]),
+        ("01234", "12345678", ["1 main", "2 main"]),
+        ("0123456789abcdef", "dev", ["1 main", "3 dev"]),
+    ):
+        code, out, err = call("compare", "--history", "history.db", first, second, "-m", "RR", "--csv", "pairs.csv")
+        assert (code, err) == (0, "")
+        (row,) = polars.read_csv("pairs.csv").to_dicts()
+        assert [row["a"], row["b"]] == names
+        assert row["difference"] == pytest.approx(0.75)
+        assert "only 2 of 2" in out or "no test can decide" in out or "No clear difference" in out
+    code, out, _ = call("compare", "--history", "history.db", "1", "2", "--baseline", "2", "--html", "page.html")
+    assert code == 0
+    assert "<html" in Path("page.html").read_text()
+    assert "2 main (baseline)" in out
+
+
+def test_records_that_are_not_about_the_same_are_not_compared(call):
+    call("record", "qrels", "bad", "-m", "RR", "--criteria", "v1", "--commit", "abcd1")
+    call("record", "qrels", "good", "-m", "RR", "--criteria", "v2", "--commit", "abcd2")
+    code, _, err = call("compare", "--history", "history.db", "1", "2")
+    assert code == 2
+    assert "records 1 and 2 are not about the same: other relevance rules (v2, before v1)" in err
+    code, _, err = call("compare", "--history", "history.db", "1", "abcd")
+    assert (code, "2 commits begin with 'abcd'" in err) == (3, True)
+    code, _, err = call("compare", "--history", "history.db", "1", "beef")
+    assert (code, "no record with the label or commit 'beef'" in err) == (3, True)
+    code, _, err = call("compare", "--history", "history.db", "1", "2", "--ties", "input")
+    assert code == 2
+
+
+def test_replicates_are_recorded(call):
+    call("record", "qrels", "bad", "-m", "RR", "--label", "main")
+    call("record", "qrels", "good", "-m", "RR", "--label", "main", "--replicate")
+    with opened() as history:
+        assert [record.replicate for record in history.records()] == [False, True]
+    assert (
+        "run-to-run noise: runs of the same system differ by 0.5303" in call("history")[1]
+    )  # (0.25, 1): 0.75 / sqrt 2
+
+
+def test_marks_are_kept_and_set_anew(call):
+    """Twelve queries, all better from the fourth run on."""
+    queries = [f"q{i}" for i in range(12)]
+    Path("qrels").write_text("".join(f"{q} 0 a 1\n" for q in queries))
+    Path("low").write_text("".join(f"{q} Q0 x 1 2 t\n{q} Q0 a 2 1 t\n" for q in queries))
+    Path("high").write_text("".join(f"{q} Q0 a 1 2 t\n" for q in queries))
+    for run in ("low", "low", "high"):
+        call("record", "qrels", run, "-m", "RR", "--label", "main")
+    assert "better since record 3, by 0.5000 against record 1: 12 of 12 queries differ" in call("history")[1]
+    with opened() as history:
+        line = line_key(history.get(1))
+        assert [mark["record"] for mark in history.analysis(line, "RR", 0.05)["marks"]] == [3]
+        assert history.analysis(line, "RR", 0.01) is None
+    call("prune", "--keep", "1")
+    assert "better since record 3" in call("history")[1]
+    assert "better since record 3" not in call("history", "--reanalyse")[1]
+    assert call("history", "--slice", "lang", "--metadata", "m.jsonl")[0] == 2, "slices are drawn on a page"
+
+
+def test_the_page_has_all_measures_and_slices(call):
+    for run in ("bad", "good"):
+        call("record", "qrels", run, "-m", "RR", "-m", "P@1", "--label", "main")
+    Path("m.jsonl").write_text('{"query": "q1", "lang": "de"}\n{"query": "q2", "lang": "en"}\n')
+    assert call("history", "--html", "page.html", "--slice", "lang", "--metadata", "m.jsonl")[0] == 0
+    page = Path("page.html").read_text()
+    for words in ('<h2 id="m1">RR</h2>', '<h2 id="m2">P@1</h2>', "RR of main by lang", 'href="#r2"', 'id="r2"'):
+        assert words in page
+    call("history", "--html", "page.html", "-m", "P@1")
+    assert ">RR</h2>" not in Path("page.html").read_text()
+
+
+def test_a_history_that_cannot_be_written_is_shown_all_the_same(call, monkeypatch):
+    for run in ("bad", "good"):
+        call("record", "qrels", run, "-m", "RR", "--label", "main")
+    monkeypatch.setattr("goldrank.cli.history._can_be_written", lambda db: False)
+    code, out, _ = call("history")
+    assert (code, "main" in out) == (0, True)
+    assert call("history", "--reanalyse")[0] == 2
 
 
 def test_pruning(call):
@@ -248,7 +364,7 @@ assert 'mlflow' not in sys.modules
 def test_without_mlflow_there_is_a_sentence(call, monkeypatch):
     monkeypatch.setattr("goldrank.history.mlflow_runs.find_spec", lambda name: None)
     code, out, err = call("record", "qrels", "bad", "-m", "RR", "--mlflow")
-    assert (code, "0.2500" in out, "pip install mlflow-skinny" in err) == (3, True, True)
+    assert (code, "0.2500" in out, "pip install mlflow" in err) == (3, True, True)
 
 
 MLFLOW = """
@@ -283,10 +399,41 @@ def test_mlflow_has_the_same(tmp_path):
         assert history.get("main").tags == ("k=v",)
 
 
+def test_the_default_store_needs_the_whole_package(call, monkeypatch):
+    """MLflow's default is a database; mlflow-skinny has nothing to open one with, and said something of models."""
+    from goldrank.history import mlflow_runs
+
+    class Skinny:
+        def get_tracking_uri(self):
+            return "sqlite:///mlflow.db"
+
+    monkeypatch.setitem(sys.modules, "mlflow", Skinny())
+    monkeypatch.setattr(mlflow_runs, "find_spec", lambda name: None if name == "sqlalchemy" else True)
+    code, out, err = call("record", "qrels", "bad", "-m", "RR", "--mlflow")
+    assert (code, "0.2500" in out) == (3, True)
+    assert "sqlite:///mlflow.db" in err
+    assert "pip install mlflow," in err
+    assert not Path("history.db").exists(), "nothing was recorded twice when it is tried again"
+
+
+@pytest.mark.slow
+def test_mlflow_s_default_store(tmp_path):
+    """Against the real package as it comes, in a folder of its own: mlflow.db."""
+    if not (find_spec("mlflow") and find_spec("sqlalchemy")):
+        pytest.skip("mlflow is not installed, or only mlflow-skinny")
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    environment.pop("MLFLOW_TRACKING_URI", None)
+    done = subprocess.run([sys.executable, "-c", MLFLOW], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_server_that_is_away_does_not_undo_the_record(call, monkeypatch):
     from goldrank.history import mlflow_runs
 
     class Away:
+        def get_tracking_uri(self):
+            return "http://localhost:1"
+
         def start_run(self, **_):
             raise ConnectionError("refused")
 

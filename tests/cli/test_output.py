@@ -20,6 +20,7 @@ CALLS = {
     "agree": ["agree", "labels.jsonl", "--match", "contains"],
     "merge": ["merge", "scores.json"],
     "compare": ["compare", QRELS, BM25, OVERLAP, "--samples", "200", "--agreement"],
+    "leaderboard": ["leaderboard", QRELS, BM25, OVERLAP, "--samples", "200"],
     "diff": ["diff", QRELS, BM25, OVERLAP],
     "fuse": ["fuse", QRELS, BM25, OVERLAP],
     "report": ["report", "scores.json", "other.json", "--samples", "200"],
@@ -27,6 +28,9 @@ CALLS = {
     "history": ["history"],
     "show": ["show", "1"],
     "export": ["export", "-o", "all.json"],
+    "check": ["check"],
+    "plan": ["plan", QRELS, BM25, OVERLAP, "-m", "AP", "--tolerance", "5%"],
+    "interleave": ["interleave", "clicks.jsonl"],
     "prune": ["prune", "--keep", "0", "--dry-run"],
     "gate": ["gate", QRELS, BM25, "--rule", "AP >= 0.1"],
     "baseline": ["baseline", "show", "b.json"],
@@ -48,6 +52,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "rag.jsonl").write_text(json.dumps({"id": "q", "retrieved": ["a é"], "references": ["a"]}))
     labels = [{"retrieved": "a b", "reference": "a", "label": yes} for yes in (True, False)]
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
+    clicks = {"user": "é", "shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}
+    (tmp_path / "clicks.jsonl").write_text(json.dumps(clicks))
     return tmp_path
 
 

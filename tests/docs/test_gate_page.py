@@ -31,7 +31,7 @@ def test_commands_print_what_the_page_shows(capsys):
     lines = re.findall(r"^\$ goldrank (.*)$", PAGE, re.M)
     assert [command(shlex.split(line)) for line in lines[:2]] == [0, 0]
     capsys.readouterr()
-    assert command(shlex.split(lines[2])) == 1
+    assert command(shlex.split(lines[2])) == 4
     (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.S)
     printed = re.sub(r"sha256 \w+", "sha256 ...", capsys.readouterr().out)
     assert printed.startswith(shown)

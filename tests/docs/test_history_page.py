@@ -10,7 +10,8 @@ import pytest
 from goldrank.cli import COMMANDS
 from goldrank.cli import run as command
 from goldrank.history import store
-from goldrank.history.trends import ALPHA, LEAST_DIFFERING
+from goldrank.history.changes import PATIENCE
+from goldrank.history.trends import ALPHA
 
 PAGE = (places.ROOT / "docs" / "history.md").read_text(encoding="utf-8")
 
@@ -47,17 +48,18 @@ def test_commands_print_what_the_page_shows(recorded):
 def test_the_code_runs(recorded, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     exec(code, {})
-    first, second, *rest = capsys.readouterr().out.splitlines()
+    first, second, *rest, verdict = capsys.readouterr().out.splitlines()
     assert first == "0.75"
     assert second in ("0.0", "1.0")
     # The code's record has relevance rules, the commands' have none: two lines.
-    assert [line.split()[0] for line in rest] == ["main", "main"]
-    assert "relevance rules v3" in rest[1]
+    assert [line.split()[0] for line in rest[::2]] == ["main", "main"]
+    assert "better since record 2" in rest[1]
+    assert "relevance rules v3" in rest[2]
+    assert verdict == "better"
 
 
 def test_what_the_page_names_is_there():
     for name in re.findall(r"`goldrank (\w+)", PAGE):
         assert name in COMMANDS
-    assert f"at most {ALPHA:g} / m" in PAGE
-    words = {6: "six"}[LEAST_DIFFERING]
-    assert f"Fewer than {words} queries" in PAGE
+    assert f"probability of at most {ALPHA:.0%}" in PAGE
+    assert f"alpha x j / (j + {PATIENCE})" in PAGE

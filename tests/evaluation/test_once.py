@@ -76,14 +76,19 @@ COMMANDS = {
 }
 
 
+LOOKING = ("compare", "compare, every form", "diff")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_run_is_read_once(name: str, files: Path, counts: Counts, capsys: pytest.CaptureFixture[str]) -> None:
     words = [word.format(files) for word in COMMANDS[name]]
     assert cli.run(words) == 0, capsys.readouterr().err
     runs = [word for word in ("bm25.run", "dense.run") if any(given.endswith(word) for given in words)]
     assert counts.placed == len(runs)
-    assert counts.top_documents == 0
-    assert {run: counts.loaded[run] for run in runs} == {run: (files / run).stat().st_size for run in runs}
+    # Whoever names unjudged documents looks for them once more: they are not in the placements.
+    looks = 2 if name in LOOKING else 1
+    assert counts.top_documents == (looks - 1) * len(runs)
+    assert {run: counts.loaded[run] for run in runs} == {run: looks * (files / run).stat().st_size for run in runs}
 
 
 def test_compare_ranks_once_from_python(files: Path, counts: Counts) -> None:

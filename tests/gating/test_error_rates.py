@@ -75,13 +75,14 @@ def test_tolerance_makes_it_rarer():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ["randomization", "t"])
-def test_planted_drop_of_five_percent_is_found_with_the_stated_power(test):
-    """500 queries; one of three measures falls by 5% of 0.5, with a spread of 0.18 over queries.
+def test_planted_drop_of_six_percent_is_found_with_the_stated_power(test):
+    """500 queries; one of three measures falls by 6% of 0.5, with a spread of 0.18 over queries.
 
-    The first step of Holm asks p <= 0.05 / 3. The tolerance of 1% does not bind: a drop that is significant is larger.
+    What is tested is what it fell more than the tolerance, 1%. The first step of Holm asks p <= 0.05 / 3, and the joint
+    maximum of three measures that have nothing to do with each other hardly less.
     """
-    n, drop, spread, times = 500, 0.05 * 0.5, 0.18, 200
-    stated = TTestPower().power(effect_size=drop / spread, nobs=n, alpha=0.05 / 3, alternative="larger")
+    n, drop, spread, times = 500, 0.06 * 0.5, 0.18, 200
+    stated = TTestPower().power(effect_size=(drop - 0.005) / spread, nobs=n, alpha=0.05 / 3, alternative="larger")
     assert 0.8 < stated < 0.9
     rng = np.random.default_rng(4)
 
@@ -109,6 +110,7 @@ def test_stated_detectable_drop_is_that_of_statsmodels(rules):
     after = {name: values + change for name, values in before.items()}
     found = gate(scores(after, "after"), rules=rules, baseline=scores(before, "before")).findings[0]
     assert found.status == "unclear"
-    level = 0.05 / len(rules)
-    effect = TTestPower().solve_power(nobs=n, alpha=level, power=0.8, alternative="larger")
-    assert found.detectable == pytest.approx(effect * change.std(ddof=1), rel=1e-3)
+    # The joint maximum of three measures that lose alike is that of one.
+    effect = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8, alternative="larger")
+    stated = 0.01 * before["AP"].mean() + effect * (change + 0.01 * before["AP"]).std(ddof=1)
+    assert found.detectable == pytest.approx(stated, rel=1e-3 if len(rules) == 1 else 0.02)

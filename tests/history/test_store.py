@@ -18,6 +18,7 @@ from goldrank import GoldrankError, History, Record, Scores, evaluate
 from goldrank.errors import HistoryError, OptionError
 from goldrank.history import file as history_file
 from goldrank.history import packing
+from goldrank.history.trends import trend_lines
 from goldrank.notes import Note
 
 FILES = Path(__file__).parents[1] / "files" / "old"
@@ -164,7 +165,7 @@ def test_records_are_chosen_and_ordered(history):
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda h: h.get("mian"), ["no record with the label 'mian'", "Did you mean main?"]),
+        (lambda h: h.get("mian"), ["no record with the label or commit 'mian'", "Did you mean main?"]),
         (lambda h: h.get("zzz"), ["Labels are: main."]),
         (lambda h: h.get(99), ["no record 99", "goldrank history"]),
         (lambda h: h.get(-1), ["no record -1"]),
@@ -248,16 +249,16 @@ def test_the_file_says_what_it_is(history, path):
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version", "journal_mode")
         ]
     db.close()
-    assert told == [int.from_bytes(b"gold"), 2, "wal"]
+    assert told == [int.from_bytes(b"gold"), 3, "wal"]
 
 
 def older(monkeypatch, path, migration):
     """As if this goldrank were the next one, which adds a column, and the file of today's."""
     with History.open(path, create=True) as history:
         history.record(make([0.25, 0.5]), label="main")
-    monkeypatch.setattr(history_file, "VERSION", 3)
-    monkeypatch.setattr(history_file, "OLDEST_READABLE", 3)
-    monkeypatch.setitem(history_file.MIGRATIONS, 2, migration)
+    monkeypatch.setattr(history_file, "VERSION", 4)
+    monkeypatch.setattr(history_file, "OLDEST_READABLE", 4)
+    monkeypatch.setitem(history_file.MIGRATIONS, 3, migration)
 
 
 def columns(path):
@@ -270,14 +271,14 @@ def columns(path):
 
 def test_an_older_file_is_brought_up_to_date(monkeypatch, path):
     older(monkeypatch, path, lambda db: db.execute("ALTER TABLE record ADD COLUMN colour TEXT DEFAULT 'gold'"))
-    with pytest.raises(HistoryError, match=r"older version 2 .* read-only"):
+    with pytest.raises(HistoryError, match=r"older version 3 .* read-only"):
         History.open(path, read_only=True)
     with History.open(path) as history:
         history.check()
         assert history.scores(1).mean == {"nDCG@10": 0.375}
         history.record(make([1.0]))
     names, version = columns(path)
-    assert (names[-1], version) == ("colour", 3)
+    assert (names[-1], version) == ("colour", 4)
     with History.open(path, read_only=True) as history:
         assert len(history.records()) == 2
 
@@ -292,21 +293,25 @@ def test_a_failed_migration_changes_nothing(monkeypatch, path):
     with pytest.raises(HistoryError, match="syntax error"):
         History.open(path)
     assert columns(path) == before
-    monkeypatch.setattr(history_file, "VERSION", 2)
+    monkeypatch.setattr(history_file, "VERSION", 3)
     with History.open(path) as history:
         assert len(history.records()) == 1
 
 
-def test_a_file_of_version_1_is_read_as_it_is_and_brought_up_to_date(path):
-    """tests/files/old/history-1.db was written by goldrank 0.2.0, whose notes were text."""
-    path.write_bytes((FILES / "history-1.db").read_bytes())
-    for options, version in (({"read_only": True}, 1), ({}, 2), ({"read_only": True}, 2)):
+@pytest.mark.parametrize("old", [1, 2])
+def test_a_file_of_an_older_version_is_read_as_it_is_and_brought_up_to_date(path, old):
+    """tests/files/old/history-1.db was written by goldrank 0.2.0, whose notes were text; history-2.db by 0.3.0 in the
+    making, which brought that one up to date and had no analyses.
+    """
+    path.write_bytes((FILES / f"history-{old}.db").read_bytes())
+    for options, version in (({"read_only": True}, old), ({}, 3), ({"read_only": True}, 3)):
         with History.open(path, **options) as history:
             history.check()
             found = history.scores(history.baseline("base"))
             assert str(found.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"
             assert found.mean == {"nDCG@10": 0.47319731517859315, "RR": 0.375, "NumRet": 6.0}
             assert history.scores(2).bounds["RR"].summary == (0.375, 0.5)
+            assert len(trend_lines(history, "RR")) == 2
         assert columns(path)[1] == version
 
 

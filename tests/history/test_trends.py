@@ -3,7 +3,8 @@
 import datetime
 import math
 import re
-from types import SimpleNamespace
+import sqlite3
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from scipy import stats
 
 from goldrank import GoldrankError, History
 from goldrank.data.table import plain
-from goldrank.history.trends import ALPHA, LEAST_DIFFERING, _changes, paired_p, trend_lines
-from goldrank.report import trend
+from goldrank.history.analysis import line_key
+from goldrank.history.details import line_details
+from goldrank.history.trends import ALPHA, trend_lines
+from goldrank.report import trend, trend_chart, trend_page
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
@@ -33,63 +36,13 @@ def as_text(*args):
     return plain(trend.parts(*args))
 
 
+def page_of(history, found, baselines=None):
+    return trend_page.page([[line_details(history, line) for line in lines] for lines in found], baselines or {}, ALPHA)
+
+
 def noisy(rng, base, shift=0.0):
     """Values as a system gives them after a small change: three in ten queries move, by chance, and all by `shift`."""
     return base + shift + rng.normal(0, 0.1, len(base)) * (rng.random(len(base)) < 0.3)
-
-
-# The test.
-
-
-def test_the_p_value_is_that_of_the_paired_t_test():
-    rng = np.random.default_rng(0)
-    for size in (7, 30, 500):
-        a, b = rng.random(size), rng.random(size)
-        assert paired_p(b - a) == pytest.approx(stats.ttest_rel(b, a).pvalue, rel=1e-10)
-
-
-def test_few_differing_queries_prove_nothing():
-    for count in range(LEAST_DIFFERING + 1):
-        differences = np.zeros(50)
-        differences[:count] = 0.5 + np.arange(count) * 1e-3
-        assert (paired_p(differences) == 1.0) == (count < LEAST_DIFFERING)
-    assert paired_p(np.full(20, 0.1)) == 0.0
-    assert paired_p(np.array([])) == 1.0
-
-
-class MadeUp:
-    """As much of a history as finding changes needs, without a file."""
-
-    def __init__(self, all_values):
-        self.all_values = all_values
-        self.records = [
-            SimpleNamespace(id=i, values_sha256={"RR": str(i)}, higher_is_better={"RR": True})
-            for i in range(len(all_values))
-        ]
-
-    def values(self, records, measure):
-        return [((), self.all_values[record.id]) for record in records]
-
-
-NOISE = {
-    "a third of the queries move a little": lambda rng: noisy(rng, np.zeros(60)),
-    "few queries move a lot": lambda rng: rng.choice([-1, 1], 60) * (rng.random(60) < 0.2) * rng.choice([0.5, 1], 60),
-    "everything is measured anew": lambda rng: rng.random(60),
-}
-
-
-@pytest.mark.parametrize("kind", NOISE)
-def test_chance_alone_rarely_makes_a_change(kind):
-    """The promise: without a real change, at most 5% of lines show one. 500 lines of 12 records, 60 queries.
-
-    The number of false alarms is binomial: with 5%, one in a thousand such tests would see more than allowed here.
-    """
-    rng = np.random.default_rng(2)
-    false = 0
-    for _ in range(500):
-        history = MadeUp([NOISE[kind](rng) for _ in range(12)])
-        false += bool(_changes(history, "RR", history.records, ALPHA))
-    assert false <= stats.binom.ppf(0.999, 500, ALPHA)
 
 
 # Changes.
@@ -102,12 +55,18 @@ def test_a_step_is_found_where_it_is(history, better):
     fill(history, [noisy(rng, base, 0.0 if i < 6 else -0.1) for i in range(12)], higher_is_better=better)
     (line,) = trend_lines(history)
     (change,) = line.changes
-    assert (change.record.id, change.since.id, change.better) == (7, 1, not better)
-    values = [history.scores(n).columns["nDCG@10"].values for n in (1, 7)]
-    assert change.difference == pytest.approx((values[1] - values[0]).mean(), abs=1e-15)
-    assert change.p == pytest.approx(stats.ttest_rel(*values).pvalue)
-    assert change.queries == 100
-    assert f"record 7 is {'worse' if better else 'better'} than record 1 by" in change.words
+    mark = change.mark
+    assert (change.record.id, mark.since, mark.until, mark.seen, change.better) == (7, 1, 6, 7, not better)
+    values = np.array([history.scores(n).columns["nDCG@10"].values for n in range(1, 8)])
+    d = values[6] - values[:6].mean(axis=0)
+    assert change.difference == pytest.approx(d.mean(), abs=1e-15)
+    assert mark.t == pytest.approx(stats.ttest_1samp(d, 0).statistic)
+    assert mark.queries == 100
+    assert change.words.startswith(f"{'worse' if better else 'better'} since record 7, by 0.")
+    assert "against records 1 to 6" in change.words
+    assert "p at most 0.0001" in change.words
+    assert mark.confirmed, "the five records after it show it too"
+    assert f"confirmed at record {mark.confirmed}" in change.words
 
 
 def test_a_slow_decline_is_found_though_no_step_is(history):
@@ -118,7 +77,7 @@ def test_a_slow_decline_is_found_though_no_step_is(history):
     assert line.changes
     assert not any(change.better for change in line.changes)
     alone = [history.values(line.records[i : i + 2], "nDCG@10") for i in range(11)]
-    assert min(paired_p(b - a) for (_, a), (_, b) in alone) > ALPHA / 11, "neighbours alone do not tell"
+    assert min(stats.ttest_rel(b, a).pvalue for (_, a), (_, b) in alone) > ALPHA / 11, "neighbours alone do not tell"
 
 
 def test_there_and_back_are_two_changes(history):
@@ -126,7 +85,7 @@ def test_there_and_back_are_two_changes(history):
     base = rng.random(100)
     fill(history, [noisy(rng, base, 0.1 * (4 <= i < 8)) for i in range(12)])
     (line,) = trend_lines(history)
-    assert [(c.record.id, c.since.id, c.better) for c in line.changes] == [(5, 1, True), (9, 5, False)]
+    assert [(c.record.id, c.mark.since, c.better) for c in line.changes] == [(5, 1, True), (9, 5, False)]
 
 
 def test_noise_is_no_change_and_repetition_costs_nothing(history):
@@ -134,16 +93,15 @@ def test_noise_is_no_change_and_repetition_costs_nothing(history):
     base = rng.random(100)
     fill(history, [noisy(rng, base) for _ in range(10)])
     assert trend_lines(history)[0].changes == ()
-    # The same system measured fifty times, then another: one test, so that 0.05 itself is the limit.
+    # The same system measured fifty times, then another: one look, which may spend 0.05 / 6.
     moved = base.copy()
-    moved[:8] += [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2]  # mean 0.009, t about 2.6
+    moved[:8] += [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2]  # all eight better: 2 of 256 flips
     fill(history, [base] * 50 + [moved], label="still")
-    p = paired_p(moved - base)
-    assert ALPHA / 50 < p < ALPHA
     (line,) = trend_lines(history, label="still")
-    assert [change.p for change in line.changes] == [p]
-    # The same after fifty small changes: each was tested, and the limit is 0.05 / 51.
-    restless = [base + 0.01 * (np.arange(100) == i) for i in range(51)]
+    assert [(change.record.id, change.mark.look) for change in line.changes] == [(61, 1)]
+    assert line.changes[0].p == pytest.approx(2 / 256, abs=0.003)
+    # The same after fifty small changes: each was looked at.
+    restless = [base + 0.05 * rng.normal(size=100) * (rng.random(100) < 0.2) for i in range(51)]
     fill(history, [*restless, restless[0] + (moved - base)], label="restless")
     assert trend_lines(history, label="restless")[0].changes == ()
 
@@ -156,9 +114,126 @@ def test_only_common_queries_that_count_are_compared(history):
     fill(history, [new - 0.8], queries=[f"q{29 - i}" for i in range(29)] + ["other"])
     (line,) = trend_lines(history)
     # q1 to q29 are in both; q3 does not count in the first.
-    assert [(change.queries, change.better) for change in line.changes] == [(28, False)]
+    assert [(change.mark.queries, change.better) for change in line.changes] == [(28, False)]
     expected = np.mean([new[29 - i] - 0.8 - old[i] for i in range(1, 30) if i != 3])
     assert line.changes[0].difference == pytest.approx(expected, abs=1e-12)
+
+
+# Marks stay.
+
+
+def marks_of(lines):
+    return [[asdict(change.mark) | {"confirmed": 0} for change in line.changes] for line in lines]
+
+
+def test_marks_stay_as_records_are_added_and_are_the_same_without_a_file_that_keeps_them(tmp_path):
+    rng = np.random.default_rng(7)
+    base = rng.random(80)
+    series = [noisy(rng, base, 0.05 * (i >= 9) - 0.08 * (i >= 16)) for i in range(24)]
+    seen = []
+    with History.open(tmp_path / "kept.db", create=True) as kept, History.open(tmp_path / "x.db", create=True) as other:
+        for i, values in enumerate(series):
+            for history in (kept, other):
+                history.record(make(values), label="main", time=DAY + datetime.timedelta(days=i))
+            (found,) = marks_of(trend_lines(kept))
+            assert found[: len(seen)] == seen
+            seen = found
+        assert len(seen) == 2
+        assert [mark["record"] for mark in seen] == [10, 17]
+        with History.open(tmp_path / "x.db", read_only=True) as reader:
+            assert marks_of(trend_lines(reader)) == [seen], "looking often changes nothing"
+            assert reader.analysis(line_key(reader.get(1)), "nDCG@10", ALPHA) is None
+            with pytest.raises(GoldrankError, match="read-only"):
+                trend_lines(reader, reanalyse=True)
+
+
+def test_marks_outlive_pruning(history):
+    rng = np.random.default_rng(8)
+    base = rng.random(80)
+    fill(history, [noisy(rng, base, 0.1 * (i >= 9)) for i in range(14)])
+    (before,) = marks_of(trend_lines(history))
+    assert [mark["record"] for mark in before] == [10]
+    history.prune(keep=5)  # 10 to 14
+    (after,) = marks_of(trend_lines(history))
+    assert after == before
+    assert marks_of(trend_lines(history, limit=2)) == [[]], "its record is not shown"
+    assert marks_of(trend_lines(history, reanalyse=True)) == [[]], "what it was compared with is gone"
+    fill(history, [noisy(rng, base, 0.1) - 0.2 for i in range(3)], label="main")
+    history.check()
+
+
+def test_a_damaged_mark_is_refused(tmp_path):
+    rng = np.random.default_rng(8)
+    base = rng.random(80)
+    with History.open(tmp_path / "h.db", create=True) as history:
+        fill(history, [noisy(rng, base, 0.1 * (i >= 3)) for i in range(6)])
+        assert trend_lines(history)[0].changes
+    with sqlite3.connect(tmp_path / "h.db") as db:
+        db.execute("UPDATE analysis SET content = replace(content, '\"record\": 4', '\"record\": 3')")
+    with History.open(tmp_path / "h.db") as history:
+        for asked in (lambda: trend_lines(history), history.check):
+            with pytest.raises(GoldrankError, match="not those that were set"):
+                asked()
+
+
+def test_records_from_before_wait_for_a_new_analysis(history):
+    rng = np.random.default_rng(9)
+    base = rng.random(80)
+    fill(history, [noisy(rng, base) for _ in range(4)])
+    trend_lines(history)
+    history.record(make(noisy(rng, base, 0.3)), label="main", time=DAY + datetime.timedelta(hours=1))
+    (line,) = trend_lines(history)
+    assert (line.late, line.changes) == (1, ())
+    assert "--reanalyse" in as_text([[line]], {}, ALPHA)
+    (line,) = trend_lines(history, reanalyse=True)
+    assert (line.late, [change.record.id for change in line.changes]) == (0, [5, 2])
+
+
+# Run-to-run noise.
+
+
+def shaken(rng, base, shift):
+    """All queries of a run move together."""
+    return noisy(rng, base) + rng.normal(0, shift)
+
+
+def test_replicates_tell_the_noise_of_runs(history):
+    rng = np.random.default_rng(10)
+    base = rng.random(100)
+    series = [shaken(rng, base, 0.03) for _ in range(14)]
+    fill(history, series, label="blind")
+    (line,) = trend_lines(history, label="blind")
+    assert line.changes, "a shift of a whole run looks like a change"
+    assert "run-to-run noise unknown" in as_text([[line]], {}, ALPHA)
+    for i, values in enumerate(series):
+        history.record(make(values), label="aware", replicate=0 < i < 5, time=DAY + datetime.timedelta(days=i))
+    (line,) = trend_lines(history, label="aware")
+    assert line.changes == ()
+    assert line.noise.freedom == 4
+    assert line.noise.deviation == pytest.approx(np.std([values.mean() for values in series[:5]], ddof=1))
+    assert f"runs of the same system differ by {line.noise.deviation:.4f}" in as_text([[line]], {}, ALPHA)
+
+
+def test_records_of_one_commit_are_replicates(history):
+    rng = np.random.default_rng(11)
+    base = rng.random(40)
+    runs = [base + shift for shift in (0.0, 0.02, 0.05, 0.01, 0.01, 0.07)]
+    for values, commit in zip(runs, ["aaaa", "aaaa", "bbbb", "bbbb", "cccc-dirty", "cccc-dirty"], strict=True):
+        history.record(make(values), label="main", commit=commit)
+    (line,) = trend_lines(history)
+    # (0, 0.02): squares 0.0002; (0.05, 0.01): 0.0008; what is not committed may be anything.
+    assert line.noise.freedom == 2
+    assert line.noise.deviation == pytest.approx(math.sqrt(0.001 / 2))
+
+
+def test_equal_records_are_replicates_only_if_they_are_called_so(history):
+    base = np.random.default_rng(12).random(40)
+    for label, replicate in (("again", False), ("replicate", True)):
+        for i in range(3):
+            history.record(make(base), label=label, commit="aaaa", replicate=replicate and i > 0)
+    again, replicate = trend_lines(history)
+    assert not again.noise.known
+    assert (replicate.noise.freedom, replicate.noise.deviation) == (2, 0.0)
 
 
 # Lines.
@@ -185,9 +260,9 @@ def test_what_is_not_comparable_is_never_joined(history, other, words):
     assert not second.changes
     text = as_text([[first, second]], {}, ALPHA)
     assert f"A new line, not comparable with the one before: {words}." in text
-    drawn = trend.chart([first, second]).body
+    drawn = trend_chart.chart([first, second]).body
     assert drawn.count('class="line s0"') == drawn.count('class="line s1"') == 2, "a path and its key, for each line"
-    page = trend.page([[first, second]], {}, ALPHA)
+    page = page_of(history, [[first, second]])
     assert f"not comparable with the one before: {words}" in page
 
 
@@ -240,7 +315,7 @@ def test_records_and_changes_are_listed(history):
     text = as_text([[line]], history.baselines(), ALPHA)
     assert "5 older ones are not listed here" in text
     assert re.search(r"^\+ +34 +2026-02-03 00:00 .* \+0\.3000 +baseline release$", text, re.M)
-    assert "record 34 is better than record 1 by 0.3000: 50 of 50 queries differ" in text
+    assert "better since record 34, by 0.3000 against record 1: 50 of 50 queries differ" in text
     assert "at most 0.05" in text
 
 
@@ -251,10 +326,10 @@ def test_names_run_no_script_and_send_no_escape_codes(history):
     found = [trend_lines(history)]
     assert "\x1b" not in as_text(found, {hostile: 1}, ALPHA)
     assert "\x1b" not in plain([trend.about(history.get(1), [hostile])])
-    for shown in (trend.page(found, {hostile: 1}, ALPHA), trend.chart(found[0]).alone()):
+    for shown in (page_of(history, found, {hostile: 1}), trend_chart.chart(found[0]).alone()):
         assert "<script>alert" not in shown
         assert "\x1b" not in shown
-    assert "script-src 'sha256-" in trend.page(found, {}, ALPHA)
+    assert "script-src 'sha256-" in page_of(history, found)
 
 
 def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
@@ -262,11 +337,11 @@ def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
 
     fill(history, [np.linspace(0, 1, 30) + 0.3 * (i >= 2) for i in range(5)])
     found = trend_lines(history)
-    root = ElementTree.fromstring(trend.chart(found).alone())
+    root = ElementTree.fromstring(trend_chart.chart(found).alone())
     space = "{http://www.w3.org/2000/svg}"
     marks = [g for g in root.iter(f"{space}g") if g.get("class") == "up"]
     assert len(marks) == 1
-    circles = [c for c in root.iter(f"{space}circle") if c.get("class") == "s0"]
+    circles = [c for c in root.iter(f"{space}circle") if c.get("class") == "s0"]  # not what is hit around them
     assert len(circles) == 5
     third = circles[2].get("cx"), circles[2].get("cy")
     assert third == (marks[0][2].get("cx"), marks[0][2].get("cy"))
@@ -276,4 +351,4 @@ def test_the_chart_is_xml_and_its_marks_are_where_the_changes_are(history):
 def test_hundreds_of_lines_are_drawn_in_part(history):
     for i in range(30):
         fill(history, [[i / 30]], label=f"line {i}")
-    assert "(the newest 24 of 30 lines)" in trend.chart(trend_lines(history)).title
+    assert "(the newest 24 of 30 lines)" in trend_chart.chart(trend_lines(history)).title

@@ -281,8 +281,9 @@ def test_the_page_of_a_history(show, tmp_path):
     from made_up_scores import make
 
     from goldrank import History
+    from goldrank.history.details import line_details
     from goldrank.history.trends import trend_lines
-    from goldrank.report import trend
+    from goldrank.report import trend_page
 
     with History.open(tmp_path / "history.db", create=True) as history:
         for i in range(12):
@@ -291,14 +292,53 @@ def test_the_page_of_a_history(show, tmp_path):
         for one, other in zip(HOSTILE[:20], HOSTILE[-20:], strict=True):  # few enough lines for the chart to have all
             history.record(make(np.ones(3), run=one, criteria=other), commit=other, branch=one, note=other, tags=[one])
             history.record(make(np.ones(3), run="x"), label="dev", commit=one, note=one)
-        found, baselines = [trend_lines(history, limit=100)], {HOSTILE[0]: 3}
-    page = show(trend.page(found, baselines, 0.05))
+        slices = {"half": lambda query: HOSTILE[int(query[1:]) % 2]}
+        main, *rest = trend_lines(history, limit=100)
+        found = [[line_details(history, main, slice_by=slices), *(line_details(history, line) for line in rest)]]
+    page = show(trend_page.page(found, {HOSTILE[0]: 3}, 0.05))
     assert page.evaluate("window.hacked") is None
-    assert page.locator("svg > g").first.locator("> circle").count() == 12, "a dot for each record of main"
+    main = page.locator("svg:visible").first
+    dots = [main.locator(f".dot[href='#r{number}']") for number in range(1, 13)]
+    assert all(dot.count() == 1 for dot in dots), "a dot for each record of main"
+    assert main.locator(".tip:visible").count() == 0
+    dots[7].locator(".hit").hover(force=True)
+    assert "note 7" in main.locator(".tip:visible").text_content()
+    dots[7].locator(".hit").click(force=True)
+    assert page.url.endswith("#r8")
+    assert "note 7" in page.locator("section:target").inner_text()
+    assert page.locator("figure").count() == 2, "all queries, and slices of main"
     assert page.locator(".verdicts li").count() == 1
-    assert "record 8 is better than record 1" in page.inner_text(".verdicts li")
+    assert "better since record 8" in page.inner_text(".verdicts li")
     table = page.locator("table[data-sortable]").first
     table.locator("thead button:has-text('nDCG@10')").click()
     values = [float(cell) for cell in table.locator("tbody tr td:nth-child(5)").all_inner_texts()]
     assert values == sorted(values, reverse=True)
     assert len(values) == 12
+
+
+@pytest.mark.parametrize("width", [400, 900, 1400])
+def test_the_page_of_a_history_fits(show, tmp_path, width):
+    from made_up_scores import make
+
+    from goldrank import History
+    from goldrank.history.details import line_details
+    from goldrank.history.trends import trend_lines
+    from goldrank.report import trend_page
+
+    rng = np.random.default_rng(0)
+    with History.open(tmp_path / "history.db", create=True) as history:
+        for i in range(60):
+            label = "main" if i % 2 else "a-very-long-branch-name/" + "and-then-some-" * 5
+            history.record(make(rng.random(16)), label=label, note="words " * 20, commit=f"{i:040x}")
+        found = [[line_details(history, line) for line in trend_lines(history)]]
+    page = show(trend_page.page(found, {}, 0.05), viewport={"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    drawn = page.locator("figure svg:visible")
+    assert drawn.count() == 1
+    box = drawn.bounding_box()
+    assert box["width"] > 0.85 * min(width, 1080)
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('figure svg')].filter(s => s.getBoundingClientRect().width)"
+        ".map(s => s.getBoundingClientRect().width / s.viewBox.baseVal.width * 12)"
+    )
+    assert min(sizes) > 9, "text can be read"

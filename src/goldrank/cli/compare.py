@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs, progress
+from goldrank.cli.inputs import open_qrels, open_systems, progress
 from goldrank.cli.options import (
     comparison_arguments,
     file_options,
@@ -18,10 +18,20 @@ from goldrank.cli.options import (
 )
 from goldrank.cli.output import echo, show, show_comparison
 
+if TYPE_CHECKING:
+    from goldrank.comparison.result import Comparison
+
 
 @click.command()
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
+@click.option(
+    "--history",
+    "db",
+    metavar="DB",
+    type=click.Path(),
+    help="Compare records of a history: RECORD RECORD..., by number, label or commit.",
+)
 @measures_option
 @statistics_options
 @file_options
@@ -32,6 +42,7 @@ from goldrank.cli.output import echo, show, show_comparison
 def command(
     qrels: str,
     runs: tuple[str, ...],
+    db: str | None,
     measures: tuple[str, ...],
     agree: bool,
     run_format: str | None,
@@ -39,14 +50,19 @@ def command(
 ) -> None:
     """Compare two or more runs on the same judgements: differences, intervals, tests and what they mean.
 
-    Runs go by the names of their files; NAME=FILE gives another one.
+    Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     """
     from goldrank.comparison import compare
 
     how, outputs = comparison_arguments(**options)
+    if db is not None:
+        if agree or run_format:
+            raise click.UsageError("--agreement and --format are about runs, not records")
+        show_comparison(_of_records(db, (qrels, *runs), measures, how), **outputs)
+        return
     judged = open_qrels(qrels, how)
-    opened = open_runs(runs, how, run_format)
-    with progress(*opened.values()):
+    opened = open_systems(runs, how, run_format)
+    with progress(*(run for several in opened.values() for run in several)):
         drawn = bool(outputs["svg"] or outputs["files"]["html"])
         result = compare(judged, opened, measures or None, curves=drawn, **how)
     show_comparison(result, **outputs)
@@ -54,4 +70,20 @@ def command(
         from goldrank.report.comparison import agreement_parts
 
         echo("")
-        show(agreement_parts(result, opened))
+        show(agreement_parts(result, {name: several[0] for name, several in opened.items()}))
+
+
+def _of_records(db: str, refs: tuple[str, ...], measures: tuple[str, ...], how: dict[str, Any]) -> Comparison:
+    """The comparison of records; their scores have their policies already."""
+    from goldrank.comparison import compare
+    from goldrank.conventions import DEFAULT
+    from goldrank.history import History
+    from goldrank.history.comparing import record_name, record_scores
+
+    with History.open(db, read_only=True) as history:
+        scores = record_scores(history, refs)
+        if how["baseline"] is not None:
+            how["baseline"] = record_name(history.get(how["baseline"]))
+    if how["convention"] == DEFAULT.name:
+        how = {name: value for name, value in how.items() if name != "convention"}
+    return compare(scores, measures=measures or None, **how)

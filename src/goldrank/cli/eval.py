@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,10 +16,16 @@ from goldrank.cli.options import (
     measures_option,
     memory_option,
     policy_options,
+    slice_arguments,
+    slice_options,
 )
 from goldrank.cli.output import deliver, echo_form, show, write
 from goldrank.data.scores import Scores
+from goldrank.data.table import note_sentences
 from goldrank.report.scores import WRITERS, notes, parts, render
+
+if TYPE_CHECKING:
+    from goldrank.comparison.one_system import RunIntervals
 
 
 @click.command()
@@ -29,6 +35,9 @@ from goldrank.report.scores import WRITERS, notes, parts, render
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every query.")
 @file_option("--by-query-file", help="Write every query's values to a CSV file.")
 @choice_option("-o --output", WRITERS, "table", "How to show it.")
+@click.option("--interval", is_flag=True, help="Show how sure each mean is.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
+@slice_options
 @file_option("--save", help="Save the scores of one run, with all they are made of.")
 @format_option
 @click.option("--qrels-format", help="The qrels' format, if it cannot be detected from its content.")
@@ -43,6 +52,10 @@ def command(
     by_query: bool,
     by_query_file: str | None,
     output: str,
+    interval: bool,
+    level: float,
+    metadata: str | None,
+    slices: tuple[str, ...],
     save: str | None,
     run_format: str | None,
     qrels_format: str | None,
@@ -62,6 +75,9 @@ def command(
     from goldrank.io import read_runs
 
     once([qrels, *runs])
+    if by_query and (interval or slices):
+        raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
+    by = slice_arguments(metadata, slices)
     if save and len(runs) > 1:
         raise click.UsageError("--save takes one run")
     if by_tag and len(runs) > 1:
@@ -83,7 +99,27 @@ def command(
         files.append(partial(scores[0].save, save))
     if by_query_file:
         files.append(lambda: write(by_query_file, render(scores, "csv", by_query=True)))
-    deliver(*files, lambda: show_scores(scores, output, by_query))
+
+    def shown() -> None:
+        if interval or slices:
+            from goldrank.comparison.one_system import score_intervals
+
+            show_intervals([score_intervals(run, level=level, qrels=judged, **by) for run in scores], output)
+        else:
+            show_scores(scores, output, by_query)
+
+    deliver(*files, shown)
+
+
+def show_intervals(found: Sequence[RunIntervals], form: str) -> None:
+    """Print means with their intervals; where the form is one for programs, notes go to standard error."""
+    from goldrank.report import WIDTH, one_system
+
+    if form == "table":
+        show(one_system.all_parts(found), WIDTH)
+    else:
+        echo_form(one_system.WRITERS[form](found), form)
+        show([sentence for run in found for sentence in note_sentences(run.notes, run.run)], err=True)
 
 
 def show_scores(scores: Sequence[Scores], form: str, by_query: bool) -> None:

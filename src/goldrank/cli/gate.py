@@ -13,6 +13,7 @@ from goldrank.cli.inputs import once, open_qrels, open_run, progress
 from goldrank.cli.options import explained, file_option, policy_options
 from goldrank.cli.output import deliver, echo, echo_form, show, write
 from goldrank.errors import GoldrankError
+from goldrank.gating import HOLES
 from goldrank.report.gate import ENDINGS, FORMS
 
 
@@ -40,7 +41,13 @@ from goldrank.report.gate import ENDINGS, FORMS
 )
 @file_option("--metadata", help="JSONL with the attributes of queries for slices.")
 @file_option("--latency", help="JSON or JSONL with the time that each query took.")
-@click.option("--allow-changed-qrels", is_flag=True, help="Compare although the judgements are not the baseline's.")
+@click.option(
+    "--allow-changed-qrels",
+    is_flag=True,
+    help="Compare although the judgements changed: the baseline is scored again on them.",
+)
+@click.option("--strict", is_flag=True, default=None, help="Fail what is not shown to be within the tolerance.")
+@click.option("--holes", type=click.Choice(list(HOLES)), help=f"Unjudged documents: {explained(HOLES)}.")
 @click.option("--run-format", help="The run's format, if it cannot be detected from its content.")
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
 @policy_options
@@ -56,7 +63,8 @@ def command(
 ) -> None:
     """Hold a run to rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
 
-    A drop fails only if it is larger than tolerated AND chance would rarely do it.
+    A drop fails only if it is surely larger than tolerated. Exit 4 is "unclear: judge these": documents that nobody
+    judged could decide it.
     """
     if not rules_file and not more:
         raise click.UsageError("there are no rules: name a file with --rules, or one with --rule 'nDCG@10: -1%'")

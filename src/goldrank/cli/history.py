@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from goldrank.cli.options import db_option, file_option
+from goldrank.cli.options import db_option, file_option, seed_option, slice_arguments, slice_options
 from goldrank.cli.output import deliver, say, show, write
+
+if TYPE_CHECKING:
+    from goldrank.history.trends import TrendLine
 
 
 @click.command()
-@click.option("-m", "--measure", "measures", multiple=True, help="Default: the newest record's first measure.")
+@click.option("-m", "--measure", "measures", multiple=True, help="Default: the newest record's first; all in --html.")
 @click.option("--label", help="Only the records with this label.")
-@click.option("--limit", type=int, help="Only the newest so many records.")
+@click.option("--limit", type=int, help="Show only the newest so many records.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="A line's chance of a false alarm.")
-@file_option("--html", "html_file", help="Write tables and charts to an HTML file.")
+@seed_option
+@click.option("--reanalyse", is_flag=True, help="Forget the marks that were set, and look at all records anew.")
+@slice_options
+@file_option("--html", "html_file", help="Write a page with charts, slices, tables and all records.")
 @file_option("--svg", "svg_file", help="Write the first measure's chart.")
 @db_option
 def command(
@@ -23,31 +32,57 @@ def command(
     label: str | None,
     limit: int | None,
     alpha: float,
+    seed: int,
+    reanalyse: bool,
+    metadata: str | None,
+    slices: tuple[str, ...],
     html_file: str | None,
     svg_file: str | None,
     db: str,
 ) -> None:
     """Show how measures went over time, and where they changed by more than chance does.
 
-    Records with other judgements, relevance rules, convention or depth are never joined into one line.
+    Marks stay where they were set when records are added. Records with other judgements, relevance rules, convention
+    or depth are never joined into one line.
     """
     from goldrank.history import History
+    from goldrank.history.details import line_details
     from goldrank.history.trends import trend_lines
     from goldrank.report import WIDTH, trend
 
-    with History.open(db, read_only=True) as history:
-        found = [
-            trend_lines(history, measure, label=label, limit=limit, alpha=alpha) for measure in measures or (None,)
-        ]
+    by = slice_arguments(metadata, slices)
+    if slices and not html_file:
+        raise click.UsageError("--slice needs --html: slices are drawn on the page")
+    with History.open(db, read_only=not _can_be_written(db)) as history:
+
+        def lines_of(measure: str | None) -> list[TrendLine]:
+            return trend_lines(history, measure, label=label, limit=limit, alpha=alpha, seed=seed, reanalyse=reanalyse)
+
+        found = [lines_of(measure) for measure in measures or (None,)]
         baselines = history.baselines()
+        if html_file:
+            newest = found[0][-1].records[-1]
+            others = [name for name in newest.summaries if name != found[0][0].measure] if not measures else []
+            pages = [*found, *map(lines_of, others)]
+            detailed = [[line_details(history, line, **by) for line in lines] for lines in pages]
     files: list[Callable[[], object]] = []
     if html_file:
-        files.append(lambda: _write(html_file, trend.page(found, baselines, alpha)))
+        from goldrank.report import trend_page
+
+        files.append(lambda: _write(html_file, trend_page.page(detailed, baselines, alpha)))
     if svg_file:
-        files.append(lambda: _write(svg_file, trend.chart(found[0]).alone()))
+        from goldrank.report import trend_chart
+
+        files.append(lambda: _write(svg_file, trend_chart.chart(found[0]).alone()))
     deliver(lambda: show(trend.parts(found, baselines, alpha), WIDTH), *files)
 
 
 def _write(path: str, text: str) -> None:
     write(path, text)
     say(f"written: {path}")
+
+
+def _can_be_written(db: str) -> bool:
+    """Whether marks can be kept; SQLite makes files beside a history."""
+    path = Path(db)
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)

@@ -46,6 +46,33 @@ db_option = click.option(
 )
 
 
+slice_option = click.option(
+    "--slice",
+    "slices",
+    multiple=True,
+    metavar="FIELD",
+    help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated.",
+)
+
+
+def slice_options(function: Function) -> Function:
+    """Options for slices of queries, where there is no comparison."""
+    about = "JSONL with an object per query: its id and the fields named by --slice."
+    return _with([file_option("--metadata", help=about), slice_option], function)
+
+
+def slice_arguments(metadata: str | None, slices: tuple[str, ...]) -> dict[str, Any]:
+    """The options of `slice_options`, as functions take them."""
+    from goldrank.comparison.slices import AUTOMATIC
+
+    if metadata is None and any(name not in AUTOMATIC for name in slices):
+        raise click.UsageError("--slice by a field needs --metadata")
+    if not slices:
+        return {}
+    by = {name: None if name in AUTOMATIC else metadata for name in slices}
+    return {"slice_by": by, "queries": metadata if "length" in slices else None}
+
+
 def choice_option(flags: str, choices: Iterable[str], default: str, help: str) -> Callable[[Function], Function]:
     """An option that takes one of a few words; `flags` have blanks between them."""
     words = click.Choice(list(choices))
@@ -78,21 +105,36 @@ def statistics_options(function: Function) -> Function:
     """Options for tests, corrections and intervals."""
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.paired import TESTS
-    from goldrank.comparison.result import INTERVALS
+    from goldrank.comparison.settings import INTERVALS
+    from goldrank.gating import HOLES
 
     options = [
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
         choice_option("--test", TESTS, "randomization", "; ".join(TESTS.values())),
-        choice_option("--correction", CORRECTIONS, "holm", "; ".join(CORRECTIONS.values())),
-        choice_option("--interval", INTERVALS, "percentile", "How intervals are made."),
-        click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
+        click.option("--primary", metavar="MEASURE", help="The measure that decides; the others are secondary."),
+        click.option("--correction", type=click.Choice(list(CORRECTIONS)),
+                     help=f"Default max-t; holm for other tests. {'; '.join(CORRECTIONS.values())}"),
+        choice_option("--interval", INTERVALS, "standard", explained(INTERVALS)),
+        choice_option("--holes", HOLES, "look", f"Unjudged documents: {explained(HOLES)}"),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
-        click.option("--samples", type=int, default=10_000, show_default=True, help="Samples of bootstrap and tests."),
+        file_option("--queries", help="The queries' texts: JSONL with an object per query, its id and 'text'."),
+        slice_option,
+    ]  # fmt: skip
+    return _with(options, leaderboard_options(function))
+
+
+def leaderboard_options(function: Function) -> Function:
+    """Options for samples, and for how queries belong together: what every comparison of systems needs."""
+    options = [
+        click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
+        click.option("--samples", type=int, default=10_000, show_default=True, help="Flips of signs."),
         seed_option,
         choice_option("--align", ["common", "error"], "common", "What to do about queries that not all systems have."),
-        file_option("--metadata", help="JSONL with an object per query: its id and the fields named by --slice."),
-        click.option("--slice", "slices", multiple=True, metavar="FIELD",
-                     help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated."),
+        file_option("--metadata", help="JSONL with an object per query: its id and the fields named by other options."),
+        click.option("--clusters", metavar="FIELD or FILE",
+                     help="Queries that belong together: a field of --metadata, or JSONL with a field 'cluster'."),
+        click.option("--weights", metavar="FIELD or FILE",
+                     help="What each query counts: a field of --metadata, or JSONL with a field 'weight'."),
     ]  # fmt: skip
     return _with(options, function)
 
@@ -112,12 +154,23 @@ def comparison_arguments(
     metadata: str | None, slices: tuple[str, ...], svg: str | None, save: str | None, **options: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of a command by `statistics_options` and `file_options`, for `compare` and for `show_comparison`."""
-    from goldrank.comparison.slices import AUTOMATIC
-
     files = {form: options.pop(f"{form}_file") for form in FILES}
-    if metadata is None and any(name not in AUTOMATIC for name in slices):
-        raise click.UsageError("--slice by a field needs --metadata")
-    if slices:
-        options["slice_by"] = {name: None if name in AUTOMATIC else metadata for name in slices}
-        options["queries"] = metadata if "length" in slices else None
-    return options, {"files": files, "svg": svg, "save": save}
+    by = slice_arguments(metadata, slices)
+    options |= {**by, "queries": options["queries"] or by.get("queries")}
+    return design_arguments(metadata, **options), {"files": files, "svg": svg, "save": save}
+
+
+def design_arguments(metadata: str | None, clusters: str | None, weights: str | None, **options: Any) -> dict[str, Any]:
+    """The options of a command by `leaderboard_options`, for `compare`."""
+    return {**options, "clusters": _of_queries(clusters, metadata), "weights": _of_queries(weights, metadata)}
+
+
+def _of_queries(given: str | None, metadata: str | None) -> Any:
+    """A number or name of each query: a field of the metadata, or a file of its own."""
+    if given is None or os.path.exists(given):
+        return given
+    if metadata is None:
+        raise click.UsageError(f"{given!r} is no file; a field of that name needs --metadata")
+    from goldrank.comparison.metadata import lookup
+
+    return lookup(metadata, given)

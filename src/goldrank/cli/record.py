@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from goldrank.cli.inputs import once, open_qrels, open_runs, progress
 from goldrank.cli.options import db_option, format_option, measures_option, policy_options
 from goldrank.cli.output import say, show
+
+if TYPE_CHECKING:
+    from goldrank.data.scores import Scores
 
 
 @click.command()
@@ -26,6 +29,11 @@ from goldrank.cli.output import say, show
 @click.option("--note", default="", help="A remark.")
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="A tag; may be repeated.")
 @click.option("--criteria", default="", help='The rules by which relevance was judged, such as "relevance rules v3".')
+@click.option(
+    "--replicate",
+    is_flag=True,
+    help="Another run of the same system as the record before it: shows how far runs differ.",
+)
 @click.option("--baseline", metavar="NAME", help="Also make this record the baseline of that name.")
 @click.option("--mlflow", "to_mlflow", is_flag=True, help="Also log it to MLflow (needs the package mlflow).")
 @measures_option
@@ -40,6 +48,7 @@ def command(
     note: str,
     tags: tuple[str, ...],
     criteria: str,
+    replicate: bool,
     baseline: str | None,
     to_mlflow: bool,
     measures: tuple[str, ...],
@@ -57,7 +66,7 @@ def command(
     for tag in tags:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    found = _scores(inputs, measures, run_format, policies)
+    found = scores_of(inputs, measures, run_format, policies)
     if baseline is not None and len(found) > 1:
         raise click.UsageError("--baseline takes one run")
     show(score_parts(found))
@@ -70,7 +79,14 @@ def command(
         for scores in found:
             name = _line(label, scores.run, len(found) > 1)
             record = history.record(
-                scores, label=name, commit=commit, branch=branch or asked, note=note, tags=tags, criteria=criteria
+                scores,
+                label=name,
+                commit=commit,
+                branch=branch or asked,
+                note=note,
+                tags=tags,
+                criteria=criteria,
+                replicate=replicate,
             )
             say(f"recorded as {record.id} ({name}) in {db}")
             if baseline is not None:
@@ -80,7 +96,9 @@ def command(
                 say(f"logged to MLflow as run {mlflow_runs.log(scores, record)}")
 
 
-def _scores(inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any) -> list[Any]:
+def scores_of(
+    inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any
+) -> list[Scores]:
     """Saved scores, or those of runs."""
     from goldrank.data.scores import Scores
     from goldrank.evaluation.documents import evaluate

@@ -112,6 +112,20 @@ class DocumentChange:
 
 
 @dataclass(frozen=True)
+class Intruder:
+    """A document that nobody judged, among the first k and higher than before."""
+
+    doc: str
+    before: int | None
+    """Its rank; None if it was not among the first k."""
+    after: int
+
+
+Heads = Mapping[str, Sequence[str]]
+"""The first documents of each query, best first."""
+
+
+@dataclass(frozen=True)
 class QueryChange:
     """One query: its value in both runs and what happened to its judged documents."""
 
@@ -120,6 +134,8 @@ class QueryChange:
     after: float
     documents: tuple[DocumentChange, ...]
     """Relevant documents and those judged not relevant that entered or left the first k; what moved most first."""
+    intruders: tuple[Intruder, ...] = ()
+    """Unjudged documents that came in or rose, the highest first; empty if the documents are not known."""
 
     @property
     def delta(self) -> float:
@@ -175,10 +191,14 @@ class Diff(Tabular):
     def to_dict(self) -> dict[str, Any]:
         return {
             "format": "goldrank-diff",
-            "version": 1,
+            "version": 2,
             **attributes(self, "a b measure k delta causes"),
             "queries": [
-                {**row, "documents": [vars(document) for document in change.documents]}
+                {
+                    **row,
+                    "documents": [vars(document) for document in change.documents],
+                    "intruders": [vars(intruder) for intruder in change.intruders],
+                }
                 for row, change in zip(self.rows(), self.changes, strict=True)
             ],
         }
@@ -206,7 +226,8 @@ def diff(
 ) -> Diff:
     """What moved from one run to another, for each query and judged document.
 
-    `k` is the rank below which nobody looks; by default the measure's cut-off, or 10.
+    `k` is the rank below which nobody looks; by default the measure's cut-off, or 10. Unjudged documents that push
+    others down are named: this reads each run once more.
 
     >>> changes = diff({"q": {"d": 1}}, {"q": ["d", "x"]}, {"q": ["x", "y", "d"]}, "RR")
     >>> changes.read_first()[0].cause
@@ -222,7 +243,8 @@ def diff(
     ]
     placed = list(pipeline.place_all(resolve(qrels, runs, rules)))
     values = [pipeline.score(run, [spelled]).per_query[str(spelled)] for run in placed]
-    return describe(locate(placed), 0, 1, names, str(spelled), cutoff, values)
+    heads = [dict(zip(run.placements.queries, run.top_documents(cutoff), strict=True)) for run in placed]
+    return describe(locate(placed), 0, 1, names, str(spelled), cutoff, values, heads)
 
 
 def _two(names: tuple[str, str]) -> list[str]:
@@ -241,8 +263,9 @@ def describe(
     measure: str,
     k: int,
     values: Sequence[Mapping[str, float]],
+    heads: Sequence[Heads] | None = None,
 ) -> Diff:
-    """The changes between two of the located runs; `values` has each run's values by query."""
+    """The changes between two of the located runs; `values` has each run's values by query, `heads` its documents."""
     why = causes(ranks, before, after, k)
     old, new = ranks.rank[before], ranks.rank[after]
     inside = (old > 0) & (old <= k) | (new > 0) & (new <= k)
@@ -259,7 +282,21 @@ def describe(
         for row in rows:
             doc, grade = ranks.docs[row], float(ranks.grade[row])
             documents.append(DocumentChange(doc, grade, int(old[row]) or None, int(new[row]) or None, str(why[row])))
-        changes.append(QueryChange(query, float(values[0][query]), float(values[1][query]), tuple(documents)))
+        intruders: tuple[Intruder, ...] = ()
+        if heads is not None:
+            every = range(ranks.start[i], ranks.start[i + 1])
+            judged = {ranks.docs[row] for row in every if ranks.grade[row] >= 0}
+            first, second = (top.get(query, ())[:k] for top in heads)
+            intruders = _intruders(first, second, judged)
+        both = float(values[0][query]), float(values[1][query])
+        changes.append(QueryChange(query, *both, tuple(documents), intruders))
     if not changes:
         raise InputError("no query has a value in both runs", where=f"{names[0]}, {names[1]}")
     return Diff(names[0], names[1], measure, k, tuple(changes))
+
+
+def _intruders(before: Sequence[str], after: Sequence[str], judged: Collection[str]) -> tuple[Intruder, ...]:
+    """The unjudged documents that are higher than before."""
+    place = {doc: rank for rank, doc in enumerate(before, 1)}
+    ranked = ((doc, place.get(doc), rank) for rank, doc in enumerate(after, 1) if doc not in judged)
+    return tuple(Intruder(doc, old, rank) for doc, old, rank in ranked if old is None or rank < old)

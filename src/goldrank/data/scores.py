@@ -124,6 +124,8 @@ class Scores(Mapping[str, float]):
     """For scores of texts: shows one question's matches. It is not kept in copies that leave the process."""
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """What the convention gave to measures that were asked for without: columns are found without it, too."""
+    placed: Any = field(default=None, repr=False)  # evaluation's `Placed`, which this layer does not know
+    """The placed run that these are the scores of, for whoever asks which documents it returned; fresh scores only."""
 
     def explain(self, query: str) -> Explanation:
         """Which retrieved text covered which reference of a question, by which rule and which words."""
@@ -219,7 +221,7 @@ class Scores(Mapping[str, float]):
     def __getstate__(self) -> dict[str, Any]:
         # What makes the provenance may hold whole runs, and cannot be pickled: its result can.
         kept = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**kept, "origin": partial(dict, self.provenance), "explainer": None}
+        return {**kept, "origin": partial(dict, self.provenance), "explainer": None, "placed": None}
 
     # Other shapes.
 

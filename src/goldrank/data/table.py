@@ -25,7 +25,7 @@ NAME_LIMIT = 60
 TEXT_LIMIT = 2_000
 """Characters of everything else."""
 
-VERDICTS = ("better", "worse", "same", "equivalent", "unclear", "pass", "fail", "error")
+VERDICTS = ("better", "worse", "same", "equivalent", "unclear", "judge", "pass", "fail", "error")
 """Styles of cells and sentences that say how something ended."""
 FOOTNOTES = ("warning", "remark", "dim")
 """Styles of sentences that stand close to what they are about."""
@@ -49,6 +49,8 @@ class Cell(NamedTuple):
     """Marks after the value, such as the letters of systems that it beats."""
     detail: str = ""
     """A second, smaller line, where a form has one (HTML)."""
+    link: str = ""
+    """A place on the same page, such as '#r12', where a form has links (HTML)."""
 
 
 class Head(NamedTuple):
@@ -351,6 +353,8 @@ def _html_cell(cell: Cell, head: Head) -> str:
     if cell.style:
         tag = "strong" if cell.style == "best" else "span"
         text = f'<{tag} class="{"chip " if cell.style in VERDICTS else ""}{cell.style}">{text}</{tag}>'
+    if cell.link.startswith("#"):
+        text = f'<a href="{escape_html(cell.link)}">{text}</a>'
     raised = f"<sup>{escape_html(cell.raised)}</sup>" if cell.raised else ""
     detail = f'<div class="sub">{escape_html(cell.detail)}</div>' if cell.detail else ""
     return text + raised + detail

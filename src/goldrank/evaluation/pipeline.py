@@ -269,6 +269,7 @@ def score(
         origin=origin(placed.judgements, placed.run, rules, depth),
         bounds={str(measure): both for measure, both in bounds.items()},
         options=rules.options,
+        placed=placed if depth is None else replace(placed, placements=placements),
     )  # fmt: skip
 
 

@@ -14,13 +14,16 @@ from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, format_value
 from goldrank.errors import BaselineError, file_name
+from goldrank.gating.documents import KeptDocuments
 from goldrank.writing import write_whole
 
 BaselineLike: TypeAlias = "Baseline | Scores | str | int | Path"
 """A `Baseline`, `Scores`, a file, or the name or number of one in a history."""
 
 FORMAT = "goldrank-baseline"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""Version 1 kept no documents."""
 _SET = "goldrank baseline set"
 
 
@@ -114,6 +117,8 @@ class Baseline:
     """When it was set."""
     label: str = ""
     judgements: Mapping[str, str] | None = field(default=None, repr=False)
+    documents: KeptDocuments | None = field(default=None, repr=False)
+    """What was returned, as far as it is kept; None for old files and records of a history."""
 
     @property
     def basis(self) -> Basis:
@@ -128,13 +133,18 @@ class Baseline:
 
     @classmethod
     def freeze(cls, scores: Scores, path: str | Path, *, label: str = "", qrels: object = None) -> Baseline:
-        """Write scores to a baseline file, whole or not at all, and read it back."""
+        """Write scores to a baseline file, whole or not at all, and read it back.
+
+        Fresh scores of documents bring the first documents of each query with them.
+        """
+        kept = None if scores.placed is None else KeptDocuments.of(scores.placed, scores.measures)
         content: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "frozen": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "label": label,
             "judgements": judgement_hashes(qrels),
+            "documents": None if kept is None else kept.to_dict(),
             "scores": json.loads(scores.to_json()),
         }
         content["sha256"] = content_hash(content)
@@ -154,9 +164,9 @@ class Baseline:
             raise BaselineError(f"is not a baseline: {error}", where=where) from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise BaselineError("is not a baseline of goldrank", where=where, hint=made_by)
-        if data.get("version") != VERSION:
+        if data.get("version") not in READABLE:
             raise BaselineError(
-                f"was written in version {data.get('version')!r} of the format; this goldrank reads {VERSION}",
+                f"was written in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
                 where=where,
                 hint="Use the goldrank that wrote it, or a newer one.",
             )
@@ -168,7 +178,10 @@ class Baseline:
                 hint=f"A baseline is not edited. Restore the file, or remove it and use `{_SET}`.",
             )
         scores = Scores.from_dict(data.get("scores"), where)
-        return cls(scores, where, digest, str(data.get("frozen")), str(data.get("label")), data.get("judgements"))
+        documents = data.get("documents")
+        kept = None if documents is None else KeptDocuments.from_dict(documents, where)
+        frozen, label = str(data.get("frozen")), str(data.get("label"))
+        return cls(scores, where, digest, frozen, label, data.get("judgements"), kept)
 
     @classmethod
     def of(cls, given: BaselineLike, db: str | Path | None = None) -> Baseline:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
+
 from goldrank import __version__, conventions, ids
-from goldrank.comparison.slices import QueryValues
+from goldrank.comparison.metadata import QueryValues
 from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
-from goldrank.errors import BaselineError, InputError
+from goldrank.errors import BaselineError, InputError, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
+from goldrank.evaluation.pipeline import Placed
+from goldrank.gating import HOLES
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
-from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker
+from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker, Sources
 from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
+from goldrank.measures import parse_all, summarise
 from goldrank.notes import Note
 from goldrank.types import JudgementsLike, Policies, RunLike
 
@@ -34,6 +40,8 @@ def gate(
     metadata: QueryValues | None = None,
     latency: LatencyLike | None = None,
     allow_changed_qrels: bool = False,
+    strict: bool | None = None,
+    holes: str | None = None,
     **policies: Unpack[Policies],
 ) -> Verdict:
     """Hold a run to rules: `gate(qrels, run, rules)`, or `gate(scores, rules=...)` with its scores.
@@ -41,7 +49,8 @@ def gate(
     `rules` is a TOML file or a list such as ["nDCG@10 >= 0.40", "AP: -1%"]; `baseline` a file made by
     `goldrank baseline set`, the name of one in the history `db`, or `Scores`. `scores` were made now or saved earlier.
     Other arguments are those of `evaluate`. `metadata` gives attributes of queries to rules about slices, `latency`
-    times to those about latency.
+    times to those about latency. `strict` fails what is not shown to be within the tolerance; `holes="ignore"` takes
+    unjudged documents as not relevant where the verdict would be "unclear: judge these". Both may be in the rules too.
 
     >>> from goldrank import gate
     >>> gate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, ["RR >= 0.4", "missing <= 0%"]).status
@@ -62,6 +71,10 @@ def gate(
             hint="Either gate(qrels, run, rules), or gate(scores, rules=...).",
         )
     held_to = Rules.of(rules)
+    if strict is not None:
+        held_to = replace(held_to, strict=strict)
+    if holes is not None:
+        held_to = replace(held_to, holes=one_of(holes, HOLES, "holes"))
     against = None if baseline is None else Baseline.of(baseline, db)
     if isinstance(qrels, Scores):
         scores, now, documents = qrels, Basis.of(qrels), None
@@ -80,16 +93,65 @@ def gate(
         hashes = judgement_hashes(judged) if changed else None
         now = Basis(judged.digest, judged.criteria or "", policy.label, depth, scores.queries, hashes, __version__)
     notes = _check_basis(scores, held_to, against, now, allow_changed_qrels)
-    checker = RuleChecker(scores, against.scores if against else None, held_to, policy, metadata, latency, documents)
+    before, sources = None, None
+    if against is not None:
+        before, sources, more = _documents(scores, against, held_to, policy, now)
+        notes += more
+    checker = RuleChecker(scores, before, held_to, policy, metadata, latency, documents, sources)
     drafts = [draft for rule in held_to.rules for draft in checker.check(rule)]
     return Verdict(
         run=scores.run,
-        findings=tuple(tested(drafts, held_to.settings)),
+        findings=tuple(checker.explained(finding) for finding in tested(drafts, held_to)),
         baseline=against.words if against else "",
         rules=held_to.name,
         notes=(*dict.fromkeys([*notes, *checker.notes]), *scores.notes),
         scores=scores,
     )
+
+
+def _documents(
+    scores: Scores, against: Baseline, rules: Rules, policy: Convention, now: Basis
+) -> tuple[Scores, Sources | None, list[Note]]:
+    """The baseline's scores by the judgements of now, and where the documents of both are, as far as they are known."""
+    notes: list[Note] = []
+    placed, kept = scores.placed, against.documents
+    changed = bool(against.basis.other_judgements(now))
+    if placed is None or not any(rule.kind == "drop" for rule in rules.rules):
+        return against.scores, None, [Note.of("two-yardsticks")] if changed else []
+    before: Placed | None = None
+    if kept is not None:
+        before = kept.place(placed.judgements, against.name, policy)
+    elif against.scores.placed is not None:
+        before = against.scores.placed
+        if changed:
+            before = pipeline.place(placed.judgements, before.run, policy.having(overlap="allow", missing="zero"))
+    scored = against.scores
+    if changed and before is not None:
+        scored = _scored_again(against, before, policy, now.depth)
+        notes.append(Note.of("baseline-rescored"))
+        partly = kept.partly_known(scored.measures, before.placements) if kept is not None else []
+        if partly:
+            notes.append(Note.of("rescored-in-part", measures=", ".join(partly), depth=kept.depth if kept else 0))
+    elif changed:
+        notes.append(Note.of("two-yardsticks"))
+    if rules.holes == "look" and policy.ties == "expected":
+        why = "values are means over the orders of tied documents"
+        return scored, None, [*notes, Note.of("holes-not-looked-at", why=why)]
+    if rules.holes == "look" and before is None:
+        notes.append(Note.of("baseline-without-documents"))
+    return scored, Sources(placed, before, kept, now.depth), notes
+
+
+def _scored_again(against: Baseline, before: Placed, policy: Convention, depth: int | None) -> Scores:
+    """The baseline's measures by the judgements that its documents were placed with, on the queries that it had."""
+    found = pipeline.score(before, parse_all(against.scores.measures), depth, policy.having(missing="zero"))
+    had = set(against.scores.queries)
+    keep = np.array([query in had for query in found.queries], bool)
+    columns = {
+        name: replace(column, values=column.values[keep], summary=summarise(column.average, column.values[keep]))
+        for name, column in found.columns.items()
+    }
+    return replace(found, queries=tuple(q for q in found.queries if q in had), columns=columns, bounds={})
 
 
 def measures_for(rules: Rules, convention: Convention) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,13 +14,19 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison import slices
-from goldrank.comparison.slices import Groups, QueryValues
+from goldrank.comparison.metadata import QueryValues, lookup, read_objects
+from goldrank.comparison.rank_changes import describe, locate
+from goldrank.comparison.slices import Groups
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.errors import BaselineError, InputError, did_you_mean
+from goldrank.evaluation.pipeline import Placed
+from goldrank.gating.documents import KeptDocuments
+from goldrank.gating.holes import GateHoles, OtherJudgements
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
 from goldrank.gating.verdict import Finding, Moved
+from goldrank.measures import Measure, parse
 from goldrank.notes import Note
 
 LatencyLike: TypeAlias = "Mapping[Any, float] | Iterable[float] | str | Path"
@@ -31,14 +38,25 @@ RETURNED, JUDGED = "NumRet", "Judged"
 
 @dataclass(frozen=True)
 class Draft:
-    """A finding; with `gains`, one whose test is still to be made."""
+    """A finding; with `shifted`, one whose test is still to be made."""
 
     finding: Finding
+    shifted: np.ndarray | None = None
+    """One number per common query whose mean is below 0 just if the drop is larger than tolerated: what the query
+    gained, and its part of the tolerance; 0 where the rule is not about the query."""
+    own: np.ndarray | None = None
+    """Which of the common queries the rule is about."""
     gains: np.ndarray | None = None
-    """One difference per common query, positive where it got better, 0 where the rule is not about the query."""
+    """The differences of its own queries, positive where they got better."""
+    others: OtherJudgements | None = None
+    """What the differences would be under other judgements; None if that was not looked at or all is judged."""
+    reach: float = 1.0
+    """The width of the measure's scale, infinite if it has no ends."""
     direction: float = 1.0
     """-1 if lower values are better."""
     average: str = "mean"
+    tolerance: float = 0.0
+    """What is tolerated, in the unit of the differences' mean."""
     tolerated: bool = True
     what: str = ""
     """What happened: 'AP fell from 0.5 to 0.4'."""
@@ -53,6 +71,23 @@ class Draft:
         """What happened, by how much, and how that compares with what is tolerated."""
         return f"{self.what}{f' ({size})' if size else ''}{f', {self.limit}' if self.limit else ''}"
 
+    @property
+    def said(self) -> str:
+        """The same with how many queries moved, for rules without a test."""
+        return f"{self.words(self.size)}; {self.moved}"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the documents of a run and of its baseline are."""
+
+    run: Placed
+    before: Placed | None
+    """The placed baseline; None if its documents are not known."""
+    kept: KeptDocuments | None
+    """Set where the baseline is placed from what was kept of it."""
+    depth: int | None
+
 
 @dataclass
 class RuleChecker:
@@ -65,6 +100,8 @@ class RuleChecker:
     metadata: QueryValues | None
     latency: LatencyLike | None
     qrels: Qrels | None
+    sources: Sources | None = None
+    """None if nobody is to look at documents."""
 
     def __post_init__(self) -> None:
         if self.metadata is None and self.rules.metadata is not None:
@@ -102,6 +139,21 @@ class RuleChecker:
         self.lost_answers = [query for query in answered if not answers.get(query, if_absent)]
         if self.lost_answers:
             self.notes.append(Note.of("lost-answers", count=len(self.lost_answers), samples=self.lost_answers))
+
+    @cached_property
+    def holes(self) -> GateHoles | None:
+        """The unjudged documents of the run and the baseline, for the measures of rules about drops."""
+        if self.sources is None:
+            return None
+        measures = [parse(self.name(str(rule.measure))) for rule in self.rules.rules if rule.kind == "drop"]
+        queries = [self.scores.queries[i] for i in self.at_now.tolist()]
+        found = self.sources
+        return GateHoles(found.run, found.before, found.kept, measures, found.depth, queries)
+
+    def name(self, measure: str) -> str:
+        """The measure with the convention's options, as the scores have it."""
+        parsed = parse(measure)
+        return str(parsed.having(self.policy.options.get(parsed.name, {})))
 
     def column(self, scores: Scores, measure: str, whose: str) -> Column:
         """A measure's column, or what to do about there being none."""
@@ -152,8 +204,8 @@ class RuleChecker:
                 hint='Name a JSONL file: metadata = "queries.jsonl" in the rules, or --metadata.',
             )
         if attribute == "length":
-            return slices.word_counts(slices.lookup(given, "queries"), queries)
-        return list(map(slices.lookup(given, attribute), queries))
+            return slices.word_counts(lookup(given, "queries"), queries)
+        return list(map(lookup(given, attribute), queries))
 
     def _measured(self, rule: Rule, group: str, which: np.ndarray | None) -> Draft:
         column = self.column(self.scores, str(rule.measure), "the run")
@@ -214,8 +266,8 @@ class RuleChecker:
             return Draft(Finding(rule, "fail", words, math.nan, group, queries=n))
         direction = 1.0 if column.higher_is_better else -1.0
         old, new = _summary(before, column.average), _summary(after, column.average)
-        gains = direction * (after - before)
-        worse, better = int((gains < 0).sum()), int((gains > 0).sum())
+        moves = direction * (after - before)
+        worse, better = int((moves < 0).sum()), int((moves > 0).sum())
         finding = Finding(
             rule, "pass", "", new, group, baseline=old, queries=n, worse=worse, better=better,
             worst=self._worst(before, after, at, direction),
@@ -246,17 +298,46 @@ class RuleChecker:
             limit=limit if loss > 0 or not tolerated else "",
             moved=f"{worse:,} of {counted(n, 'query', 'queries')} worse, {better:,} better",
         )
-        if not rule.tested:
-            words = f"{draft.words(draft.size)}; {draft.moved}"
-            return Draft(replace(finding, status="pass" if tolerated else "fail", words=words))
         if column.average == "geometric":
             with np.errstate(divide="ignore", invalid="ignore"):
-                gains = direction * (np.log(after) - np.log(before))
-            if not np.isfinite(gains).all():
+                before, after = np.log(before), np.log(after)
+            if not np.isfinite(after - before).all():
+                if not rule.tested:
+                    return Draft(replace(finding, status="pass" if tolerated else "fail", words=draft.said))
                 raise InputError(f"{measure} cannot be tested: it is 0 on some query", hint="Use tested = false.")
-        every = np.zeros(len(self.at_now))
-        every[at] = gains
-        return replace(draft, gains=every)
+        return self._shifted(draft, rule, parse(self.name(measure)), before, after, at)
+
+    def _shifted(
+        self, draft: Draft, rule: Rule, measure: Measure, before: np.ndarray, after: np.ndarray, at: np.ndarray
+    ) -> Draft:
+        """The draft with what is to be tested: gains with the tolerance in them, also under other judgements."""
+        direction, old = draft.direction, draft.finding.baseline
+        factor, shift, share = 1.0, 0.0, rule.limit
+        if draft.average == "geometric":
+            share = share if rule.relative or not old else share / abs(old)
+            shift = -direction * math.log1p(-direction * (min(share, 1 - 1e-12) if direction > 0 else share))
+        elif rule.relative:
+            factor = 1.0 - direction * share * math.copysign(1.0, old)
+        else:
+            shift = share / len(before) if draft.average == "sum" else share
+        gains = direction * (after - before)
+        own = np.zeros(len(self.at_now), bool)
+        own[at] = True
+        shifted = np.zeros(len(own))
+        shifted[at] = direction * (after - factor * before) + shift
+        others = None
+        if self.rules.holes == "look" and self.holes is not None:
+            every = np.zeros(len(own))
+            every[at] = before
+            others = self.holes.look(measure, every, direction, factor, shift)
+        declared = measure.declaration
+        with np.errstate(divide="ignore"):
+            ends = np.array([declared.low, declared.high])
+            reach = float(np.ptp(np.log(ends) if draft.average == "geometric" else ends))
+        return replace(
+            draft, shifted=shifted, own=own, gains=gains, others=others, reach=reach,
+            tolerance=float(shifted[at].mean() - gains.mean()),
+        )  # fmt: skip
 
     def _uncounted_losses(self, column: Column, which: np.ndarray | None) -> str:
         """Queries that lost their answer where the measure does not count that as worse, in words."""
@@ -269,6 +350,31 @@ class RuleChecker:
             inside = set(compress(self.scores.queries, which.tolist()))
             lost = [query for query in lost if query in inside]
         return f"{counted(len(lost), 'query', 'queries')} ({ids.samples(lost)})" if lost else ""
+
+    def explained(self, finding: Finding) -> Finding:
+        """The finding with the reasons why its queries lost, if the documents of run and baseline are known."""
+        found = self.sources
+        if found is None or found.before is None or self.holes is None or not finding.worst:
+            return finding
+        if finding.rule.kind != "drop" or finding.status == "pass":
+            return finding
+        measure = parse(str(finding.rule.measure))
+        values = [{moved.query: getattr(moved, when) for moved in finding.worst} for when in ("before", "after")]
+        heads = [dict(zip(one.placements.queries, one.heads, strict=True)) for one in self.holes.finder.systems]
+        changes = describe(
+            locate([found.before, found.run], set(values[0])), 0, 1, ("before", "after"), str(measure),
+            measure.k if isinstance(measure.k, int) else 10, values, heads,
+        ).changes  # fmt: skip
+        why = {change.query: change for change in changes}
+        return replace(
+            finding,
+            worst=tuple(
+                replace(moved, cause=one.cause, documents=one.documents, intruders=one.intruders)
+                if (one := why.get(moved.query))
+                else moved
+                for moved in finding.worst
+            ),
+        )
 
     def _worst(self, before: np.ndarray, after: np.ndarray, at: np.ndarray, direction: float) -> tuple[Moved, ...]:
         gains = direction * (after - before)
@@ -334,7 +440,7 @@ def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
     """Latencies from a mapping, a JSON object of numbers by query, or JSONL with a field."""
     where = ids.show(str(given), 200) if isinstance(given, str | Path) else "latency"
     if isinstance(given, str | Path):
-        rows = slices.read_objects(given)
+        rows = read_objects(given)
         if len(rows) == 1 and field_name not in rows[0]:
             given = rows[0]
         else:

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from goldrank import ids
-from goldrank.comparison.result import Settings
+from goldrank.comparison.settings import Settings
 from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, file_name, of_type, one_of
+from goldrank.gating import HOLES
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
 
@@ -39,7 +40,7 @@ KINDS = {
 OF_MEASURES = ("floor", "ceiling", "drop")
 SHARES = ("unjudged", "missing", "overlap")
 TESTS = ("randomization", "t")
-CORRECTIONS = ("holm", "bonferroni", "none")
+CORRECTIONS = ("max-t", "holm", "bonferroni", "none")
 MOST_LINE = 10_000
 """Characters of a line of a file with rules."""
 MOST_DIGITS = 400
@@ -53,7 +54,7 @@ _ALSO: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ()) | {
     "latency": ("quantile", "file", "field"),
 }
 _SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed")
-_TOP = ("rules", "rule", "metadata", "worst", *_SETTINGS)
+_TOP = ("rules", "rule", "metadata", "worst", "strict", "holes", *_SETTINGS)
 
 
 Placer: TypeAlias = Callable[[str | None], Place | str | None]
@@ -208,11 +209,15 @@ class Rules:
     """All rules of a gate, and how its tests are made."""
 
     rules: tuple[Rule, ...]
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = field(default_factory=partial(Settings, correction="max-t"))
     metadata: str | None = None
     """JSONL with the attributes of queries that slices go by."""
     worst: int = 10
     """How many queries are shown that lost most."""
+    strict: bool = False
+    """Whether a drop that is not shown to be within the tolerance fails."""
+    holes: str = "look"
+    """What becomes of verdicts that unjudged documents could turn, a key of `HOLES`."""
     name: str = "rules"
 
     @property
@@ -290,7 +295,14 @@ class Rules:
         worst = data.get("worst", 10)
         if isinstance(worst, bool) or not isinstance(worst, int) or worst < 0:
             raise RuleError(f"worst is {worst!r}; it must be a whole number", where=place("worst"))
-        return cls(tuple(rules), _settings(data, place), metadata, worst, name)
+        strict = data.get("strict", False)
+        if not isinstance(strict, bool):
+            raise RuleError(f"strict is {strict!r:.60}; it must be true or false", where=place("strict"))
+        try:
+            holes = one_of(data.get("holes", "look"), HOLES, "holes")
+        except OptionError as error:
+            raise RuleError(error.what, where=place("holes"), hint=error.hint) from None
+        return cls(tuple(rules), _settings(data, place), metadata, worst, strict, holes, name)
 
     def beside(self, path: str) -> Path:
         """A file that the rules name, which is looked for beside the file with the rules."""
@@ -344,7 +356,11 @@ def _settings(data: Mapping[str, Any], place: Placer) -> Settings:
             Settings(**{key: value})
         except OptionError as error:
             raise RuleError(error.what, where=place(key), hint=error.hint) from None
-    return Settings(**given)
+    is_t = given.get("test") == "t"
+    if is_t and given.get("correction") == "max-t":
+        hint = "Leave out test, or use correction = 'holm'."
+        raise RuleError("correction max-t is made of flips; it cannot correct t tests", where=place("test"), hint=hint)
+    return Settings(**{"correction": "holm" if is_t else "max-t", **given})
 
 
 def _number(value: object, what: str, where: Place | str | None) -> tuple[float, bool]:

@@ -1,109 +1,234 @@
-"""Could chance have done it? The tests of all drops of a gate, as one family.
+"""Is a drop larger than tolerated, or is it shown not to be? The tests of all drops of a gate, as one family.
 
-If nothing but chance is at work, the probability that any of them fails is at most alpha, however many rules and
-slices there are.
+A drop is tested against the tolerance, not against zero: each query's gain, with its part of the tolerance added, has
+a mean below 0 just if the drop is larger than tolerated. Three things can come of it:
+
+- fail: the mean is surely below 0, by flips of signs; if all drops are just as large as tolerated, the probability
+  that any rule fails is at most alpha, however many rules and slices there are (joint maximum over one set of flips);
+- pass: the mean is surely above 0, by Student's t with two made-up queries at the ends of the scale;
+- unclear: neither. That passes too, unless the rules are strict.
+
+The same flips are applied to what the differences would be under other judgements. A verdict that unjudged documents
+could turn is none: those are to be judged.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from goldrank.comparison import paired, power
+from goldrank.comparison import power
 from goldrank.comparison.correction import adjust
-from goldrank.comparison.paired import Interval
-from goldrank.comparison.result import Settings, format_p
-from goldrank.comparison.slices import SMALL
-from goldrank.comparison.statistics import flips_for
+from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, without_rounding
+from goldrank.comparison.holes import HOLES, standing
+from goldrank.comparison.intervals import UNKNOWN, Interval, difference_interval, estimate
+from goldrank.comparison.pair import format_p
+from goldrank.comparison.paired import is_constant
+from goldrank.comparison.settings import Settings
 from goldrank.gating.findings import Draft, counted
+from goldrank.gating.rules import Rules
 from goldrank.gating.verdict import Finding
 
 
-def tested(drafts: Sequence[Draft], settings: Settings) -> list[Finding]:
+@dataclass(frozen=True)
+class _Tests:
+    """The p-values of a family: alone, and corrected for all of it."""
+
+    raw: Sequence[float]
+    adjusted: Sequence[float]
+    at_most: Sequence[bool]
+    critical: float = math.nan
+    """The u that the largest of the family reaches by chance with probability alpha; NaN for other corrections."""
+
+
+def tested(drafts: Sequence[Draft], rules: Rules) -> list[Finding]:
     """The findings, with the tests that they need: one family, corrected together."""
-    family = [i for i, draft in enumerate(drafts) if draft.gains is not None and not _is_small(draft)]
-    p_values = _p_values([drafts[i] for i in family], settings)
-    adjusted = adjust(np.array(p_values), settings.correction).tolist()
-    p_of = dict(zip(family, zip(p_values, adjusted, strict=True), strict=True))
+    alpha = rules.settings.alpha
+    family = [
+        i for i, draft in enumerate(drafts) if _is_tested(draft) and not fewest_flips(_row(draft, "observed")) > alpha
+    ]
+    names = ["observed"]
+    if any(draft.others is not None for draft in drafts):
+        names += ["condensed", "worst", "best"]
+    tests = _family([drafts[i] for i in family], names, rules.settings)
+    place = {i: at for at, i in enumerate(family)}
     return [
-        draft.finding
-        if draft.gains is None
-        else _decided(draft, p_of.get(i, (math.nan, math.nan)), len(family), settings)
+        draft.finding if draft.shifted is None else _decided(draft, place.get(i), tests, rules)
         for i, draft in enumerate(drafts)
     ]
 
 
-def _decided(draft: Draft, p_values: tuple[float, float], tests: int, settings: Settings) -> Finding:
-    """The finding of a tested drop: what happened, and whether chance could have done it."""
-    p, adjusted = p_values
-    gains = _own_gains(draft)
-    interval = _interval(draft, gains, settings.level)
-    finding = replace(draft.finding, interval=interval, p=p, adjusted=adjusted)
+def fewest_flips(row: np.ndarray) -> float:
+    """The smallest p-value that flips of so many queries with a difference can give."""
+    return 0.5 ** int(np.count_nonzero(without_rounding(row)))
+
+
+def within_p(values: np.ndarray, reach: float) -> float:
+    """The p-value of the mean being above 0: Student's t, one-sided, with a query at each end of the scale added."""
+    from scipy.special import stdtr
+
+    most = reach if math.isfinite(reach) else float(np.abs(values).max(initial=0.0))
+    found = estimate(values, added=(most, -most))
+    if not found.variance > 0:
+        return 1.0
+    return float(stdtr(found.freedom, -found.mean / found.error))
+
+
+def _is_tested(draft: Draft) -> bool:
+    return draft.shifted is not None and draft.finding.rule.tested
+
+
+def _row(draft: Draft, variant: str) -> np.ndarray:
+    """What is tested, under the judgements as they are or others; 0 where the rule is not about the query."""
+    assert draft.shifted is not None
+    assert draft.own is not None
+    if variant == "observed" or draft.others is None:
+        return draft.shifted
+    return np.where(draft.own, getattr(draft.others.shifted, variant), 0.0)
+
+
+def _family(family: Sequence[Draft], names: Sequence[str], settings: Settings) -> dict[str, _Tests]:
+    """The tests of all drafts of the family, for each of the sets of differences."""
+    rows = {name: [_row(draft, name) for draft in family] for name in names}
+    every = np.array([row for name in names for row in rows[name]])
+    if not family or not (every.sum(axis=1) < 0).any():  # nothing got worse than tolerated, which needs no flips
+        ones = [1.0] * len(family)
+        return {name: _Tests(ones, ones, [False] * len(family)) for name in names}
+    # Bounds of a measure without bounds are infinite: far out will do.
+    finite = np.where(np.isfinite(every), every, 0.0)
+    far = 1e3 * np.maximum(np.abs(finite).max(axis=1, keepdims=True), 1.0)
+    every = np.clip(every, -far, far)
+    flipped = flip(every, samples=settings.samples - 1, seed=settings.seed)
+    size = len(family)
+    return {
+        name: _corrected(flipped, range(at * size, (at + 1) * size), family, settings) for at, name in enumerate(names)
+    }
+
+
+def _corrected(flipped: Flipped, rows: Sequence[int], family: Sequence[Draft], settings: Settings) -> _Tests:
+    raw = [_loss_p(flipped, row, draft, settings) for row, draft in zip(rows, family, strict=True)]
+    if settings.correction != "max-t":
+        return _Tests(raw, adjust(np.array(raw), settings.correction).tolist(), [False] * len(raw))
+    found = max_t(flipped, rows, tail="less", alpha=settings.alpha, raw=raw)
+    if len(raw) == 1:
+        return _Tests(raw, raw, [False], found.critical)
+    return _Tests(raw, found.adjusted.tolist(), found.at_most.tolist(), found.critical)
+
+
+def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> float:
+    """The one-sided p-value of a mean below 0."""
+    if settings.test == "t":
+        from scipy.special import stdtr
+
+        values = flipped.row(row)[draft.own]
+        if len(values) > 1 and not is_constant(values):  # where all lost the same, t has no answer
+            found = estimate(values)
+            return float(stdtr(found.freedom, found.mean / found.error))
+    return raw_p(flipped, row, "less").value
+
+
+def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: Rules) -> Finding:
+    """The finding of a drop: what happened, whether chance could have done it, and whether judging could turn it."""
+    settings = rules.settings
+    assert draft.gains is not None
+    interval = _interval(draft, settings.level) if draft.finding.rule.tested else UNKNOWN
+    found = tests["observed"]
+    p, adjusted, at_most = math.nan, math.nan, False
+    if place is not None:
+        p, adjusted, at_most = found.raw[place], found.adjusted[place], found.at_most[place]
+    outcomes = {name: _outcome(draft, name, place, tests[name], settings) for name in tests}
+    status = outcomes["observed"]
+    finding = replace(draft.finding, interval=interval, p=p, adjusted=adjusted, at_most=at_most, status=status)
     size = draft.size
     if size and not math.isnan(interval.low):
         size += f"; {settings.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f}"
-    text = draft.words(size)
-    if draft.tolerated:
-        return replace(finding, words=f"{text}; {draft.moved}")
-    if _is_small(draft):
-        few = f"but {counted(finding.queries, 'query is', 'queries are')} too few to tell loss from noise"
-        return replace(finding, status="unclear", words=f"{text}, {few}; {draft.moved}")
-    shown = f"p {format_p(adjusted)}"
-    if tests > 1 and settings.correction != "none":
-        shown += f" after correction for {tests} tests"
-    if adjusted <= settings.alpha:
-        words = f"{text}, and chance alone would rarely do this ({shown}); {draft.moved}"
-        return replace(finding, status="fail", words=words)
-    words = f"{text}, but chance could do it ({shown}); {draft.moved}"
-    level = settings.alpha if settings.correction == "none" else settings.alpha / tests
-    drop = -_as_change(draft, -power.detectable_difference(gains, settings.power, min(2 * level, 0.999)))
+    words = draft.words(size)
+    if draft.finding.rule.tested:
+        told, finding = _reason(draft, finding, found, place, settings)
+        words += told
+        if rules.strict and finding.status == "unclear":
+            words += ". The rules are strict: what is not shown fails"
+            finding = replace(finding, status="fail")
+    return _with_holes(draft, replace(finding, words=f"{words}; {draft.moved}"), outcomes, rules)
+
+
+def _outcome(draft: Draft, name: str, place: int | None, tests: _Tests, settings: Settings) -> str:
+    """'fail', 'pass' or 'unclear', by one of the sets of differences."""
+    row = _row(draft, name)[draft.own]
+    if not draft.finding.rule.tested:
+        fails = row.mean() < -1e-12 * max(1.0, abs(draft.finding.baseline))
+        return "fail" if fails else "pass"
+    if place is not None and tests.adjusted[place] <= settings.alpha:
+        return "fail"
+    if not np.isfinite(row).all() or row.mean() <= 0:
+        return "unclear"
+    return "pass" if within_p(row, draft.reach) <= settings.alpha else "unclear"
+
+
+def _reason(
+    draft: Draft, finding: Finding, tests: _Tests, place: int | None, settings: Settings
+) -> tuple[str, Finding]:
+    """Why a tested drop fails, passes or is unclear, and what would have been found."""
+    family = len(tests.raw)
+    shown = f"p {format_p(finding.adjusted, finding.at_most)}"
+    if family > 1 and settings.correction != "none":
+        shown += f" after correction for {family} tests"
+    if finding.status == "fail":
+        return f", and chance alone would rarely do this ({shown})", finding
+    if finding.status == "pass":
+        return f"{'' if draft.limit else ', within the tolerance'}, which is shown", finding
+    if place is None:
+        few = f", but {counted(finding.queries, 'query is', 'queries are')} too few to tell loss from noise"
+        return few, finding
+    told = f", but chance could do it ({shown})" if not draft.tolerated else ", but a larger drop is not excluded"
+    drop = _detectable(draft, tests, settings)
     if not math.isnan(drop):
         share = f" ({drop / abs(finding.baseline):.1%})" if finding.baseline else ""
-        words += f". These queries would show a drop of {drop:.4f}{share} {settings.power:.0%} of the time"
-    return replace(finding, status="unclear", words=words, detectable=drop)
+        told += f"; these queries would show a drop of {drop:.4f}{share} {settings.power:.0%} of the time"
+    return told, replace(finding, detectable=drop)
 
 
-def _is_small(draft: Draft) -> bool:
-    return bool(draft.finding.group) and draft.finding.queries < SMALL
+def _detectable(draft: Draft, tests: _Tests, settings: Settings) -> float:
+    """The smallest drop that the test would find with the chance that is asked for, tolerance included."""
+    assert draft.shifted is not None
+    values = draft.shifted[draft.own]
+    n = len(values)
+    level = settings.alpha / (1 if settings.correction == "none" else len(tests.raw))
+    if settings.correction == "max-t" and len(tests.raw) > 1 and not math.isnan(tests.critical):
+        from scipy.special import stdtr
+
+        level = float(stdtr(n - 1, -t_of_u(tests.critical, n)))
+    if n < 2 or not level > 0:
+        return math.nan
+    spread = float(values.std(ddof=1))
+    effect = power.detectable_effect(n, settings.power, min(2 * level, 0.999))
+    return -_as_change(draft, -(draft.tolerance + effect * spread))
 
 
-def _own_gains(draft: Draft) -> np.ndarray:
-    """The differences of the draft's own queries; those it is not about are only zeros to it."""
+def _with_holes(draft: Draft, finding: Finding, outcomes: dict[str, str], rules: Rules) -> Finding:
+    """The finding, with what unjudged documents mean for it."""
+    if draft.others is None:
+        return finding
+    good = ("pass",) if rules.strict else ("pass", "unclear")
+    held = standing(*(outcomes[name] in good for name in ("observed", "condensed", "worst", "best")))
+    if held != "open":
+        return replace(finding, holes=held, words=f"{finding.words}; {HOLES[held]}")
+    assert draft.own is not None
+    first = draft.others.judge_first(draft.own)
+    turned = "fails" if outcomes["condensed"] == "fail" else "does not fail"
+    words = f"{finding.words}. But {HOLES['open']}: without them the rule {turned}"
+    return replace(finding, status="judge", holes=held, words=words, judge=first)
+
+
+def _interval(draft: Draft, level: float) -> Interval:
+    """The interval of the change, as a comparison has it."""
     assert draft.gains is not None
-    changed = draft.gains[draft.gains != 0]
-    return np.concatenate((changed, np.zeros(draft.finding.queries - len(changed))))
-
-
-def _p_values(family: Sequence[Draft], settings: Settings) -> list[float]:
-    """One-sided p-values; a rule that is not worse off at all is not worth a sample."""
-    p_values = [1.0] * len(family)
-    worse = [i for i, draft in enumerate(family) if draft.gains is not None and draft.gains.sum() < 0]
-    if not worse:
-        return p_values
-    gains = np.array([family[i].gains for i in worse])
-    if settings.test == "randomization":
-        sampled = paired.loss_tests(gains, flips_for(len(family), settings), settings.seed)
-        for i, p in zip(worse, sampled.tolist(), strict=True):
-            p_values[i] = p
-        return p_values
-    for row, i in enumerate(worse):
-        p = paired.t_loss_test(_own_gains(family[i]))
-        if math.isnan(p):  # all queries lost the same, which t has no answer to
-            p = float(paired.loss_tests(gains[row : row + 1], settings.samples, settings.seed)[0])
-        p_values[i] = p
-    return p_values
-
-
-def _interval(draft: Draft, gains: np.ndarray, level: float) -> Interval:
-    """Student's interval of the change."""
-    if not gains.any():
-        return Interval(0.0, 0.0)
-    interval = paired.t_interval(gains, level)
+    interval = difference_interval(draft.gains, level=level, reach=draft.reach)
     if math.isnan(interval.low):
-        return interval
+        return UNKNOWN
     ends = sorted(draft.direction * end for end in interval)
     return Interval(*(_as_change(draft, end) for end in ends))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from goldrank import ids
-from goldrank.comparison.paired import UNKNOWN, Interval
+from goldrank.comparison.holes import ToJudge
+from goldrank.comparison.intervals import UNKNOWN, Interval
+from goldrank.comparison.rank_changes import DocumentChange, Intruder
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
 from goldrank.errors import GoldrankError
@@ -17,11 +20,17 @@ from goldrank.notes import Note
 
 @dataclass(frozen=True)
 class Moved:
-    """One query's value before and after."""
+    """One query's value before and after, and why it moved, if the documents of both are known."""
 
     query: str
     before: float
     after: float
+    cause: str = ""
+    """What happened to most of its relevant documents, as `diff` calls it."""
+    documents: tuple[DocumentChange, ...] = ()
+    """Its judged documents that moved, what moved most first."""
+    intruders: tuple[Intruder, ...] = ()
+    """Unjudged documents that came in or rose."""
 
     @property
     def change(self) -> float:
@@ -35,7 +44,8 @@ class Finding:
 
     rule: Rule
     status: str
-    """'pass', 'fail', or 'unclear': worse by more than is tolerated, but chance could do it, so it passes."""
+    """'pass', 'fail', 'unclear' (neither is shown, so it passes unless the rules are strict), or 'judge': unjudged
+    documents could decide it, so that it is neither."""
     words: str
     """The reason, for people."""
     value: float
@@ -45,11 +55,17 @@ class Finding:
     interval: Interval = UNKNOWN
     """Of the change."""
     p: float = math.nan
-    """One-sided: how often chance alone would make it as much worse."""
+    """One-sided: how often chance alone would make it as bad, if the drop were just what is tolerated."""
     adjusted: float = math.nan
     """The same, corrected for all tests of the gate."""
+    at_most: bool = False
+    """Whether the corrected p-value is only known to be at most this."""
     detectable: float = math.nan
     """The smallest drop that the test would have found with the chance that the rules name as power."""
+    holes: str = ""
+    """What unjudged documents mean for it, a key of `goldrank.comparison.holes.HOLES`; '' if nobody looked."""
+    judge: tuple[ToJudge, ...] = ()
+    """What to judge first, if unjudged documents could decide it."""
     queries: int = 0
     worse: int = 0
     better: int = 0
@@ -78,7 +94,7 @@ class Finding:
             **attributes(self.interval, "low high"),
             "p": self.p,
             "p_adjusted": self.adjusted,
-            **attributes(self, "detectable queries worse better"),
+            **attributes(self, "at_most detectable holes queries worse better"),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,7 +104,15 @@ class Finding:
         return {
             **self.rule.to_dict(),
             **record,
-            "worst": [attributes(moved, "query before after") for moved in self.worst],
+            "worst": [
+                {
+                    **attributes(moved, "query before after cause"),
+                    "documents": [vars(document) for document in moved.documents],
+                    "intruders": [vars(intruder) for intruder in moved.intruders],
+                }
+                for moved in self.worst
+            ],
+            "judge": [vars(document) for document in self.judge],
         }
 
 
@@ -119,14 +143,22 @@ class Verdict(Tabular):
         return tuple(finding for finding in self.findings if finding.failed)
 
     @property
+    def to_judge(self) -> tuple[ToJudge, ...]:
+        """The documents that could decide it and are to be judged first, each once."""
+        found = {(one.query, one.doc): one for finding in reversed(self.findings) for one in reversed(finding.judge)}
+        return tuple(reversed(found.values()))
+
+    @property
     def status(self) -> str:
-        """'pass', 'fail' or 'error'."""
-        return "error" if self.error else "fail" if self.failed else "pass"
+        """'pass', 'fail', 'unclear' (unjudged documents could decide: judge these) or 'error'."""
+        if self.error or self.failed:
+            return "error" if self.error else "fail"
+        return "unclear" if any(finding.status == "judge" for finding in self.findings) else "pass"
 
     @property
     def exit_code(self) -> int:
-        """0 if the run may go in, 1 if not, 2 if nothing could be decided."""
-        return {"pass": 0, "fail": 1, "error": 2}[self.status]
+        """0 if the run may go in, 1 if not, 2 if it could not be tried, 4 if documents must be judged to decide."""
+        return {"pass": 0, "fail": 1, "error": 2, "unclear": 4}[self.status]
 
     def __bool__(self) -> bool:
         return self.status == "pass"
@@ -141,15 +173,19 @@ class Verdict(Tabular):
         held = f"{count} check{'s' * (count != 1)} passed"
         if self.failed:
             held = f"{len(self.failed)} of {count} checks failed"
-        unclear = sum(finding.status == "unclear" for finding in self.findings)
-        doubt = f", {unclear} of them only because the queries cannot tell" if unclear and not self.failed else ""
+        counts = Counter(finding.status for finding in self.findings)
+        doubt = ""
+        if self.status == "unclear":
+            held = f"judge these: {counts['judge']} of {count} checks could be decided by unjudged documents"
+        elif counts["unclear"] and not self.failed:
+            doubt = f", {counts['unclear']} of them only because the queries cannot tell"
         return f"{ids.show(self.run, 200)}{against}: {held}{doubt}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the scores, as plain Python values."""
         return {
             "format": "goldrank-verdict",
-            "version": 2,
+            "version": 3,
             **attributes(self, "status exit_code words run baseline rules error"),
             "findings": [finding.to_dict() for finding in self.findings],
             "notes": [note.to_dict() for note in self.notes],

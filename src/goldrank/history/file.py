@@ -18,10 +18,23 @@ from goldrank.errors import HistoryError, OptionError, file_name
 
 APPLICATION = 0x676F6C64
 """SQLite's application_id of these files: 'gold'."""
-VERSION = 2
-"""Of the format, kept in SQLite's user_version. Since 2 notes are objects; before, they were text."""
+VERSION = 3
+"""Of the format, kept in SQLite's user_version. Since 2 notes are objects (before, they were text); since 3 there are
+analyses."""
 OLDEST_READABLE = 1
 """Files from this version on can be read without bringing them up to date."""
+
+ANALYSIS = """
+CREATE TABLE analysis (
+    line TEXT NOT NULL,
+    measure TEXT NOT NULL,
+    alpha REAL NOT NULL,
+    content TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (line, measure, alpha)
+);
+"""
+"""How far the search for changes of a line has come, and the marks that it has set."""
 
 TABLES = """
 CREATE TABLE query_set (sha256 BLOB PRIMARY KEY, ids BLOB NOT NULL) WITHOUT ROWID;
@@ -60,6 +73,7 @@ and those are counted by its digest."""
 
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: lambda db: None,  # the tables are the same, and notes that are text are still read
+    2: lambda db: _execute(db, ANALYSIS),
 }
 """By version, what makes the tables those of the next one. Each runs in a transaction, with the new version."""
 
@@ -161,7 +175,7 @@ class HistoryFile:
         self._configure()
         with self._writing():
             if not _pragma(db, "application_id"):  # another process may have been quicker
-                for statement in TABLES.split(";\n"):
+                for statement in (TABLES + ANALYSIS).split(";\n"):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(f"PRAGMA user_version = {VERSION}")
@@ -292,6 +306,10 @@ def _retry_while_locked(action: Callable[[], None]) -> None:
             if _kind(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() > end:
                 raise
         time.sleep(0.01)
+
+
+def _execute(db: sqlite3.Connection, statement: str) -> None:
+    db.execute(statement)
 
 
 def _pragma(db: sqlite3.Connection, pragma: str) -> int:

@@ -12,6 +12,9 @@ from goldrank.data.scores import Scores, utf8
 from goldrank.errors import HistoryError
 from goldrank.history import Record
 
+DATABASES = ("sqlite:", "postgresql", "mysql", "mssql")
+"""How addresses of stores begin that are databases."""
+
 
 def names(measures: Iterable[str]) -> dict[str, str]:
     """By measure, its name in MLflow, which refuses @, ( and =.
@@ -28,9 +31,20 @@ def names(measures: Iterable[str]) -> dict[str, str]:
 
 
 def need() -> None:
-    """An error that says what to install, unless MLflow is there."""
+    """An error that says what to install, unless MLflow is there with what its store needs.
+
+    Its default store is a database, sqlite:///mlflow.db, which the small package mlflow-skinny cannot open.
+    """
     if find_spec("mlflow") is None:
-        raise HistoryError("MLflow is not installed", hint="pip install mlflow-skinny, or leave out --mlflow.")
+        raise HistoryError("MLflow is not installed", hint="pip install mlflow, or leave out --mlflow.")
+    import mlflow
+
+    store = str(mlflow.get_tracking_uri())
+    if store.startswith(DATABASES) and find_spec("sqlalchemy") is None:
+        raise HistoryError(
+            f"MLflow is to log to {store}, and mlflow-skinny alone cannot open a database",
+            hint="pip install mlflow, or name a server in MLFLOW_TRACKING_URI, such as http://localhost:5000.",
+        )
 
 
 def log(scores: Scores, record: Record) -> str:

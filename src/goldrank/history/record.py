@@ -48,6 +48,8 @@ class Record:
     """SHA-256 of all of the record."""
     values_sha256: Mapping[str, str] = field(default_factory=dict, repr=False)
     """By measure, the SHA-256 of its per-query values and their queries: where it is equal, nothing moved."""
+    replicate: bool = False
+    """Whether it is another run of the same system as the record before it on its line."""
 
     @property
     def basis(self) -> tuple[str, str, str, int | None]:
@@ -87,6 +89,11 @@ def record_digest(
 def baseline_digest(name: object, recorded: object) -> str:
     """The hash of a baseline: of its name and of the record that it means."""
     return hashlib.sha256(f"{name}\n{recorded}".encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def analysis_digest(line: str, measure: str, alpha: float, content: str) -> str:
+    """The hash of an analysis."""
+    return hashlib.sha256(json.dumps([line, measure, alpha, content], ensure_ascii=True).encode()).hexdigest()
 
 
 def full_name(measure: object) -> str:

@@ -22,7 +22,14 @@ from goldrank.data.scores import Bounds, Column, Scores
 from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import packing
 from goldrank.history.file import HistoryFile, translated_errors
-from goldrank.history.record import Record, baseline_digest, full_name, record_digest, values_hash
+from goldrank.history.record import (
+    Record,
+    analysis_digest,
+    baseline_digest,
+    full_name,
+    record_digest,
+    values_hash,
+)
 from goldrank.notes import Note
 
 _RECORDS = "SELECT id, time, label, digest, query_set, queries, details FROM record"
@@ -58,12 +65,14 @@ class History(HistoryFile):
         note: str = "",
         tags: Sequence[str] = (),
         criteria: str = "",
+        replicate: bool = False,
         time: datetime.datetime | None = None,
     ) -> Record:
         """Record scores. They are on the disk when this returns; if it raises, nothing was recorded.
 
         `label` names a line of records, such as a branch or a system. `criteria` are the rules by which relevance was
-        judged; without them those of the qrels count. `time` is now.
+        judged; without them those of the qrels count. A `replicate` is another run of the same system as the record
+        before it on its line: replicates show how far runs differ by chance. `time` is now.
         """
         if not _is_text(label) or label.isdigit():
             raise OptionError(
@@ -93,6 +102,7 @@ class History(HistoryFile):
                 "counts": {name: int(count) for name, count in scores.counts.items()},
                 "notes": [said.to_dict() for said in scores.notes],
                 "provenance": provenance,
+                **({"replicate": True} if replicate else {}),
             },
             ensure_ascii=True,
         )
@@ -192,9 +202,9 @@ class History(HistoryFile):
         return records, errors
 
     def get(self, ref: int | str) -> Record:
-        """A record by its number, or the newest with a label."""
-        if isinstance(ref, str) and ref.isascii() and ref.isdigit():
-            ref = int(ref)
+        """A record by its number, or the newest with a label, or with a commit or four or more characters of it."""
+        if isinstance(ref, str) and ref.isascii() and ref.isdigit() and (ref[0] != "0" or len(ref) < 4):
+            ref = int(ref)  # with zeros in front it is a commit
         with self._reading():
             if isinstance(ref, str):
                 can_be, where = _is_text(ref), "label = ? ORDER BY time DESC, id DESC LIMIT 1"
@@ -204,11 +214,20 @@ class History(HistoryFile):
             columns = {} if row is None else self._columns_of([row[0]])
         if row is not None:
             return self._record(row, columns.get(row[0], []))
-        labels = dict.fromkeys(record.label for record in self.records())
+        records = self.records()
+        prefix = str(ref)
+        matching = [record for record in records if len(prefix) >= 4 and record.commit.startswith(prefix)]
+        commits = dict.fromkeys(record.commit.removesuffix("-dirty") for record in matching)
+        if len(commits) > 1:
+            hint = f"There are: {', '.join(list(commits)[:5])}. Say more of it."
+            raise self._error(f"{len(commits)} commits begin with {prefix!r}", hint)
+        if matching:
+            return matching[-1]
         if isinstance(ref, str):
+            labels = dict.fromkeys(record.label for record in records)
             known = ", ".join(filter(None, labels)) or "none"
             hint = did_you_mean(ref, labels) or f"Labels are: {known}."
-            raise self._error(f"there is no record with the label {ref!r}", hint)
+            raise self._error(f"there is no record with the label or commit {ref!r}", hint)
         raise self._error(f"there is no record {ref}", "`goldrank history` lists them.")
 
     def scores(self, record: Record | int) -> Scores:
@@ -287,18 +306,58 @@ class History(HistoryFile):
                 raise self._damaged(f"baseline {name!r} does not point to the record {number} that it was set to")
         return {name: number for name, number, *_ in rows}
 
-    def check(self) -> None:
-        """Read everything and compare it with its hashes; a `HistoryError` says what is damaged."""
+    def analysis(self, line: str, measure: str, alpha: float) -> dict[str, Any] | None:
+        """What is kept of the search for changes of a line, if it was kept."""
+        with self._reading():
+            if not self._has_analyses():
+                return None
+            asked = "SELECT * FROM analysis WHERE line = ? AND measure = ? AND alpha = ?"
+            row = self._db.execute(asked, (line, measure, alpha)).fetchone()
+        return None if row is None else self._analysis(row)
+
+    def keep_analysis(self, line: str, measure: str, alpha: float, content: Mapping[str, Any]) -> None:
+        """Keep it, in place of what was kept of the same line, measure and alpha."""
+        text = json.dumps(content, ensure_ascii=True)
+        with self._writing():
+            self._db.execute(
+                "INSERT OR REPLACE INTO analysis VALUES (?, ?, ?, ?, ?)",
+                (line, measure, alpha, text, analysis_digest(line, measure, alpha, text)),
+            )
+
+    def _has_analyses(self) -> bool:
+        """Whether the file has the table; an older one that is opened read-only has not."""
+        return bool(self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'analysis'").fetchone())
+
+    def _analysis(self, row: tuple[Any, ...]) -> dict[str, Any]:
+        line, measure, alpha, content, digest = row
+        if analysis_digest(line, measure, alpha, content) != digest:
+            what = f"the file is damaged: the marks of {measure} on the line {line} are not those that were set"
+            raise self._error(
+                what, "`goldrank check` says what else is; `goldrank history --reanalyse` sets marks anew."
+            )
+        found: dict[str, Any] = json.loads(content)
+        return found
+
+    def check(self) -> int:
+        """Read everything and compare it with its hashes; how many records there are.
+
+        A `HistoryError` says what is damaged.
+        """
         with translated_errors(self.path):
             problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
             if problems != ["ok"]:
                 raise self._damaged("; ".join(map(str, problems)))
-        for record in self.records():
+        records = self.records()
+        for record in records:
             self.scores(record)
         self.baselines()
         with translated_errors(self.path):
+            if self._has_analyses():
+                for row in self._db.execute("SELECT * FROM analysis").fetchall():
+                    self._analysis(row)
             if self._db.execute("PRAGMA foreign_key_check").fetchone():
                 raise self._damaged("there are parts of records that are gone")
+        return len(records)
 
     def _rows(self, label: str | None) -> tuple[list[tuple[Any, ...]], str | None]:
         """The rows of records with a label, oldest first, and what is wrong with the table of all records, if it is."""

@@ -3,29 +3,22 @@
 Records make one line if they have the same label (without one, the run's name) and the same basis: judgements,
 relevance rules, convention and depth. Anything else begins a line of its own, and the line says why.
 
-A change is found by comparing a record, query by query, with the first record since the last change (a paired
-t-test). So a slow decline is found as well as a sudden one. With m records whose values differ from those of the record
-before, a p-value must be at most alpha / m. If nothing but chance is at work, a line then shows any change at all with
-a probability of at most alpha, however long it is.
+How changes are found is in `changes`; how they are kept, so that marks stay, in `analysis`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-
-import numpy as np
 
 from goldrank.data.scores import format_value
-from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
+from goldrank.errors import HistoryError, MeasureError, OptionError, did_you_mean, whole_number
 from goldrank.history import History, Record
+from goldrank.history.analysis import Analysis, Mark, analyse
+from goldrank.history.changes import FLIPS, NO_NOISE, RunNoise
 from goldrank.history.record import full_name
+from goldrank.measures import parse
 
 ALPHA = 0.05
-LEAST_DIFFERING = 6
-"""Fewer queries that differ prove nothing: five coins fall on the same side once in sixteen times."""
 
 
 @dataclass(frozen=True)
@@ -33,23 +26,35 @@ class TrendChange:
     """A record from which on a line is at another height."""
 
     record: Record
-    since: Record
-    """The record it was compared with: the first after the change before."""
-    difference: float
-    """Of the means over the queries that both have."""
-    p: float
+    mark: Mark
+    """How it was found, as it is kept in the history."""
     better: bool
-    differing: int
-    """Queries with another value."""
-    queries: int
+
+    @property
+    def difference(self) -> float:
+        """Of the means of the records from this one on and of those before it, when the change was seen."""
+        return self.mark.difference
+
+    @property
+    def p(self) -> float:
+        """The chance of as much evidence at this look if nothing but chance were at work."""
+        return self.mark.p
 
     @property
     def words(self) -> str:
-        """The change as a sentence."""
-        return (
-            f"record {self.record.id} is {'better' if self.better else 'worse'} than record {self.since.id} by "
-            f"{abs(self.difference):.4f}: {self.differing:,} of {self.queries:,} queries differ, p = {self.p:.2g}"
+        """The change as a sentence: since when, how large, how sure."""
+        m = self.mark
+        than = f"record {m.since}" if m.since == m.until else f"records {m.since} to {m.until}"
+        text = (
+            f"{'better' if self.better else 'worse'} since record {m.record}, by {abs(m.difference):.4f} against {than}"
         )
+        if m.first != m.last:
+            text += f" (it may have come with any of records {m.first} to {m.last})"
+        at_floor = m.p * FLIPS <= 1
+        text += f": {m.differing:,} of {m.queries:,} queries differ, p {'at most' if at_floor else '='} {m.p:.2g}"
+        if m.seen != m.record:
+            text += f", seen at record {m.seen}"
+        return text + (f", confirmed at record {m.confirmed}" if m.confirmed else "")
 
 
 @dataclass(frozen=True)
@@ -62,11 +67,32 @@ class TrendLine:
     changes: tuple[TrendChange, ...]
     new_because: str
     """How its basis differs from that of the line of the same name before it; empty for the first."""
+    noise: RunNoise = NO_NOISE
+    """How far runs of the same system differ, as replicates show it."""
+    late: int = 0
+    """Records that were added with an earlier time, and were not looked at for changes."""
+    hidden: int = 0
+    """Older records that were left out by a limit."""
 
     @property
     def values(self) -> list[float]:
         """The summaries."""
         return [record.summaries[self.measure] for record in self.records]
+
+    @property
+    def noise_words(self) -> str:
+        """What is known of the noise of runs."""
+        if is_diagnostic(self.measure):
+            return f"{self.measure} is a diagnostic, by which no run is better: changes are not looked for"
+        if not self.noise.known:
+            return (
+                "run-to-run noise unknown: what all queries of one run share (a seed, a rebuilt index) would look like "
+                "a change; `record --replicate` tells"
+            )
+        return (
+            f"run-to-run noise: runs of the same system differ by {self.noise.deviation:.4f} (standard deviation of "
+            f"the mean, {self.noise.freedom + 1} replicates), and marks allow for it"
+        )
 
     @property
     def shown(self) -> str:
@@ -82,15 +108,21 @@ def trend_lines(
     label: str | None = None,
     limit: int | None = None,
     alpha: float = ALPHA,
+    seed: int = 0,
+    reanalyse: bool = False,
 ) -> list[TrendLine]:
     """The lines of a measure (the newest record's first one, if none is named), in the order in which they began.
 
-    `limit` takes the newest records only.
+    `limit` shows the newest records only; changes are looked for in all of them. Marks that were set stay where they
+    are, unless `reanalyse` forgets them and looks at all records anew. They are kept in the history, unless it is
+    opened read-only.
     """
     if not 0 < alpha < 1:
         raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1")
     if limit is not None:
         whole_number(limit, "limit", 1)
+    if reanalyse and history.read_only:
+        raise OptionError("a history that is opened read-only cannot be analysed anew", hint="Open it for writing.")
     records = history.records(label=label)
     if not records:
         if label is not None:
@@ -102,73 +134,46 @@ def trend_lines(
         known = dict.fromkeys(known_name for record in records for known_name in record.summaries)
         hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
         raise HistoryError(f"{name} was never recorded", where=history.path, hint=hint)
+    shown = {record.id for record in measured[-(limit or len(measured)) :]}
     groups: dict[tuple[object, ...], list[Record]] = {}
-    for record in measured if limit is None else measured[-limit:]:
+    for record in measured:
         groups.setdefault((record.label or record.run, record.basis), []).append(record)
     lines: list[TrendLine] = []
     for group in groups.values():
+        if group[-1].id not in shown:
+            continue
         named = group[0].label or group[0].run
         before = [line for line in lines if line.name == named]
-        why = _other_basis(before[-1].records[0], group[0]) if before else ""
+        why = other_basis(before[-1].records[0], group[0]) if before else ""
         full = group[0].spelled(name) or name  # records of one basis have one convention
-        lines.append(TrendLine(named, full, tuple(group), tuple(_changes(history, full, group, alpha)), why))
+        found = (
+            Analysis(seed) if is_diagnostic(full) else analyse(history, full, group, alpha, seed=seed, afresh=reanalyse)
+        )
+        kept = tuple(record for record in group if record.id in shown)
+        changes = tuple(_changes(found, kept, full))
+        lines.append(TrendLine(named, full, kept, changes, why, found.noise, found.late, len(group) - len(kept)))
     return lines
 
 
-def paired_p(differences: np.ndarray, limit: float = 1.0) -> float:
-    """The two-sided p-value of a paired t-test; 1 where too few queries differ for any test to say something.
-
-    Where it is surely above `limit`, a lower value that is above it may be returned: the normal distribution's.
-    """
-    count = len(differences)
-    if np.count_nonzero(differences) < LEAST_DIFFERING:
-        return 1.0
-    mean = float(differences.mean())
-    off = differences - mean
-    spread = math.sqrt(float(off @ off) / (count - 1))
-    if spread <= 1e-12 * abs(mean):
-        return 0.0 if mean else 1.0
-    t = abs(mean) / (spread / math.sqrt(count))
-    normal = math.erfc(t / math.sqrt(2))
-    if normal > limit:  # Student's tails are heavier, and scipy takes a while to import
-        return normal
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(count - 1, -t))
+def is_diagnostic(measure: str) -> bool:
+    """Whether a measure says nothing about how good a run is."""
+    try:
+        return parse(measure).declaration.diagnostic
+    except MeasureError:
+        return False  # a measure of the user's own that is not declared here
 
 
-def _changes(history: History, measure: str, records: Sequence[Record], alpha: float) -> list[TrendChange]:
-    """The changes of one line."""
-    moved = [b for a, b in pairwise(records) if a.values_sha256[measure] != b.values_sha256[measure]]
-    if not moved:
-        return []
-    since, limit = records[0], alpha / len(moved)
-    (queries, before), *columns = history.values([since, *moved], measure)
-    changes = []
-    for record, (ids, values) in zip(moved, columns, strict=True):
-        delta = _differences(queries, before, ids, values)
-        p = paired_p(delta, limit)
-        if p <= limit:
-            mean = float(delta.mean())
-            better = (mean > 0) == record.higher_is_better[measure]
-            changes.append(TrendChange(record, since, mean, p, better, int(np.count_nonzero(delta)), len(delta)))
-            since, queries, before = record, ids, values
-    return changes
+def _changes(found: Analysis, records: tuple[Record, ...], measure: str) -> list[TrendChange]:
+    """The marks of the records that are shown."""
+    known = {record.id: record for record in records}
+    return [
+        TrendChange(known[m.record], m, (m.difference > 0) == known[m.record].higher_is_better[measure])
+        for m in found.marks
+        if m.record in known
+    ]
 
 
-def _differences(old_ids: tuple[str, ...], old: np.ndarray, new_ids: tuple[str, ...], new: np.ndarray) -> np.ndarray:
-    """New minus old, for the queries that count in both."""
-    if old_ids is not new_ids and old_ids != new_ids:
-        at = {query: i for i, query in enumerate(old_ids)}
-        both = [(at[query], i) for i, query in enumerate(new_ids) if query in at]
-        old, new = old[[a for a, _ in both]], new[[b for _, b in both]]
-    with np.errstate(invalid="ignore"):
-        delta: np.ndarray = new - old
-    finite: np.ndarray = delta[np.isfinite(delta)]
-    return finite
-
-
-def _other_basis(old: Record, new: Record) -> str:
+def other_basis(old: Record, new: Record) -> str:
     """In words, what makes two records incomparable."""
 
     def words(record: Record) -> tuple[str, str, str, object]:

@@ -71,6 +71,7 @@ def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str
     aliases=("precision",),
     options={"divisor": Choice(("k", "retrieved"))},
     ties=partial(_precision, expected_hits),
+    holes="linear",
 )
 def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
     """The share of relevant documents among the first k.
@@ -98,6 +99,8 @@ def _recall(count: Kernel, p: Placements, *, k: int | None, rel: float, divisor:
     options={"divisor": Choice(("relevant", "returned"))},
     ties=partial(_recall, expected_hits),
     texts="references",
+    holes="linear",
+    holes_unless={"divisor": "returned"},
     limited_by_k=True,
 )
 def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
@@ -159,6 +162,7 @@ def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
     cite="Voorhees and Harman 2005, TREC: Experiment and evaluation in information retrieval",
     aliases=("HitRate", "Hit", "hit_rate"),
     ties=_expected_success,
+    holes="first",
 )
 def success(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     """Whether any relevant document is among the first k.
@@ -197,6 +201,7 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (R_cap)",
     aliases=("relative_P", "RelP", "capped_recall"),
     texts="references",
+    holes="linear",
 )
 def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     """Recall of the first k, or precision where there are more relevant documents than k.

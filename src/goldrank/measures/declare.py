@@ -27,6 +27,7 @@ Cutoff: TypeAlias = Literal["none", "optional", "needed", "recall", "multiple"]
 Average: TypeAlias = Literal["mean", "sum", "geometric"]
 TieRule: TypeAlias = Literal["unordered"]
 TextRule: TypeAlias = Literal["texts", "references", "one_to_one", "meaningless"]
+HoleRule: TypeAlias = Literal["linear", "first", "any"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,9 @@ class Declaration:
     monotone: bool = False
     """Whether moving a relevant document up never lowers it; bounds are made for such measures of placements."""
     higher_is_better: bool = True
+    diagnostic: bool = False
+    """Whether it says how far other numbers can be trusted, or what was there, and nothing of how good a run is. A
+    comparison shows it, but tests nothing with it and never calls a run better by it."""
     over: Over = "placements"
     """The table that the kernel reads."""
     ties: Kernel | TieRule | None = None
@@ -66,6 +70,12 @@ class Declaration:
     they are first covered; 'one_to_one' weighs what is found against all there is, so that a text is always given one
     reference; 'meaningless' is about unjudged or nonrelevant documents, and a matcher judges every text. A kernel
     of its own reads all pairs."""
+    holes: HoleRule = "any"
+    """How documents that turn out relevant move it: 'linear', each adds what its rank is worth, over what depends on
+    the number of them alone; 'first', only the first relevant one counts; 'any', nothing is known. Bounds of
+    differences are exact and quick for the first two."""
+    holes_unless: Mapping[str, OptionValue] = field(default_factory=dict)
+    """Values of options with which 'linear' or 'first' is not true."""
     limited_by_k: bool = False
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
@@ -91,9 +101,12 @@ class About(TypedDict, total=False):
     needs_relevant: bool
     monotone: bool
     higher_is_better: bool
+    diagnostic: bool
     over: Over
     ties: Kernel | TieRule | None
     texts: Kernel | TextRule
+    holes: HoleRule
+    holes_unless: Mapping[str, OptionValue]
     limited_by_k: bool
     counts_tokens: bool
     per_query: bool
@@ -181,7 +194,14 @@ def _declaration(
         cutoff=cutoff or ("optional" if "k" in parameters else "none"),
         **about,
     )
-    allowed = {"over": Over, "cutoff": Cutoff, "average": Average, "ties": TieRule, "texts": TextRule}
+    allowed = {
+        "over": Over,
+        "cutoff": Cutoff,
+        "average": Average,
+        "ties": TieRule,
+        "texts": TextRule,
+        "holes": HoleRule,
+    }
     for key, words in allowed.items():
         value = getattr(declared, key)
         is_kernel = key in ("ties", "texts") and callable(value)

@@ -55,6 +55,8 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
     ties=_expected_dcg,
+    holes="linear",
+    holes_unless={"negative": "keep"},
 )
 def dcg(
     p: Placements,
@@ -136,6 +138,8 @@ def _normalised(
     cite=_JK,
     aliases=("ndcg_cut", ("ndcg_burges", {"gain": "exp2"})),
     ties=partial(_normalised, _expected_dcg),
+    holes="linear",
+    holes_unless={"ideal": "retrieved", "negative": "keep"},
 )
 def ndcg(
     p: Placements,
@@ -169,6 +173,7 @@ def ndcg(
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
+    holes="linear",
 )
 def rank_biased(
     placements: Placements, *, k: int | None, rel: float | None = None, p: float = 0.9, gain: Gain = "linear"

@@ -1,4 +1,4 @@
-"""What unjudged documents could change: how far a measure can move, and which of them moves it most.
+"""What unjudged documents could change: how far a measure can move, and which of them to judge first.
 
 A returned document that nobody judged counts as not relevant, and it may be relevant. A measure is taken here
 with some of these holes filled by documents of the query's highest grade. With a given number of them filled,
@@ -8,6 +8,7 @@ number gives the exact bounds over all ways to judge them right or wrong.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -62,7 +63,7 @@ def fill(
     )
 
 
-def _top_grade(measure: Measure, p: Placements) -> np.ndarray:
+def top_grade(measure: Measure, p: Placements) -> np.ndarray:
     """The highest grade of each query, relevant in any case."""
     level = measure.option("rel")
     grade = np.full(len(p), 1 if level is None else max(level, 1), p.judged.dtype)
@@ -71,16 +72,84 @@ def _top_grade(measure: Measure, p: Placements) -> np.ndarray:
     return grade
 
 
-def _depth(measure: Measure, p: Placements) -> int:
+def reached_depth(measure: Measure, p: Placements) -> int:
+    """The rank down to which a measure looks."""
     ranked = measure.declaration.cutoff in ("optional", "needed") and measure.k is not None
     return int(measure.k) if ranked and measure.k is not None else int(p.retrieved.max(initial=0))
+
+
+def hole_rule(measure: Measure) -> str | None:
+    """How documents that turn out relevant move the measure, as declared.
+
+    None if it is not about documents of known grades, or leaves unjudged ones out by itself.
+    """
+    declared = measure.declaration
+    if declared.over != "placements" or measure.option("judged_only"):
+        return None
+    return "any" if _is_exception(measure) else declared.holes
+
+
+def hole_reach(measure: Measure, p: Placements) -> int:
+    """The rank down to which unjudged documents could move the measure."""
+    return int(p.retrieved.max(initial=0)) if _is_exception(measure) else reached_depth(measure, p)
+
+
+def _is_exception(measure: Measure) -> bool:
+    return any(measure.option(key) == value for key, value in measure.declaration.holes_unless.items())
+
+
+def copies(p: Placements, owner: np.ndarray, *, emptied: bool = False) -> Placements:
+    """One query for each entry of `owner`, a copy of that query; `emptied` of all judged documents returned."""
+    sizes = np.diff(p.judged_start)[owner]
+    judged_start = np.concatenate(([0], np.cumsum(sizes)))
+    at = np.arange(judged_start[-1]) + np.repeat(p.judged_start[:-1][owner] - judged_start[:-1], sizes)
+    found = np.zeros(len(owner), np.int64) if emptied else np.diff(p.start)[owner]
+    start = np.concatenate(([0], np.cumsum(found)))
+    rows = np.arange(start[-1]) + np.repeat(p.start[:-1][owner] - start[:-1], found)
+    columns = {name: getattr(p, name)[rows] for name in ("rank", "grade", "tie_first", "tie_last")}
+    return replace(
+        p,
+        queries=("",) * len(owner),
+        retrieved=p.retrieved[owner],
+        answered=p.answered[owner],
+        judged_start=judged_start,
+        judged=p.judged[at],
+        query=np.repeat(np.arange(len(owner)), found),
+        label=None,
+        **columns,
+    )
+
+
+BANDS = (3, 10)
+"""The last ranks of the bands for which the chance of being relevant is estimated; beyond them is one more."""
+
+
+def relevant_shares(measure: Measure, tables: Sequence[Placements]) -> np.ndarray:
+    """For each band of ranks the share of relevant documents among the judged ones, one of each kind added."""
+    level = measure.option("rel")
+    relevant, judged = np.ones(len(BANDS) + 1), np.full(len(BANDS) + 1, 2.0)
+    for p in tables:
+        known = p.grade >= 0
+        band = np.searchsorted(BANDS, p.rank[known])
+        judged += np.bincount(band, minlength=len(judged))
+        found = p.grade[known] >= (1 if level is None else level)
+        relevant += np.bincount(band[found], minlength=len(relevant))
+    share: np.ndarray = relevant / judged
+    return share
+
+
+def judging_order(shares: np.ndarray, rank: np.ndarray, move: np.ndarray, query: np.ndarray) -> np.ndarray:
+    """Which holes to judge first: by the chance of being relevant times how far that would move the value."""
+    worth = shares[np.searchsorted(BANDS, rank)] * np.abs(move)
+    order: np.ndarray = np.lexsort((query, rank, -worth))
+    return np.asarray(order[move[order] != 0])
 
 
 def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.ndarray]:
     """Per query, the least and greatest value over all ways to judge the unjudged documents right or wrong."""
     check_monotone(measure, "bounds from unjudged documents")
-    depth = _depth(measure, p)
-    grade = _top_grade(measure, p)
+    depth = reached_depth(measure, p)
+    grade = top_grade(measure, p)
     query, rank = find_holes(p, depth)
     count = np.bincount(query, minlength=len(p))
     from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]
@@ -99,8 +168,8 @@ def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.nda
 def single_moves(measure: Measure, p: Placements, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Query, rank and effect of each hole among the first `depth`: how far judging it relevant moves the query."""
     check_monotone(measure, "effect of single documents")
-    depth = min(depth, _depth(measure, p))
-    grade = _top_grade(measure, p)
+    depth = min(depth, reached_depth(measure, p))
+    grade = top_grade(measure, p)
     query, rank = find_holes(p, depth)
     move = np.zeros(len(query))
     base = measure(p)

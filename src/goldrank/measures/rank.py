@@ -43,6 +43,7 @@ def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np
     cite="Voorhees 1999, The TREC-8 question answering track report",
     aliases=("MRR", "recip_rank", "reciprocal_rank"),
     ties=_expected_reciprocal_rank,
+    holes="first",
 )
 def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """One over the rank of the first relevant document; its mean is MRR.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from goldrank.comparison.rank_changes import Diff, QueryChange
 
 MOST_DOCUMENTS = 6
+MOST_INTRUDERS = 3
 
 
 def parts(changes: Diff, count: int = 10) -> list[Part]:
@@ -36,7 +37,11 @@ def _documents(change: QueryChange) -> Table:
         [document.doc, f"{document.grade:g}", *both, document.cause]
         for document, both in zip(change.documents[:MOST_DOCUMENTS], ranks, strict=False)
     ]
-    left_out = len(change.documents) - MOST_DOCUMENTS
+    rows += [
+        [one.doc, "unjudged", "-" if one.before is None else f"{one.before:,}", f"{one.after:,}", "intruder"]
+        for one in change.intruders[:MOST_INTRUDERS]
+    ]
+    left_out = max(0, len(change.documents) - MOST_DOCUMENTS) + max(0, len(change.intruders) - MOST_INTRUDERS)
     return Table(
         [*Head.names("document"), *Head.numbers("grade", "before", "after"), *Head.texts("cause")],
         rows,

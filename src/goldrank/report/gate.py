@@ -17,7 +17,7 @@ from goldrank.report import WIDTH, markdown
 from goldrank.report.numbers import number, p_value
 
 if TYPE_CHECKING:
-    from goldrank.gating.verdict import Finding, Verdict
+    from goldrank.gating.verdict import Finding, Moved, Verdict
 
 FORMS = {
     "text": "for the terminal",
@@ -27,6 +27,10 @@ FORMS = {
     "json": "everything, for programs",
 }
 ENDINGS = {".txt": "text", ".md": "markdown", ".xml": "junit", ".json": "json"}
+
+
+_GRAVE = {"fail": 0, "judge": 1}
+"""What is shown first."""
 
 
 def render(verdict: Verdict, form: str) -> str:
@@ -46,11 +50,12 @@ def render(verdict: Verdict, form: str) -> str:
 
 
 def parts(verdict: Verdict) -> list[Part]:
-    """The sentence, every rule with its values, the reasons, the queries that lost most, and the notes."""
+    """The sentence, every rule with its values, the reasons, what to judge, what lost most, and the notes."""
     shown: list[Part] = [Sentence(verdict.words, verdict.status, verdict.status.upper())]
     shown += [_rules(verdict)] if verdict.findings else []
     shown += [_reason(finding) for finding in verdict.findings if finding.status != "pass"]
-    shown += [_lost_most(finding) for finding in verdict.failed if finding.worst]
+    shown += [_to_judge(verdict)] if verdict.to_judge else []
+    shown += [_lost_most(finding) for finding in verdict.findings if finding.status in _GRAVE and finding.worst]
     if passed := [_reason(finding) for finding in verdict.findings if finding.status == "pass"]:
         shown.append(Fold("What passed", passed))
     notes = note_sentences(verdict.notes)
@@ -67,9 +72,9 @@ def _rules(verdict: Verdict) -> Table:
             number(finding.value),
             number(finding.baseline),
             number(finding.change, signed=True),
-            p_value(finding.adjusted),
+            Cell(f"{'<= ' * finding.at_most}{p_value(finding.adjusted)}"),
         ]
-        for finding in sorted(verdict.findings, key=lambda finding: not finding.failed)
+        for finding in sorted(verdict.findings, key=lambda finding: _GRAVE.get(finding.status, len(_GRAVE)))
     ]
     return Table([*Head.texts("", "rule"), *Head.numbers("value", "baseline", "change", "p")], rows)
 
@@ -78,30 +83,65 @@ def _reason(finding: Finding) -> Sentence:
     return Sentence(f"{finding.title}: {finding.words}", finding.status, finding.status)
 
 
+def _to_judge(verdict: Verdict) -> Table:
+    rows: list[Cells] = [
+        [
+            one.query,
+            one.doc,
+            *("-" if rank is None else f"{rank:,}" for rank in (one.before, one.after)),
+            f"{one.move:+.4f}",
+            f"{one.chance:.0%}",
+        ]
+        for one in verdict.to_judge
+    ]
+    heads = [*Head.names("query", "document"), *Head.numbers("rank before", "after", "if relevant", "chance")]
+    return Table(heads, rows, "Judge these first: how far each moves its query's difference, and how likely that is")
+
+
 def _lost_most(finding: Finding) -> Fold:
     rows: list[Cells] = [
         [moved.query, *(f"{value:.4f}" for value in (moved.before, moved.after)), f"{moved.change:+.4f}"]
         for moved in finding.worst
     ]
-    return Fold(
-        f"Queries that lost most: {finding.title}",
-        [Table([*Head.names("query"), *Head.numbers("before", "after", "change")], rows)],
-    )
+    heads = [*Head.names("query"), *Head.numbers("before", "after", "change")]
+    if any(moved.cause for moved in finding.worst):
+        heads += Head.texts("why", "documents")
+        rows = [[*row, moved.cause, _why(moved)] for row, moved in zip(rows, finding.worst, strict=True)]
+    return Fold(f"Queries that lost most: {finding.title}", [Table(heads, rows)])
+
+
+def _why(moved: Moved) -> str:
+    """The documents that a query lost by: relevant ones that fell, and unjudged ones that came in or rose."""
+    from goldrank.comparison.rank_changes import FALLS
+
+    fell = [one for one in moved.documents if one.grade >= 1 and one.cause in FALLS][:2]
+    said = [f"{ids.show(one.doc)} {one.before} to {one.after or 'none'}" for one in fell]
+    if moved.intruders and moved.cause == "intruder":
+        named = ", ".join(ids.show(one.doc) for one in moved.intruders[:2])
+        more = len(moved.intruders) - 2
+        said.append(f"unjudged above: {named}" + (f" and {more:,} more" if more > 0 else ""))
+    return "; ".join(said)
 
 
 # For build servers.
 
 
 def junit(verdict: Verdict) -> str:
-    """One test case per rule; one that is unclear passes and says so in its output."""
+    """One test case per rule; one that is unclear passes and says so, one that waits for judgements is skipped."""
     errors = str(int(bool(verdict.error)))
+    waiting = sum(finding.status == "judge" for finding in verdict.findings)
     counts = {"tests": str(max(1, len(verdict.findings))), "failures": str(len(verdict.failed)), "errors": errors}
+    counts |= {"skipped": str(waiting)}
     suite = ElementTree.Element("testsuite", {"name": "goldrank gate", **counts})
     for finding in verdict.findings:
         case = ElementTree.SubElement(suite, "testcase", classname="goldrank.gate", name=log_line(finding.title, 500))
         if finding.failed:
             failure = ElementTree.SubElement(case, "failure", message=log_line(finding.words))
             failure.text = "\n".join(_moved(finding)) or log_line(finding.words)
+        elif finding.status == "judge":
+            skipped = ElementTree.SubElement(case, "skipped", message=log_line(finding.words))
+            lines = (f"judge '{log_line(one.doc, 60)}' for '{log_line(one.query, 60)}'" for one in finding.judge)
+            skipped.text = "\n".join(lines)
         else:
             ElementTree.SubElement(case, "system-out").text = log_line(f"{finding.status}: {finding.words}")
     if verdict.error:
@@ -116,6 +156,7 @@ def junit(verdict: Verdict) -> str:
 def _moved(finding: Finding) -> list[str]:
     return [
         f"{moved.change:+.4f}  {moved.before:.4f} -> {moved.after:.4f}  '{log_line(moved.query, 60)}'"
+        + (f"  {moved.cause}: {_why(moved)}" if moved.cause else "")
         for moved in finding.worst
     ]
 
@@ -130,6 +171,8 @@ def github(verdict: Verdict) -> str:
             level = "error" if finding.failed else "warning"
             lost = ", ".join(ids.show(moved.query) for moved in finding.worst[:3])
             text = f"{finding.words}\nLost most: {lost}" if lost else finding.words
+            judge = ", ".join(f"{ids.show(one.doc)} for {ids.show(one.query)}" for one in finding.judge[:3])
+            text += f"\nJudge first: {judge}" if judge else ""
             lines.append(_annotation(level, f"goldrank: {finding.title}", text))
     if not verdict.failed:
         lines.append(_annotation("notice", "goldrank gate", verdict.words))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -15,7 +15,7 @@ import markupsafe
 from goldrank import __version__
 from goldrank.data import table
 
-ASSETS = ("report.css", "report.js", "page.html.jinja", "comparison.html.jinja", "trend.html.jinja")
+ASSETS = ("report.css", "report.js", "trend.css", "page.html.jinja", "comparison.html.jinja", "trend.html.jinja")
 
 
 @lru_cache(maxsize=1)
@@ -35,9 +35,15 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def render(template: str, title: str, values: Mapping[str, Any], scripted: bool = True) -> str:
-    """A whole page from a template that extends page.html.jinja; `scripted` for tables that sort and filter."""
-    style, script = assets()["report.css"], assets()["report.js"] if scripted else ""
+def render(
+    template: str, title: str, values: Mapping[str, Any], scripted: bool = True, styles: Sequence[str] = ()
+) -> str:
+    """A whole page from a template that extends page.html.jinja; `scripted` for tables that sort and filter.
+
+    `styles` are assets that come after the style of all pages.
+    """
+    style = "".join(assets()[name] for name in ("report.css", *styles))
+    script = assets()["report.js"] if scripted else ""
     head = {
         "title": title,
         "version": __version__,

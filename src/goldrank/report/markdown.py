@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from goldrank import ids
 from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table
 
-SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔"}
+SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔", "judge": "❔"}
 
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]|:(?=\w+:|:)")
 _LINE_START = re.compile(r"^(?=[-=+#>])|^(\d+)(?=[.)](?:\s|$))")

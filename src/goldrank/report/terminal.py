@@ -20,7 +20,7 @@ _COLOURS = {
     "dim": ["same", "remark", "dim"],
     "green": ["better", "pass", "rise"],
     "red": ["worse", "fall"],
-    "yellow": ["unclear", "warning", "flag"],
+    "yellow": ["unclear", "judge", "warning", "flag"],
 }
 STYLES = {style: colour for colour, styles in _COLOURS.items() for style in styles}
 MOST_ROWS = 200

@@ -1,4 +1,4 @@
-"""A history as Parquet or JSON, for other programs."""
+"""A history as Parquet, CSV or JSON, for other programs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 from goldrank.comparison.tabular import attributes, with_utf8
 from goldrank.data.scores import Scores, utf8, write_json
+from goldrank.data.table import Cell, Cells, Head, Table
 from goldrank.errors import HistoryError, OptionError
 from goldrank.forking import check_polars
 from goldrank.history import History, Record
+from goldrank.report import separated
 from goldrank.writing import write_whole
 
 _ABOUT = (
@@ -23,8 +25,8 @@ def export(
 ) -> tuple[int, list[HistoryError]]:
     """Write the sound records by the file's ending; how many they were, and what is wrong with the others."""
     ending = Path(path).suffix.lower()
-    if ending not in (".parquet", ".json"):
-        raise OptionError(f"{path!r} ends in neither .parquet nor .json", hint="The ending says what is written.")
+    if ending not in _WRITERS:
+        raise OptionError(f"{path!r} ends in none of {', '.join(_WRITERS)}", hint="The ending says what is written.")
     records, damaged = history.sound_records(label=label)
     written = []
     for record in records:
@@ -32,7 +34,7 @@ def export(
             written.append((record, history.scores(record) if by_query else None))
         except HistoryError as error:
             damaged.append(error)
-    (_write_parquet if ending == ".parquet" else _write_json)(Path(path), written)
+    _WRITERS[ending](Path(path), written)
     return len(written), damaged
 
 
@@ -42,6 +44,29 @@ def _write_json(path: Path, records: list[tuple[Record, Scores | None]]) -> None
         row = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "summaries": dict(record.summaries)}
         rows.append(row if scores is None else {**row, "scores": scores.to_dict()})
     write_json(path, {"format": "goldrank-history", "version": 1, "records": rows})
+
+
+def _write_csv(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
+    """One line per record and measure, or per record, measure and query, as in Parquet."""
+    about = _ABOUT.split()
+    heads = [*Head.texts(*about, "measure"), *Head.numbers("summary")]
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        for i, (record, scores) in enumerate(records):
+            known = attributes(record, _ABOUT) | {"time": record.time.isoformat(), "tags": "\n".join(record.tags)}
+            constants: list[Cell | str] = [
+                Cell(str(value), value) if isinstance(value, int) else str(value or "") for value in known.values()
+            ]
+            rows: list[Cells] = []
+            for measure, summary in record.summaries.items():
+                both = [*constants, measure, summary]
+                if scores is None:
+                    rows.append(both)
+                else:
+                    values = scores.columns[measure].values.tolist()
+                    rows += [[*both, query, value] for query, value in zip(scores.queries, values, strict=True)]
+            more = [] if scores is None else [*Head.texts("query"), *Head.numbers("value")]
+            text = separated.write(Table([*heads, *more], rows))
+            file.write(text if i == 0 else text.partition("\n")[2])
 
 
 def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
@@ -67,3 +92,6 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
     buffer = io.BytesIO()
     polars.concat(frames).write_parquet(buffer)
     write_whole(path, buffer.getvalue())
+
+
+_WRITERS = {".parquet": _write_parquet, ".csv": _write_csv, ".json": _write_json}

@@ -1,0 +1,73 @@
+"""`goldrank plan`: how many queries a difference needs."""
+
+from __future__ import annotations
+
+import click
+
+from goldrank.cli.options import choice_option, format_option, measures_option, policy_options, seed_option
+from goldrank.cli.output import echo, show
+from goldrank.cli.record import scores_of
+from goldrank.report import WIDTH
+from goldrank.report.plan import WRITERS, parts
+
+
+@click.command()
+@click.argument("inputs", metavar="[SCORES SCORES... | QRELS RUN RUN...]", nargs=-1)
+@measures_option
+@click.option("--difference", "differences", type=float, multiple=True, help="A difference to find; may be repeated.")
+@click.option("--queries", type=int, multiple=True, help="Say what so many queries find; may be repeated.")
+@click.option("--tolerance", metavar="5%|0.02", help="Say how sure a gate with this tolerance is.")
+@click.option("--power", type=float, default=0.8, show_default=True, help="The chance with which it shall be found.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="The chance of any false finding.")
+@click.option("--baseline", metavar="NAME", help="Compare every other system with this one only.")
+@click.option("--deviation", type=float, help="Without a pilot: the standard deviation of queries' differences.")
+@click.option("--tests", type=int, default=1, show_default=True, help="Without a pilot: measures times pairs.")
+@seed_option
+@choice_option("-o --output", WRITERS, "table", "How to show it.")
+@format_option
+@policy_options
+def command(
+    inputs: tuple[str, ...],
+    measures: tuple[str, ...],
+    differences: tuple[float, ...],
+    queries: tuple[int, ...],
+    tolerance: str | None,
+    power: float,
+    alpha: float,
+    baseline: str | None,
+    deviation: float | None,
+    tests: int,
+    seed: int,
+    output: str,
+    run_format: str | None,
+    **policies: object,
+) -> None:
+    """Say how many queries a difference needs, from a pilot, and how sure a gate with so many queries is.
+
+    The pilot is two or more runs on the queries that there are (or their scores, as `eval --save` wrote them): what
+    matters is how much the differences of queries vary. The first run is the gate's baseline.
+    """
+    from goldrank.comparison.planning import DIFFERENCES, plan
+
+    pilot = None
+    if inputs:
+        from goldrank.comparison import compare
+
+        scores = scores_of(inputs, measures, run_format, policies)
+        pilot = compare(scores, baseline=baseline, alpha=alpha, power=power, seed=seed)
+    elif deviation is None:
+        raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")
+    found = plan(
+        pilot,
+        difference=differences or DIFFERENCES,
+        queries=queries,
+        power=power,
+        tolerance=tolerance,
+        deviation=deviation,
+        tests=tests,
+        alpha=alpha,
+    )
+    if output == "table":
+        show(parts(found), WIDTH)
+    else:
+        echo(WRITERS[output](found))

@@ -1,0 +1,473 @@
+"""What unjudged documents could change between two systems: bounds of each query's difference, and what to judge.
+
+A document that nobody judged has one unknown grade, 0 or the query's highest, and it is the same in both rankings. So
+a document that both systems return moves both of them, and two systems that differ in judged documents alone cannot
+be told apart by judging more. Holes of a pair are unjudged documents within the measure's reach in either ranking.
+How a measure follows them is declared beside its kernel (`Declaration.holes`):
+
+- linear: the h holes that help one system most are the first h by effect, so that trying every h is exact;
+- first: no hole or one: a second relevant document changes nothing that helps;
+- any: all 2^h ways up to 12 holes; beyond, the bounds of each system by itself, which are then called "at most".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from goldrank.data.placements import Placements
+from goldrank.evaluation.pipeline import Placed
+from goldrank.measures import Measure
+from goldrank.measures.holes import (
+    BANDS,
+    copies,
+    fill,
+    find_holes,
+    hole_reach,
+    hole_rule,
+    judging_order,
+    relevant_shares,
+    top_grade,
+)
+
+ALL_WAYS_UP_TO = 12
+"""With at most so many holes in a query all ways to judge them are tried."""
+MOST_WAYS = 2**19
+"""So many ways are tried for a pair and measure, queries with few holes first; the others get bounds 'at most'."""
+AT_ONCE = 2**16
+MOST_DOCUMENTS = 2_000_000
+"""So many documents of a system are held by their ids."""
+MOST_FILLED = 20_000_000
+"""Bounds 'at most' that take more work than this are the ends of the measure's scale."""
+
+
+@dataclass(frozen=True)
+class ToJudge:
+    """An unjudged document, where the two systems have it, and what its judgement would do."""
+
+    query: str
+    doc: str
+    before: int | None
+    """Its rank in the first system; None if it is not within the measure's reach there."""
+    after: int | None
+    move: float
+    """How far the query's difference moves if it turns out relevant."""
+    chance: float
+    """How often documents that were judged at such ranks are relevant."""
+
+
+@dataclass(frozen=True)
+class System:
+    """What must be known of a system: where judged documents are, and the first documents by id."""
+
+    placements: Placements
+    heads: Sequence[Sequence[str]]
+    """The first documents of each query, best first."""
+    depth: int
+    """How many of them are known, if so many were returned."""
+
+
+@dataclass(frozen=True)
+class PairHoles:
+    """One measure of two systems under all judgements of what is unjudged; arrays have one entry per query.
+
+    Differences are the second system's value minus `factor` times the first one's, on the logarithm for geometric
+    means.
+    """
+
+    queries: tuple[str, ...]
+    observed: np.ndarray
+    """The difference with unjudged documents as not relevant."""
+    low: np.ndarray
+    high: np.ndarray
+    condensed: np.ndarray
+    """The difference if unjudged documents are taken out of both rankings."""
+    at_most: np.ndarray
+    """Whether the bounds may be wider than what judgements can do."""
+    query: np.ndarray
+    """The query of each hole; these arrays have one entry per hole."""
+    doc: tuple[str, ...]
+    before: np.ndarray
+    """Ranks in the first system, 0 where the document is not within reach."""
+    after: np.ndarray
+    moves: Callable[[], np.ndarray]
+    """How far each hole, judged relevant, moves the difference of its query; made when somebody asks."""
+    shares: np.ndarray
+    """By band of ranks, the share of relevant documents among the judged ones."""
+
+    @cached_property
+    def move(self) -> np.ndarray:
+        """How far each hole, judged relevant, moves the difference of its query."""
+        return self.moves()
+
+    @property
+    def any(self) -> bool:
+        """Whether there is any hole."""
+        return bool(len(self.query) or self.at_most.any())
+
+    def judge_first(self, weight: np.ndarray, limit: int) -> list[ToJudge]:
+        """What to judge first: by chance of being relevant, times move, times the weight of its query."""
+        best = _best_rank(self.before, self.after)
+        order = judging_order(self.shares, best, self.move * weight[self.query], self.query)
+        return [
+            ToJudge(
+                self.queries[self.query[i]],
+                self.doc[i],
+                int(self.before[i]) or None,
+                int(self.after[i]) or None,
+                float(self.move[i]),
+                float(self.shares[np.searchsorted(BANDS, best[i])]),
+            )
+            for i in order[:limit].tolist()
+        ]
+
+
+def _best_rank(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The better of two ranks, where 0 is none."""
+    best = np.where((before > 0) & (after > 0), np.minimum(before, after), np.maximum(before, after))
+    return np.asarray(best)
+
+
+def wanted_depth(measures: Sequence[Measure], placements: Sequence[Placements]) -> int:
+    """How many documents of each query must be known by their ids: as deep as measures reach, and memory allows."""
+    about = [measure for measure in measures if hole_rule(measure) is not None]
+    deepest = max((hole_reach(measure, p) for measure in about for p in placements), default=0)
+    deepest = min(deepest, max((int(p.retrieved.max(initial=0)) for p in placements), default=0))
+    return min(deepest, MOST_DOCUMENTS // max(1, len(placements[0]) if placements else 1))
+
+
+@dataclass(frozen=True)
+class _Holes:
+    """The holes of a pair, by query; ranks are 0 where a document is not within reach."""
+
+    query: np.ndarray
+    doc: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    count: np.ndarray
+    """Per query."""
+
+    @cached_property
+    def nth(self) -> np.ndarray:
+        """The number of each hole within its query, from 0."""
+        place: np.ndarray = np.arange(len(self.query)) - (np.cumsum(self.count) - self.count)[self.query]
+        return place
+
+
+@dataclass
+class HoleFinder:
+    """The holes of every pair of some systems with the same judgements."""
+
+    systems: Sequence[System]
+    _docs: list[str] = field(default_factory=list, init=False)
+    _codes: list[np.ndarray] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        numbers: dict[str, int] = {}
+        for system in self.systems:
+            width = max(map(len, system.heads), default=0)
+            codes = np.full((len(system.heads), width), -1, np.int64)
+            sizes = np.fromiter(map(len, system.heads), np.int64, len(system.heads))
+            flat = [numbers.setdefault(doc, len(numbers)) for row in system.heads for doc in row]
+            codes[np.arange(width) < sizes[:, None]] = flat
+            self._codes.append(codes)
+        self._docs = list(numbers)
+
+    def pair(self, measure: Measure, a: int, b: int, factor: float = 1.0) -> PairHoles | None:
+        """How far the differences of two systems could move; None for measures that are not about documents."""
+        rule = hole_rule(measure)
+        if rule is None:
+            return None
+        first, second = self.systems[a].placements, self.systems[b].placements
+        depth = max(hole_reach(measure, first), hole_reach(measure, second))
+        pair = _Pair(measure, first, second, factor, depth)
+        known = np.ones(len(first), bool)
+        for system in (self.systems[a], self.systems[b]):
+            known &= np.minimum(system.placements.retrieved, depth) <= system.depth
+        holes = self._union(a, b, depth, known)
+        observed = pair.difference(first, second)
+        low, high = observed.copy(), observed.copy()
+        at_most = ~known & pair.has_holes
+        if rule == "any":
+            at_most |= pair.all_ways(holes, low, high)
+            moves = partial(pair.single_moves, holes, observed)
+        else:
+            bound = pair.linear if rule == "linear" else pair.first_only
+            moves = partial(np.asarray, bound(holes, low, high))
+        if at_most.any():
+            pair.each_alone(np.flatnonzero(at_most), low, high)
+        return PairHoles(
+            queries=first.queries,
+            observed=observed,
+            low=low,
+            high=high,
+            condensed=pair.difference(first.condensed, second.condensed),
+            at_most=at_most,
+            query=holes.query,
+            doc=tuple(self._docs[code] for code in holes.doc.tolist()),
+            before=holes.before,
+            after=holes.after,
+            moves=moves,
+            shares=relevant_shares(measure, (first, second)),
+        )
+
+    def _union(self, a: int, b: int, depth: int, known: np.ndarray) -> _Holes:
+        """The unjudged documents of both, each once, with its ranks; of queries whose documents are known."""
+        keys, ranks = [], []
+        for i in (a, b):
+            query, rank = find_holes(self.systems[i].placements, depth)
+            query, rank = query[known[query]], rank[known[query]]
+            keys.append(query * max(1, len(self._docs)) + self._codes[i][query, rank - 1])
+            ranks.append(rank)
+        every, place = np.unique(np.concatenate(keys), return_inverse=True)
+        columns = []
+        for rank, at in zip(ranks, np.split(place, [len(keys[0])]), strict=True):
+            column = np.zeros(len(every), np.int64)
+            column[at[::-1]] = rank[::-1]  # of a document that is repeated the first place counts
+            columns.append(column)
+        query, doc = np.divmod(every, max(1, len(self._docs)))
+        before, after = columns
+        return _Holes(query, doc, before, after, np.bincount(query, minlength=len(known)))
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A measure of two systems, whose holes are filled in several ways."""
+
+    measure: Measure
+    first: Placements
+    second: Placements
+    factor: float
+    depth: int
+
+    @cached_property
+    def grade(self) -> np.ndarray:
+        """What a hole is filled with."""
+        return top_grade(self.measure, self.first)
+
+    def values(self, p: Placements) -> np.ndarray:
+        """The measure, on the logarithm if its means are geometric."""
+        found = self.measure(p)
+        if self.measure.declaration.average != "geometric":
+            return found
+        with np.errstate(divide="ignore"):
+            logarithms: np.ndarray = np.log(found)
+        return logarithms
+
+    def difference(self, first: Placements, second: Placements) -> np.ndarray:
+        """What is compared, per query."""
+        apart: np.ndarray = self.values(second) - self.factor * self.values(first)
+        return apart
+
+    @property
+    def has_holes(self) -> np.ndarray:
+        """Which queries have any, known by id or not."""
+        some = np.zeros(len(self.first), bool)
+        for p in (self.first, self.second):
+            some[find_holes(p, self.depth)[0]] = True
+        return some
+
+    # Measures of which more is known.
+
+    def _alone(self, p: Placements, query: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        """The value of a ranking in which nothing but one hole is relevant, for holes of so many queries and ranks.
+
+        What a rank is worth does not depend on the query, so that one made-up query per rank and grade tells it.
+        """
+        grades, which = np.unique(self.grade, return_inverse=True)
+        deepest = int(rank.max(initial=1))
+        places = np.tile(np.arange(1, deepest + 1), len(grades))
+        size = len(places)
+        made_up = Placements(
+            queries=("",) * size,
+            retrieved=np.full(size, deepest),
+            answered=np.ones(size, bool),
+            judged_start=np.arange(size + 1),
+            judged=np.repeat(grades, deepest),
+            query=np.arange(size),
+            rank=places,
+            grade=np.repeat(grades, deepest),
+            tie_first=places,
+            tie_last=places,
+        )
+        worth = self.measure(made_up).reshape(len(grades), deepest)
+        on_top = self._on_top(p, np.arange(len(p)), 0)
+        best = worth[which[query], 0]
+        share = np.divide(worth[which[query], rank - 1], best, out=np.zeros(len(query)), where=best != 0)
+        return np.where(rank > 0, on_top[query] * share, 0.0)
+
+    def _on_top(self, p: Placements, queries: np.ndarray, beyond: int) -> np.ndarray:
+        """The value of some queries if one hole, the first document, is relevant alone, and so many were not found."""
+        emptied = copies(p, queries, emptied=True)
+        every = np.arange(len(queries))
+        return self.measure(fill(emptied, every, np.ones(len(every), np.int64), self.grade[queries], beyond))
+
+    def _with_one_more(self, p: Placements) -> np.ndarray:
+        """The values if there were one more relevant document, which is not within reach."""
+        none = np.zeros(0, np.int64)
+        return self.measure(fill(p, none, none, self.grade, 1))
+
+    def linear(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Exact bounds where each document adds its worth, over something that depends on how many there are.
+
+        The bounds are widened in place; returns how far each hole moves the difference.
+        """
+        effect = self._alone(self.second, holes.query, holes.after)
+        effect -= self.factor * self._alone(self.first, holes.query, holes.before)
+        one_more = self._with_one_more(self.second) - self.factor * self._with_one_more(self.first)
+        move: np.ndarray = (one_more - low)[holes.query] + effect
+        shrunk = self._shrunk(holes)
+        start = np.cumsum(holes.count) - holes.count
+        for ends, sign, better in ((low, 1.0, np.minimum), (high, -1.0, np.maximum)):
+            running = np.cumsum(effect[np.lexsort((sign * effect, holes.query))])
+            before = np.concatenate(([0.0], running))[start[holes.query]]
+            better.at(ends, holes.query, shrunk * (one_more[holes.query] + running - before))
+        return move
+
+    def _shrunk(self, holes: _Holes) -> np.ndarray:
+        """For the nth hole of each query, what a document is worth with n relevant holes, as a share of that with one.
+
+        That depends on what was judged alone, so that queries judged alike are looked at once.
+        """
+        p, most = self.first, int(holes.count.max(initial=0))
+        if most < 2:
+            return np.ones(len(holes.query))
+        alike: dict[bytes, int] = {}
+        bounds = zip(p.judged_start[:-1].tolist(), p.judged_start[1:].tolist(), strict=True)
+        kind = np.array([alike.setdefault(p.judged[low:high].tobytes(), len(alike)) for low, high in bounds])
+        example = np.unique(kind, return_index=True)[1]
+        count = np.zeros(len(alike), np.int64)
+        np.maximum.at(count, kind, holes.count)
+        table = np.ones((len(alike), most))
+        whole = replace(p, retrieved=np.full(len(p), self.depth))
+        single = self._on_top(whole, example, 0)
+        for nth in range(1, most):
+            some = np.flatnonzero(count > nth)
+            value = self._on_top(whole, example[some], nth)
+            table[some, nth] = np.divide(value, single[some], out=np.zeros(len(some)), where=single[some] != 0)
+        return np.asarray(table[kind[holes.query], holes.nth])
+
+    def first_only(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Exact bounds where nothing but the first relevant document counts; as `linear` otherwise."""
+        filled = [
+            np.maximum(self.measure(p)[holes.query], self._alone(p, holes.query, rank))
+            for p, rank in ((self.first, holes.before), (self.second, holes.after))
+        ]
+        apart = filled[1] - self.factor * filled[0]
+        move: np.ndarray = apart - low[holes.query]
+        np.minimum.at(low, holes.query, apart)
+        np.maximum.at(high, holes.query, apart)
+        return move
+
+    # Any other.
+
+    def all_ways(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Bounds by all ways to fill the holes, in place; returns which queries have too many for that."""
+        left = self._most_ways
+        too_many = holes.count > ALL_WAYS_UP_TO
+        start = np.cumsum(holes.count) - holes.count
+        for size in np.unique(holes.count[(holes.count > 0) & ~too_many]).tolist():
+            queries = np.flatnonzero(holes.count == size)
+            left -= len(queries) << size
+            if left < 0:
+                too_many[queries] = True
+                continue
+            ways = (np.arange(2**size)[:, None] >> np.arange(size) & 1).astype(bool)
+            step = max(1, AT_ONCE // len(ways))
+            for begin in range(0, len(queries), step):
+                some = queries[begin : begin + step]
+                made, hole = np.nonzero(np.tile(ways, (len(some), 1)))
+                rows = start[some[made // len(ways)]] + hole
+                apart = self._filled(holes, np.repeat(some, len(ways)), made, rows).reshape(len(some), len(ways))
+                low[some] = np.minimum(low[some], apart.min(axis=1))
+                high[some] = np.maximum(high[some], apart.max(axis=1))
+        return too_many
+
+    @property
+    def _most_ways(self) -> int:
+        return MOST_WAYS // (16 if self.measure.declaration.per_query else 1)
+
+    def single_moves(self, holes: _Holes, observed: np.ndarray) -> np.ndarray:
+        """How far each hole moves the difference; 0 for the lowest ranks where there are too many holes to try."""
+        move = np.zeros(len(holes.query))
+        tried = np.argsort(_best_rank(holes.before, holes.after), kind="stable")[: self._most_ways // 4]
+        for begin in range(0, len(tried), AT_ONCE):
+            rows = np.sort(tried[begin : begin + AT_ONCE])
+            apart = self._filled(holes, holes.query[rows], np.arange(len(rows)), rows)
+            move[rows] = apart - observed[holes.query[rows]]
+        return move
+
+    def _filled(self, holes: _Holes, owner: np.ndarray, made: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The difference of copies of queries, one for each `owner`, of which some holes (`rows`) are filled."""
+        values = []
+        for p, ranks in ((self.first, holes.before), (self.second, holes.after)):
+            rank = ranks[rows]
+            inside = rank > 0
+            beyond = np.bincount(made[~inside], minlength=len(owner))
+            values.append(self.values(fill(copies(p, owner), made[inside], rank[inside], self.grade[owner], beyond)))
+        apart: np.ndarray = values[1] - self.factor * values[0]
+        return apart
+
+    def each_alone(self, queries: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        """Bounds from those of each system by itself, as if a document could have a grade in each ranking."""
+        counts = [np.bincount(find_holes(p, self.depth)[0], minlength=len(low)) for p in (self.first, self.second)]
+        ends = [self._reached(p, queries, other) for p, other in ((self.first, counts[1]), (self.second, counts[0]))]
+        (low_a, high_a), (low_b, high_b) = ends
+        scaled = sorted((self.factor * low_a, self.factor * high_a), key=lambda end: float(end.sum()))
+        low[queries] = np.minimum(low[queries], low_b - scaled[1])
+        high[queries] = np.maximum(high[queries], high_b - scaled[0])
+
+    def _reached(self, p: Placements, queries: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least and greatest value of some queries, with up to so many relevant documents found by others."""
+        declared = self.measure.declaration
+        part, grade, others = copies(p, queries), self.grade[queries], others[queries]
+        query, rank = find_holes(part, self.depth)
+        count = np.bincount(query, minlength=len(queries))
+        most = int(count.max(initial=0))
+        if not declared.monotone or self.measure.option("judged_only") or most * len(query) > MOST_FILLED:
+            scale = np.array([declared.low, declared.high])
+            scale = np.log(scale) if declared.average == "geometric" else scale
+            return np.full(len(queries), scale[0]), np.full(len(queries), scale[1])
+        from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]
+        from_bottom = count[query] - 1 - from_top
+        low = high = self.values(part)
+        for filled in range(most + 1):
+            for order in (from_top, from_bottom):
+                some = order < filled
+                for beyond in (0, others):
+                    value = self.values(fill(part, query[some], rank[some], grade, beyond))
+                    low, high = np.minimum(low, value), np.maximum(high, value)
+        return low, high
+
+
+# What it means for a verdict.
+
+HOLES = {
+    "none": "every document within reach is judged",
+    "closed": "judging more documents cannot change it",
+    "extreme": "only extreme judgements of unjudged documents could change it",
+    "open": "unjudged documents could decide this",
+}
+"""What unjudged documents mean for a verdict; 'open' is none that stands."""
+
+
+def standing(observed: object, condensed: object, worst: object, best: object) -> str:
+    """One of `HOLES`, from the verdicts on four sets of differences.
+
+    Those are: unjudged documents are not relevant; they are taken out of the rankings; and each query is as bad, or as
+    good, for the second system as judgements could make it.
+    """
+    if condensed != observed:
+        return "open"
+    return "closed" if worst == observed == best else "extreme"
+
+
+def finder_of(placed: Sequence[Placed], measures: Sequence[Measure], depth: int | None = None) -> HoleFinder:
+    """The holes of placed runs with the same judgements; reads the first documents of each run by their ids."""
+    tables = [one.placements if depth is None else one.placements.cut(depth) for one in placed]
+    known = wanted_depth(measures, tables)
+    systems = [System(table, one.top_documents(known), known) for one, table in zip(placed, tables, strict=True)]
+    return HoleFinder(systems)

@@ -1,0 +1,217 @@
+"""Which of two rankings do users click, when their results are mixed into one list?
+
+Credit goes by impression and lies between -1/2 and 1/2; more is better for B:
+
+- **team draft** (Radlinski, Kurup, Joachims 2008): the sign of clicks on B's picks less clicks on A's, halved;
+- **probabilistic** (Hofmann, Whiteson, de Rijke 2011): rankings are softmax distributions, a document's chance being
+  1 / rank^3. A click gives B the share P_B / (P_A + P_B) that its distribution had in drawing the document, after what
+  stands above was taken out; d is the mean over clicks of 2 x share - 1, halved.
+
+The rest is that of every comparison: flips of signs and intervals over what is drawn together, here the user.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.comparison.flips import flip, raw_p, unit_sums
+from goldrank.comparison.intervals import FEWEST_CLUSTERS, Interval, caveats, difference_interval, differing
+from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.data.scores import SLACK
+from goldrank.errors import InputError, OptionError, one_of
+from goldrank.io.impressions import Impression, read_impressions
+from goldrank.notes import Note
+from goldrank.types import Path
+
+METHODS = {
+    "team-draft": "each shown document is the pick of one of the rankings",
+    "probabilistic": "shown documents were drawn from both rankings, by 1 / rank^3",
+}
+UNITS = ("user", "query", "impression")
+REACH = 0.5
+STEEPNESS = 3
+
+
+@dataclass(frozen=True)
+class Preference(Tabular):
+    """What clicks say about B against A."""
+
+    drawn_by = "interleaving"
+
+    method: str
+    a: str
+    b: str
+    impressions: int
+    """With a click; those without say nothing."""
+    wins: int
+    """Impressions that B won."""
+    losses: int
+    ties: int
+    unit: str
+    """What is drawn together: 'user', 'query' or 'impression'."""
+    units: int
+    share: float
+    """B's: 1/2 if users see no difference."""
+    interval: Interval
+    p: float
+    how: str
+    """How p was computed."""
+    alpha: float
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """'better' or 'worse' for B, or 'unclear'."""
+        if self.p > self.alpha or (self.unit != "impression" and self.units < FEWEST_CLUSTERS):
+            return "unclear"
+        return "better" if self.share > 0.5 else "worse"
+
+    @property
+    def words(self) -> str:
+        """The result as a sentence."""
+        level = f"{1 - self.alpha:.0%} interval {self.interval.low:.1%} to {self.interval.high:.1%}"
+        said = {"better": f"Users prefer {self.b} to {self.a}", "worse": f"Users prefer {self.a} to {self.b}"}
+        return (
+            f"{said.get(self.verdict, f'No clear preference between {self.b} and {self.a}')}: {self.b} gets "
+            f"{self.share:.1%} of the credit ({level}), wins {self.wins:,} and loses {self.losses:,} of "
+            f"{self.impressions:,} impressions with a click"
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row."""
+        names = "method a b impressions wins losses ties unit units share p alpha verdict"
+        return [{**attributes(self, names), "low": self.interval.low, "high": self.interval.high}]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.rows()[0], "p_by": self.how, "notes": [note.to_dict() for note in self.notes]}
+
+
+def analyse_interleaving(
+    log: Path | Iterable[Mapping[str, Any]],
+    method: str | None = None,
+    *,
+    names: Sequence[str] = ("A", "B"),
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> Preference:
+    """Which ranking users prefer, from a log of interleaved lists and clicks (see `goldrank.io.impressions`).
+
+    `method` is 'team-draft' or 'probabilistic'; without one, impressions with `team` are team draft's.
+
+    >>> log = [{"user": f"u{i}", "shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]} for i in range(10)]
+    >>> found = analyse_interleaving(log)
+    >>> found.verdict, found.share, found.p
+    ('better', 1.0, 0.001953125)
+    """
+    if method is not None:
+        one_of(method, METHODS, "method")
+    if not 0 < alpha < 1:
+        raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 1")
+    if len(names) != 2:
+        raise OptionError(f"names is {names!r}; it must be two names")
+    impressions, noticed = read_impressions(log)
+    if not impressions:
+        raise InputError("the log is empty", hint="A line for each list that was shown.")
+    if method is None:
+        method = "team-draft" if impressions[0].team is not None else "probabilistic"
+    clicked = [impression for impression in impressions if impression.clicks]
+    credit = np.array([_CREDIT[method](impression) for impression in clicked])
+    if not clicked:
+        raise InputError(f"none of {len(impressions):,} impressions has a click", hint="There is nothing to compare.")
+    unit, units = _units(clicked)
+    found = flip(unit_sums(credit[None], units), seed=seed)
+    p = raw_p(found, 0)
+    each = None if unit == "impression" or len(set(units.tolist())) == len(units) else units
+    interval = difference_interval(credit, level=1 - alpha, reach=REACH, units=each)
+    mean = float(credit.mean())
+    return Preference(
+        method=method,
+        a=str(names[0]),
+        b=str(names[1]),
+        impressions=len(clicked),
+        wins=int((credit > SLACK).sum()),
+        losses=int((credit < -SLACK).sum()),
+        ties=int((np.abs(credit) <= SLACK).sum()),
+        unit=unit,
+        units=int(units.max()) + 1,
+        share=0.5 + mean,
+        interval=Interval(0.5 + interval.low, 0.5 + interval.high),
+        p=p.value,
+        how=p.how,
+        alpha=alpha,
+        notes=(*noticed, *_notes(impressions, clicked, unit), *_caveats(credit, units, unit, interval, alpha)),
+    )
+
+
+def team_draft_credit(impression: Impression) -> float:
+    """The sign of B's clicks less A's, halved."""
+    if impression.team is None:
+        raise InputError("team draft needs the field 'team'", where=impression.where, hint="Whose pick each was.")
+    clicked = [impression.team[at] for at in impression.clicks]
+    return math.copysign(0.5, lead) if (lead := clicked.count("b") - clicked.count("a")) else 0.0
+
+
+def probabilistic_credit(impression: Impression) -> float:
+    """The mean over clicks of twice B's share less 1, halved."""
+    if impression.a is None or impression.b is None:
+        raise InputError(
+            "probabilistic interleaving needs the fields 'a' and 'b'",
+            where=impression.where,
+            hint="The two rankings that the list was drawn from.",
+        )
+    chances = [{doc: rank**-STEEPNESS for rank, doc in enumerate(of, 1)} for of in (impression.a, impression.b)]
+    left = [math.fsum(of.values()) for of in chances]
+    leads = []
+    clicks = set(impression.clicks)
+    for at, doc in enumerate(impression.shown):
+        of_a, of_b = (
+            of[doc] / max(rest, of[doc]) if doc in of else 0.0 for of, rest in zip(chances, left, strict=True)
+        )
+        if not of_a and not of_b:
+            raise InputError(f"'{ids.show(doc)}' was shown but is in neither ranking", where=impression.where)
+        if at in clicks:
+            leads.append(2 * of_b / (of_a + of_b) - 1)
+        left = [rest - of.pop(doc, 0.0) for of, rest in zip(chances, left, strict=True)]
+    return math.fsum(leads) / len(leads) / 2
+
+
+_CREDIT: dict[str, Callable[[Impression], float]] = {
+    "team-draft": team_draft_credit,
+    "probabilistic": probabilistic_credit,
+}
+
+
+def _units(impressions: Sequence[Impression]) -> tuple[str, np.ndarray]:
+    """What is drawn together, and the number of each impression's, in the order of the ids."""
+    for unit in UNITS[:2]:
+        named = [getattr(impression, unit) for impression in impressions]
+        if None not in named:
+            number = {name: i for i, name in enumerate(sorted(set(named)))}
+            return unit, np.array([number[name] for name in named])
+    return "impression", np.arange(len(impressions))
+
+
+def _caveats(credit: np.ndarray, units: np.ndarray, unit: str, interval: Interval, alpha: float) -> list[Note]:
+    """How far the verdict can be trusted."""
+    changed, count = differing(credit, units), int(units.max()) + 1
+    codes = caveats(changed, count, alpha, clustered=unit != "impression")
+    plural = {"query": "queries"}.get(unit, f"{unit}s")
+    return [Note.of(code, units=count, unit=plural, differing=changed, end=interval.high) for code in codes]
+
+
+def _notes(all_of_them: Sequence[Impression], clicked: Sequence[Impression], unit: str) -> list[Note]:
+    notes = []
+    if silent := len(all_of_them) - len(clicked):
+        notes.append(Note.of("no-clicks", count=silent, impressions=len(all_of_them)))
+    if repeated := sum(impression.repeated for impression in all_of_them):
+        notes.append(Note.of("repeated-clicks", count=repeated))
+    known = sum(impression.user is not None for impression in clicked)
+    if unit != "user" and known:
+        notes.append(Note.of("partly-known-users", count=len(clicked) - known, impressions=len(clicked), unit=unit))
+    return notes

@@ -1,0 +1,190 @@
+"""How sure is the mean of one run? Intervals of its measures, on all queries and on slices of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank import io
+from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
+from goldrank.comparison.metadata import Attribute, QueryValues, lookup
+from goldrank.comparison.slices import AUTOMATIC, SMALL, Groups, group_queries, relevant_counts, word_counts
+from goldrank.comparison.statistics import Facts, facts_of
+from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.data.scores import Column, Scores
+from goldrank.errors import InputError, OptionError
+from goldrank.notes import Note
+from goldrank.types import QrelsLike
+
+
+@dataclass(frozen=True)
+class MeanInterval:
+    """One measure on all queries, or on those that have one value of an attribute."""
+
+    measure: str
+    attribute: str
+    """Empty for all queries."""
+    value: str
+    n: int
+    """Queries that count."""
+    mean: float
+    """The summary: for most measures the mean."""
+    interval: Interval
+    average: str
+    """How the summary was made."""
+
+    @property
+    def small(self) -> bool:
+        """Whether there are too few queries to conclude anything."""
+        return self.n < SMALL
+
+
+@dataclass(frozen=True)
+class RunIntervals(Tabular):
+    """The measures of one run with their intervals."""
+
+    drawn_by = "one_system"
+
+    run: str
+    level: float
+    of: tuple[MeanInterval, ...]
+    notes: tuple[Note, ...] = ()
+
+    def __getitem__(self, measure: str) -> Interval:
+        """The interval of a measure on all queries."""
+        found = next((part for part in self.of if part.measure == measure and not part.attribute), None)
+        if found is None:
+            raise InputError(f"there is no {measure}", hint=f"There are: {', '.join(self.measures)}.")
+        return found.interval
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, each once."""
+        return tuple(dict.fromkeys(part.measure for part in self.of))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes by which queries were sliced."""
+        return tuple(dict.fromkeys(part.attribute for part in self.of if part.attribute))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per measure, and per measure and slice."""
+        return [
+            {
+                "run": self.run,
+                **attributes(part, "attribute value measure"),
+                "queries": part.n,
+                "mean": part.mean,
+                "low": part.interval.low,
+                "high": part.interval.high,
+            }
+            for part in self.of
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        notes = [note.to_dict() for note in self.notes]
+        return {"run": self.run, "level": self.level, "intervals": self.rows(), "notes": notes}
+
+
+def score_intervals(
+    scores: Scores,
+    *,
+    level: float = 0.95,
+    slice_by: Mapping[str, Attribute] | None = None,
+    queries: QueryValues | None = None,
+    qrels: QrelsLike | None = None,
+) -> RunIntervals:
+    """The measures of one run with intervals, on all queries and on slices of them.
+
+    `slice_by` names attributes of queries as `compare` takes them; of the automatic ones 'length' needs the texts of
+    the `queries`, 'relevant' the `qrels`, and 'judged' the measure Judged@10. Intervals are Student's, with a
+    pseudo-query at each bound of the measure.
+
+    >>> scores = evaluate({f"q{i}": {"a": 1} for i in range(30)}, {f"q{i}": ["a"] for i in range(30)}, "P@1")
+    >>> found = score_intervals(scores)["P@1"]
+    >>> round(found.low, 3), found.high
+    (0.905, 1.0)
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"level is {level!r}; it must be between 0 and 1")
+    notes: list[Note] = []
+    groups: dict[str, Groups] = {}
+    for name, given in (slice_by or {}).items():
+        parts = group_queries(str(name), attribute_values(scores, str(name), given, queries, qrels), notes)
+        if parts is not None:
+            groups[str(name)] = parts
+    found: list[MeanInterval] = []
+    for column in scores.columns.values():
+        everywhere = np.ones(len(scores.queries), bool)
+        found.append(interval_of(column, everywhere, level))
+        found += [
+            interval_of(column, which, level, attribute, value)
+            for attribute, masks in groups.items()
+            for value, which in masks.items()
+        ]
+        notes += _remarks(column)
+    return RunIntervals(scores.run, level, tuple(found), tuple(notes))
+
+
+def interval_of(
+    column: Column, which: np.ndarray, level: float = 0.95, attribute: str = "", value: str = ""
+) -> MeanInterval:
+    """The interval of a column's summary over some of its queries, a mask."""
+    values = column.values[which]
+    counted = values if column.counts_nan else values[~np.isnan(values)]
+    interval, mean = UNKNOWN, math.nan
+    if len(counted) and column.average != "sum":
+        is_geometric = column.average == "geometric"
+        on, facts = _scaled(column, counted), _facts(column)
+        mean = float(on.mean())
+        if np.isfinite(on).all():
+            interval = mean_interval(on, level=level, low=facts.low, high=facts.high)
+        if is_geometric:
+            mean, interval = math.exp(mean), Interval(*(math.exp(end) for end in interval))
+    elif len(counted):
+        mean = float(counted.sum())
+    if which.all():
+        mean = column.summary
+    return MeanInterval(column.measure, attribute, value, len(counted), mean, interval, column.average)
+
+
+def _scaled(column: Column, values: np.ndarray) -> np.ndarray:
+    """Values as they are averaged: a geometric mean is a mean of logarithms."""
+    with np.errstate(divide="ignore"):
+        return np.log(values) if column.average == "geometric" else values
+
+
+def _facts(column: Column) -> Facts:
+    return facts_of(column, _scaled(column, column.values))
+
+
+def _remarks(column: Column) -> Iterator[Note]:
+    if column.average == "sum":
+        yield Note.of("sum-without-interval", measure=column.measure)
+    elif not _facts(column).is_bounded:
+        yield Note.of("unbounded-interval", measure=column.measure)
+
+
+def attribute_values(
+    scores: Scores, name: str, given: Attribute, texts: QueryValues | None = None, qrels: QrelsLike | None = None
+) -> Sequence[Any]:
+    """The attribute's value for each query, None where there is none."""
+    if given is not None:
+        return list(map(lookup(given, name), scores.queries))
+    if name == "length" and texts is not None:
+        return word_counts(lookup(texts, "queries"), scores.queries)
+    if name == "relevant" and qrels is not None:
+        return relevant_counts(io.as_qrels(qrels).text, scores.queries)
+    if name == "judged" and "Judged@10" in scores.columns:
+        return [None if math.isnan(share) else share for share in scores.columns["Judged@10"].values.tolist()]
+    needs = {"length": "the queries' texts", "relevant": "the qrels", "judged": "Judged@10 among the measures"}
+    if name in needs:
+        raise InputError(f"slices by {name} need {needs[name]}")
+    raise InputError(
+        f"no values were given for slices by {name!r}",
+        hint=f"Give a dict or a function of the query id; automatic are: {', '.join(AUTOMATIC)}.",
+    )

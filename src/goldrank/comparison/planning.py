@@ -1,0 +1,303 @@
+"""How many queries does it take? For a difference that must be found, and for a gate that must hold.
+
+Everything is after the correction for the family, from a pilot: a comparison of two or more systems on some queries,
+whose differences vary as those of the real one will. The family's critical value comes from the pilot's flips of signs;
+without a pilot from Bonferroni's bound. Power is that of the t test, which the flips follow closely.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank.comparison.flips import flip, max_t, t_of_u, u_of_t
+from goldrank.comparison.intervals import estimate
+from goldrank.comparison.power import detectable_effect, family_alpha, queries_needed
+from goldrank.comparison.result import Comparison
+from goldrank.comparison.statistics import facts_of
+from goldrank.comparison.tabular import Tabular, attributes
+from goldrank.errors import InputError, OptionError, whole_number
+
+DIFFERENCES = (0.01, 0.02, 0.05)
+"""Which are planned for if none is named."""
+DROPS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+"""True drops for which a gate's outcomes are told, in tolerances."""
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many queries find a difference with the wanted chance."""
+
+    difference: float
+    queries: int | None
+    """None if not even ten million would."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What so many queries find."""
+
+    queries: int
+    detectable: float
+    """The smallest difference that is found with the wanted chance."""
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """One measure of one pair."""
+
+    measure: str
+    a: str
+    b: str
+    deviation: float
+    """The standard deviation of the queries' differences in the pilot."""
+    critical: float
+    """The family's critical value of u."""
+    needed: tuple[Needed, ...]
+    found: tuple[Found, ...]
+
+
+@dataclass(frozen=True)
+class GateOutcome:
+    """What a rule says if the truth is a drop of this size: chances that add up to 1."""
+
+    measure: str
+    queries: int
+    drop: float
+    """In the unit of the tolerance: a share of the baseline's mean, or absolute."""
+    fails: float
+    shown: float
+    """Passes, and shows that the drop is within the tolerance."""
+
+    @property
+    def unclear(self) -> float:
+        """Neither is shown."""
+        return max(0.0, 1 - self.fails - self.shown)
+
+
+@dataclass(frozen=True)
+class Plan(Tabular):
+    """How many queries differences need, and how sure a gate is."""
+
+    drawn_by = "plan"
+
+    alpha: float
+    power: float
+    tests: int
+    """Rows that are corrected together."""
+    pilot: int | None
+    """Queries of the pilot; None without one."""
+    planned: tuple[PlannedRow, ...]
+    gate: tuple[GateOutcome, ...] = ()
+    tolerance: float | None = None
+    is_relative: bool = False
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per measure, pair and difference, or number of queries."""
+        return [
+            {
+                **attributes(row, "measure a b deviation"),
+                "difference": difference,
+                "queries": queries,
+                "power": self.power,
+                "given": given,
+            }
+            for row in self.planned
+            for difference, queries, given in [
+                *((part.difference, part.queries, "difference") for part in row.needed),
+                *((part.detectable, part.queries, "queries") for part in row.found),
+            ]
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        gate = [{**attributes(one, "measure queries drop fails shown unclear")} for one in self.gate]
+        about = attributes(self, "alpha power tests pilot tolerance is_relative")
+        return {**about, "rows": self.rows(), "gate": gate}
+
+
+def plan(
+    pilot: Comparison | None = None,
+    *,
+    difference: float | Sequence[float] = DIFFERENCES,
+    queries: int | Sequence[int] = (),
+    power: float | None = None,
+    tolerance: str | float | None = None,
+    deviation: float | None = None,
+    tests: int = 1,
+    alpha: float = 0.05,
+) -> Plan:
+    """How many queries a difference needs, what so many `queries` find, and how sure a gate is.
+
+    `pilot` is what `compare` returned; its settings and its family of tests are those of the plan. Without one, give
+    the standard `deviation` of differences and the number of `tests` that will be corrected together. `power` is the
+    chance with which a difference shall be found: the pilot's, or 0.8. With a `tolerance` ('5%' of the baseline's
+    mean, or an absolute number) the plan has what a gate says of the second system for true drops of several sizes.
+
+    >>> plan(deviation=0.25, difference=0.05).planned[0].needed[0].queries
+    199
+    """
+    differences = _numbers(difference, "difference")
+    sizes = [whole_number(n, "queries", 2) for n in ([queries] if isinstance(queries, int) else queries)]
+    wanted = power if power is not None else pilot.settings.power if pilot is not None else 0.8
+    if not 0 < wanted < 1:
+        raise OptionError(f"power is {wanted!r}; it must be between 0 and 1", hint="0.8 is usual.")
+    limit, is_relative = (None, False) if tolerance is None else read_tolerance(tolerance)
+    if pilot is None:
+        if deviation is None or not deviation > 0:
+            raise InputError(
+                "there is no pilot, and no standard deviation of differences",
+                hint="Either plan(compare(...)), or plan(deviation=0.25, tests=6).",
+            )
+        if limit is not None:
+            raise InputError("a gate is planned from a pilot", hint="plan(compare(...), tolerance='5%').")
+        if not 0 < alpha < 0.5:
+            raise OptionError(f"alpha is {alpha!r}; it must be between 0 and 0.5", hint="0.05 is usual.")
+        critical = _bonferroni(alpha, whole_number(tests, "tests", 1))
+        row = _planned("", "", "", deviation, critical, wanted, differences, sizes)
+        return Plan(alpha, wanted, tests, None, (row,))
+    if deviation is not None:
+        raise InputError("a pilot has its own deviations", hint="Leave deviation out.")
+    chosen = [pair for pair in pilot.pairs if pair.role != "diagnostic"]
+    if not chosen:
+        raise InputError("the pilot has diagnostics only", hint="Compare by a measure such as nDCG@10.")
+    rows = []
+    for pair in chosen:
+        values = dict(zip(pilot.runs, pilot.values[pair.measure], strict=True))
+        found = _varying(pilot, values[pair.b] - values[pair.a])
+        critical = _critical(pair.critical, found, pilot.settings.alpha, len(chosen))
+        rows.append(
+            _planned(pair.measure, pair.a, pair.b, found.spread, critical, wanted, differences, sizes or [found.n])
+        )
+    outcomes = () if limit is None else tuple(_outcomes(pilot, limit, is_relative, sizes or [len(pilot.queries)]))
+    alpha = pilot.settings.alpha
+    return Plan(alpha, wanted, len(chosen), len(pilot.queries), tuple(rows), outcomes, limit, is_relative)
+
+
+def read_tolerance(given: str | float) -> tuple[float, bool]:
+    """A tolerated drop as a number, and whether it is a share of the baseline's mean: '5%', '0.02' or 0.02."""
+    text = str(given).strip()
+    share = text.endswith("%")
+    try:
+        value = abs(float(text.removesuffix("%")))
+    except ValueError:
+        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02") from None
+    if not math.isfinite(value):
+        raise OptionError(f"tolerance is {given!r}; it must be like '5%' or 0.02")
+    return (value / 100, True) if share else (value, False)
+
+
+def _numbers(given: float | Sequence[float], what: str) -> list[float]:
+    found = [float(one) for one in ([given] if isinstance(given, int | float) else given)]
+    for one in found:
+        if not (math.isfinite(one) and one > 0):
+            raise OptionError(f"{what} is {one!r}; it must be greater than 0")
+    return found
+
+
+def _bonferroni(alpha: float, tests: int) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(1 - alpha / (2 * tests)))
+
+
+class _Varying(NamedTuple):
+    """How a row of numbers, one per query, varies."""
+
+    n: int
+    spread: float
+    """The standard deviation of a query; with clusters and weights, that of queries that vary the mean as much."""
+    freedom: float
+    is_plain: bool
+
+
+def _varying(pilot: Comparison, row: np.ndarray) -> _Varying:
+    counted = ~np.isnan(row)
+    n = int(counted.sum())
+    part = (None, None) if pilot.design is None else pilot.design.part(counted)
+    found = estimate(row[counted], *part)
+    return _Varying(n, math.sqrt(found.variance * n), found.freedom, pilot.design is None)
+
+
+def _critical(t: float, found: _Varying, alpha: float, tests: int) -> float:
+    """The family's critical value of u, from the quantile that its intervals have."""
+    if not math.isfinite(t):
+        return _bonferroni(alpha, tests)
+    if found.is_plain:
+        return u_of_t(t, found.n)
+    from scipy.special import ndtri, stdtr
+
+    return float(ndtri(stdtr(found.freedom, t)))
+
+
+def _planned(
+    measure: str,
+    a: str,
+    b: str,
+    spread: float,
+    critical: float,
+    wanted: float,
+    differences: Sequence[float],
+    sizes: Sequence[int],
+) -> PlannedRow:
+    needed = []
+    for difference in differences:
+        # Systems that differ on no query of the pilot say nothing of how they will.
+        queries = queries_needed(difference / spread, wanted, critical=critical) if spread > 0 else None
+        needed.append(Needed(difference, queries))
+    found = [
+        Found(n, detectable_effect(n, wanted, family_alpha(critical, n)) * spread if spread > 0 else math.nan)
+        for n in sizes
+    ]
+    return PlannedRow(measure, a, b, spread, critical, tuple(needed), tuple(found))
+
+
+def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequence[int]) -> list[GateOutcome]:
+    """For each measure of the second system against the first (the baseline): chances by true drop and queries."""
+    base = pilot.baseline or pilot.runs[0]
+    other = next(run for run in pilot.runs if run != base)
+    measures = [pair.measure for pair in pilot.pairs if {pair.a, pair.b} == {base, other} and pair.role != "diagnostic"]
+    left: dict[str, tuple[float, float, float]] = {}
+    columns = []
+    for measure in measures:
+        rows = dict(zip(pilot.runs, pilot.values[measure], strict=True))
+        column = next(scores for scores in pilot.scores if scores.run == base).columns[measure]
+        facts = facts_of(column, pilot.values[measure])
+        sign = 1 if facts.higher_is_better else -1
+        e = sign * (rows[other] - rows[base]) + limit * (rows[base] if is_relative else 1.0)
+        counted = ~np.isnan(e)
+        unit = float(rows[base][counted].mean()) if is_relative else 1.0
+        most = facts.reach if math.isfinite(facts.reach) else float(np.abs(e[counted]).max())
+        left[measure] = _varying(pilot, e).spread, unit, most
+        columns.append(np.where(counted, e - e[counted].mean(), 0.0))
+    every = np.array(columns)
+    if pilot.design is not None:
+        every = pilot.design.unit_columns(every)
+    alpha = pilot.settings.alpha
+    critical = max_t(flip(every, seed=pilot.settings.seed), tail="less", alpha=alpha).critical
+    drops = [limit * share for share in DROPS] if limit else [0.0, 0.01, 0.02, 0.05]
+    return [
+        GateOutcome(measure, n, drop, *_chances((limit - drop) * unit, spread, n, critical, alpha, reach))
+        for measure, (spread, unit, reach) in left.items()
+        for n in sizes
+        for drop in drops
+    ]
+
+
+def _chances(mean: float, spread: float, n: int, critical: float, alpha: float, reach: float) -> tuple[float, float]:
+    """The chances that a mean of e of this size fails, and that it is shown to be above 0."""
+    from scipy.special import nctdtr, stdtrit
+
+    if not spread > 0:
+        return math.nan, math.nan
+    limit = t_of_u(critical, n)
+    fails = float(nctdtr(n - 1, mean / spread * math.sqrt(n), -limit)) if math.isfinite(limit) else 0.0
+    # Two pseudo-queries are added, as far up and down as the measure reaches.
+    added = mean * n / (n + 2)
+    squares = (n - 1) * spread**2 + n * (mean - added) ** 2 + 2 * reach**2 + 2 * added**2
+    error = math.sqrt(squares / (n + 1) / (n + 2))
+    shown = 1 - float(nctdtr(n + 1, added / error, float(stdtrit(n + 1, 1 - alpha))))
+    return fails, shown

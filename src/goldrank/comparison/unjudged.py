@@ -1,0 +1,188 @@
+"""What unjudged documents mean for the verdicts of a comparison: which stand, which do not, and what to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from goldrank.comparison.design import Design
+from goldrank.comparison.flips import flip, max_t
+from goldrank.comparison.holes import HoleFinder, PairHoles, finder_of, standing
+from goldrank.comparison.pair import Pair, verdict_of
+from goldrank.comparison.settings import Settings
+from goldrank.comparison.statistics import Facts, Values, all_pairs, flipped_rows, with_secondaries
+from goldrank.data.placements import Placements
+from goldrank.data.scores import Scores
+from goldrank.evaluation.pipeline import Placed
+from goldrank.measures import Measure, parse
+from goldrank.measures.holes import find_holes, hole_reach, hole_rule
+from goldrank.notes import Note
+
+MOST_BOUNDED = 200_000
+"""With more rows times queries than this, no bounds are made: a verdict is then only held against condensed lists."""
+NAMED = 3
+
+CAVEATS = {"closed": "judging-cannot-change", "extreme": "only-extreme-judgements", "open": "unjudged-decide"}
+"""The codes of notes on what unjudged documents mean for a row."""
+
+
+def with_holes(
+    found: Sequence[Pair],
+    placed: Sequence[Placed],
+    values: Values,
+    facts: Sequence[Facts],
+    pairs: Sequence[tuple[str, str]],
+    queries: Sequence[str],
+    settings: Settings,
+    design: Design,
+) -> list[Pair]:
+    """The rows, each with what unjudged documents mean for it; a verdict that they could turn is withheld.
+
+    All systems were placed with the same judgements. `queries` are the columns of the values.
+    """
+    tables = [one.placements for one in placed]
+    measures = {about.name: parse(about.name) for about in facts if not about.diagnostic}
+    looked = {name: m for name, m in measures.items() if hole_rule(m) is not None and _has_holes(m, tables)}
+    if not looked:
+        return list(found)
+    position = {query: i for i, query in enumerate(tables[0].queries)}
+    at = np.array([position[query] for query in queries], np.int64)
+    condensed = {name: _condensed(looked[name], tables, at, matrix) if name in looked else matrix
+                 for name, matrix in values.by_measure.items()}  # fmt: skip
+    others = _decisions(found, Values(values.names, condensed, {}), facts, pairs, settings, design)
+    is_open = [pair.measure in looked and _decision(pair) != other for pair, other in zip(found, others, strict=True)]
+    rows = [i for i, pair in enumerate(found) if pair.measure in looked]
+    small = len(rows) * len(queries) <= MOST_BOUNDED and settings.correction == "max-t"
+    if not small and not any(is_open):
+        return list(found)
+    # Ids are read for the rows that need them: all if there are few, else those that could be turned.
+    chosen = rows if small else [i for i in rows if is_open[i]][:NAMED]
+    finder = finder_of(placed, [looked[found[i].measure] for i in chosen])
+    number = {name: i for i, name in enumerate(values.names)}
+    holes = {i: _pair_holes(finder, looked[found[i].measure], found[i], number) for i in chosen}
+    held = dict.fromkeys(chosen, "open")
+    if small:
+        ends = [_extremes(found, holes, at, values, end, settings, design) for end in ("low", "high")]
+        held = {i: standing(_decision(found[i]), others[i], ends[0][i], ends[1][i]) for i in chosen}
+    told = [
+        _told(pair, held.get(i, "open" if is_open[i] else ""), holes.get(i), at, design) for i, pair in enumerate(found)
+    ]
+    return with_secondaries(told) if settings.primary else told
+
+
+def _decisions(
+    found: Sequence[Pair],
+    values: Values,
+    facts: Sequence[Facts],
+    pairs: Sequence[tuple[str, str]],
+    settings: Settings,
+    design: Design,
+) -> list[str]:
+    """The verdicts on other values of the same rows; of the usual correction without all else that a row has."""
+    if settings.correction != "max-t" or settings.margin is not None:
+        return list(map(_decision, all_pairs(values, facts, pairs, settings, design)))
+    flipped = flipped_rows(values, facts, pairs, settings, design)
+    adjusted = np.ones(len(found))
+    for role in {pair.role for pair in found} - {"diagnostic"}:
+        family = [i for i, pair in enumerate(found) if pair.role == role]
+        # What no flip reaches is below alpha, however far.
+        adjusted[family] = max_t(flipped, family, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
+    verdicts = [
+        "diagnostic" if pair.role == "diagnostic" else _verdict(pair, float(u), p, settings)
+        for pair, u, p in zip(found, flipped.u, adjusted.tolist(), strict=True)
+    ]
+    if settings.primary is None:
+        return verdicts
+    first = {(pair.a, pair.b): verdict for pair, verdict in zip(found, verdicts, strict=True) if pair.role == "primary"}
+    return [
+        "unclear" if pair.role == "secondary" and first[pair.a, pair.b] != verdict else verdict
+        for pair, verdict in zip(found, verdicts, strict=True)
+    ]
+
+
+def _verdict(pair: Pair, u: float, adjusted: float, settings: Settings) -> str:
+    """The verdict on a row with another sum and p-value; 'unclear' where nothing differs."""
+    found = verdict_of(
+        u, adjusted, int(u != 0), alpha=settings.alpha, higher_is_better=pair.higher_is_better, withheld=pair.withheld
+    )
+    return "unclear" if found == "same" else found
+
+
+def placed_alike(systems: Sequence[Scores]) -> tuple[Placed, ...]:
+    """The placed runs of fresh scores, if all were placed with the same judgements and rules; else none."""
+    placed = tuple(system.placed for system in systems)
+    if any(one is None for one in placed):
+        return ()
+    first = placed[0]
+    for one in placed[1:]:
+        same = one.judgements is first.judgements or one.judgements.digest == first.judgements.digest
+        if not same or one.rules != first.rules:
+            return ()
+    return placed
+
+
+def _has_holes(measure: Measure, tables: Sequence[Placements]) -> bool:
+    return any(len(find_holes(p, hole_reach(measure, p))[0]) for p in tables)
+
+
+def _condensed(measure: Measure, tables: Sequence[Placements], at: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """The values with unjudged documents taken out, NaN where the observed ones are."""
+    found = np.array([measure(p.condensed)[at] for p in tables])
+    if measure.declaration.average == "geometric":
+        with np.errstate(divide="ignore"):
+            found = np.log(found)
+    return np.where(np.isnan(observed), np.nan, found)
+
+
+def _decision(pair: Pair) -> str:
+    """The verdict, with nothing said of systems that are the same on every query: a sample shows no more than that."""
+    return "unclear" if pair.verdict == "same" else pair.verdict
+
+
+def _pair_holes(finder: HoleFinder, measure: Measure, pair: Pair, number: dict[str, int]) -> PairHoles:
+    holes = finder.pair(measure, number[pair.a], number[pair.b])
+    assert holes is not None
+    return holes
+
+
+def _extremes(
+    found: Sequence[Pair],
+    holes: dict[int, PairHoles],
+    at: np.ndarray,
+    values: Values,
+    end: str,
+    settings: Settings,
+    design: Design,
+) -> dict[int, str]:
+    """Each row's verdict if every query is as low, or as high, as judgements could make it; families as they are."""
+    verdicts: dict[int, str] = {}
+    for role in {pair.role for pair in found}:
+        family = [i for i in holes if found[i].role == role]
+        if not family:
+            continue
+        rows = np.array([getattr(holes[i], end)[at] for i in family])
+        rows = np.where([values.counted(found[i].measure) for i in family], rows, 0.0)
+        rows = np.clip(rows, -1e3, 1e3)
+        flipped = flip(design.unit_columns(rows), samples=settings.samples - 1, seed=settings.seed)
+        adjusted = max_t(flipped, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
+        for i, u, p in zip(family, flipped.u.tolist(), adjusted.tolist(), strict=True):
+            verdicts[i] = _verdict(found[i], u, p, settings)
+    return verdicts
+
+
+def _told(pair: Pair, held: str, holes: PairHoles | None, at: np.ndarray, design: Design) -> Pair:
+    if not held or (holes is not None and not holes.any):
+        return pair
+    if held != "open":
+        if _decision(pair) == "unclear":
+            return pair
+        return replace(pair, caveats=(*pair.caveats, Note.of(CAVEATS[held])))
+    named: list[str] = []
+    if holes is not None:
+        weight = np.zeros(len(holes.queries))
+        weight[at] = 1.0 if design.weights is None else design.weights
+        named = [f"{one.doc} for {one.query}" for one in holes.judge_first(weight, NAMED + 1)]
+    note = Note.of(CAVEATS[held], samples=named)
+    return replace(pair, withheld=True, caveats=(*pair.caveats, note))

@@ -1,0 +1,126 @@
+"""The documents that a baseline keeps: enough to score it again on other judgements, and to say why a query lost.
+
+Of each query it keeps the first documents, down to its deepest cut-off, the places of judged documents below, and how
+many documents were returned. On the judgements of then that gives every measure as it was; on others, every measure
+that looks no deeper than what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank.comparison.holes import System
+from goldrank.conventions import Convention
+from goldrank.data.placements import Placements
+from goldrank.data.run import Rankings, Run
+from goldrank.errors import BaselineError, GoldrankError
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import Judgements
+from goldrank.evaluation.pipeline import Placed
+from goldrank.measures import Measure, parse
+
+WITHOUT_CUTOFF = 100
+"""So many documents of a query are kept for measures that have no cut-off."""
+MOST_KEPT = 1_000
+
+
+class KeptRanking(NamedTuple):
+    """One query's ranking, as far as it is kept."""
+
+    returned: int
+    top: tuple[str, ...]
+    below: tuple[tuple[int, str], ...]
+    """Rank and id of the documents below that were judged."""
+
+
+@dataclass(frozen=True)
+class KeptDocuments:
+    """The rankings of a baseline, as far as they are kept."""
+
+    depth: int
+    rankings: Mapping[str, KeptRanking]
+
+    @classmethod
+    def of(cls, placed: Placed, measures: Sequence[str]) -> KeptDocuments:
+        """What a placed run must keep for some measures."""
+        placements = placed.placements
+        deepest = max((_reach(parse(name)) or WITHOUT_CUTOFF for name in measures), default=WITHOUT_CUTOFF)
+        depth = min(deepest, MOST_KEPT, max(1, int(placements.retrieved.max(initial=1))))
+        below: list[list[tuple[int, str]]] = [[] for _ in placements.queries]
+        docs, label = placed.qrels.docs, placements.label
+        if label is not None:
+            for row in np.flatnonzero(placements.rank > depth).tolist():
+                below[placements.query[row]].append((int(placements.rank[row]), docs[label[row]]))
+        rows = zip(placements.queries, placements.retrieved.tolist(), placed.top_documents(depth), below, strict=True)
+        answered = placements.answered.tolist()
+        return cls(
+            depth,
+            {
+                query: KeptRanking(returned, tuple(top), tuple(deeper))
+                for (query, returned, top, deeper), there in zip(rows, answered, strict=True)
+                if there
+            },
+        )
+
+    def place(self, judgements: Judgements, name: str, rules: Convention) -> Placed:
+        """The kept rankings against judgements: as the run was placed then, but for what is not kept."""
+        every = {query: (*kept.top, *(doc for _, doc in kept.below)) for query, kept in self.rankings.items()}
+        results = {query: {doc: -float(i) for i, doc in enumerate(docs)} for query, docs in every.items()}
+        run = Run(Rankings(results), name=name, id_kind="text")
+        # Whether anything matches and which queries are missing was looked at when the baseline was set.
+        placed = pipeline.place(judgements, run, rules.having(overlap="allow", missing="zero", ties="docid"))
+        return replace(placed, placements=self._at_own_ranks(placed.placements), rules=rules)
+
+    def _at_own_ranks(self, p: Placements) -> Placements:
+        """The table with the ranks that documents had, which leave gaps where documents are not kept."""
+        nothing = KeptRanking(0, (), ())
+        kept = [self.rankings.get(query, nothing) for query in p.queries]
+        ranks = [(*range(1, len(one.top) + 1), *(rank for rank, _ in one.below)) for one in kept]
+        sizes = np.fromiter(map(len, ranks), np.int64, len(ranks))
+        flat = np.fromiter(chain.from_iterable(ranks), np.int64, int(sizes.sum()))
+        rank = flat[(np.cumsum(sizes) - sizes)[p.query] + p.rank - 1]
+        returned = np.array([one.returned for one in kept], np.int64)
+        return replace(p, rank=rank, tie_first=rank, tie_last=rank, retrieved=returned)
+
+    def system(self, p: Placements) -> System:
+        """What is known of the documents, for the queries of a table."""
+        return System(p, [self.rankings[q].top if q in self.rankings else () for q in p.queries], self.depth)
+
+    def partly_known(self, measures: Sequence[str], placements: Placements) -> list[str]:
+        """The measures that look below what is kept, so that documents judged since then may be missing there."""
+        if int(placements.retrieved.max(initial=0)) <= self.depth:
+            return []
+        return [name for name in measures if (_reach(parse(name)) or MOST_KEPT + 1) > self.depth]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: per query the number returned, the first documents, and [rank, document] of judged ones."""
+        rows = {
+            query: [kept.returned, list(kept.top), [list(place) for place in kept.below]]
+            for query, kept in self.rankings.items()
+        }
+        return {"depth": self.depth, "queries": rows}
+
+    @classmethod
+    def from_dict(cls, data: Any, where: str) -> KeptDocuments:
+        """The inverse of `to_dict`."""
+        try:
+            rankings = {
+                query: KeptRanking(int(returned), tuple(map(str, top)), tuple((int(r), str(doc)) for r, doc in below))
+                for query, (returned, top, below) in data["queries"].items()
+            }
+            return cls(int(data["depth"]), rankings)
+        except (KeyError, TypeError, ValueError, AttributeError, GoldrankError) as error:
+            raise BaselineError(f"its documents are damaged: {error}", where=where) from None
+
+
+def _reach(measure: Measure) -> int | None:
+    """The cut-off of a measure, None if it looks at everything; diagnostics without one look at no document."""
+    declared = measure.declaration
+    if declared.cutoff in ("optional", "needed") and measure.k is not None:
+        return int(measure.k)
+    return 1 if declared.diagnostic else None

@@ -1,0 +1,256 @@
+"""Where a line of records changed by more than chance: pooled evidence, looked at record by record.
+
+A segment is the records since the last mark. At each new record every split of the segment is tried: the mean of the
+records after it less the mean of those before it, query by query, as u = sum(d) / sqrt(sum(d^2)); the greatest |u|
+counts. How great it gets by chance is known from flips of the queries' signs, which leave everything but the direction
+of a query's change as it is. Looks spend alpha little by little: up to look j, alpha j / (j + 5) of the flips may have
+gone beyond their limits, so that a line of any length shows a false mark with a probability of at most alpha.
+
+Only what lies before a record counts, so a mark never moves when records are added.
+
+What all queries of a run share (a seed, a rebuilt index) is no chance of single queries. It is known from replicates
+only: their variance is added to each flip and to the yardstick of u.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from goldrank.comparison.flips import EXACT_UP_TO, SAMPLES, all_sums, sampled_sums, t_of_u
+
+FLIPS = SAMPLES + 1
+"""With more than 13 queries; else all that there are. The data as they are is one of them, the first."""
+MOST_SPLITS = 64
+NEWEST_SPLITS = 20
+"""Of more than `MOST_SPLITS` splits the newest so many are tried, and the rest at growing distances."""
+PATIENCE = 5
+"""Half of alpha is spent at this look."""
+RANGE = 7.0
+"""A split is in the range of a mark if its t^2 is at most this much below the greatest."""
+_TIES = 1e-9
+"""By so much, relative, a maximum must be above another to count as greater: flips of equal data tie."""
+_ZERO = 1e-13
+"""A difference of means below this is rounding."""
+_BLOCK = 32
+"""So many records are flipped at a time."""
+
+
+@dataclass(frozen=True)
+class RunNoise:
+    """How far the means of runs of the same system are apart: their standard deviation, from replicates."""
+
+    deviation: float = 0.0
+    freedom: int = 0
+    """How many differences between replicates it is from; 0 if nothing is known."""
+
+    @property
+    def known(self) -> bool:
+        """Whether there are replicates."""
+        return self.freedom > 0
+
+
+NO_NOISE = RunNoise()
+
+
+@dataclass
+class Search:
+    """How far the search of a line has come; all that later looks need of earlier ones."""
+
+    looks: int = 0
+    spent: float = 0.0
+    """The share of flips that crossed in earlier segments."""
+    crossed: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    """By flip, whether it went beyond a limit in this segment."""
+
+    def close(self) -> None:
+        """End the segment: what its flips have spent stays spent."""
+        if len(self.crossed):
+            self.spent += float(self.crossed.mean())
+        self.crossed = np.zeros(0, bool)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Where a segment splits in two that differ: positions are rows of the segment."""
+
+    at: int
+    """The first record after it."""
+    first: int
+    last: int
+    """The range in which it surely is."""
+    difference: float
+    """Of the means after and before."""
+    t: float
+    p: float
+    """The share of flips with a maximum at least as great at this look."""
+    differing: int
+    queries: int
+
+
+class _Splits(NamedTuple):
+    """All splits of a segment that are tried at one look."""
+
+    before: np.ndarray
+    """How many records are before each split; also the row of the first one after it."""
+    after: np.ndarray
+    totals: np.ndarray
+    """Sums of differences over queries."""
+    roots: np.ndarray
+    differing: np.ndarray
+    queries: int
+
+    @property
+    def u(self) -> np.ndarray:
+        """The statistic: 0 where nothing differs."""
+        return np.asarray(np.divide(self.totals, self.roots, out=np.zeros_like(self.totals), where=self.roots > 0))
+
+
+class Segment:
+    """The records since the last mark: a row of values per query for each, NaN where a query does not count."""
+
+    def __init__(
+        self,
+        values: np.ndarray | Sequence[Sequence[float]],
+        numbers: Sequence[int],
+        seed: int = 0,
+        noise: RunNoise = NO_NOISE,
+    ) -> None:
+        """`numbers` identify the records: what noise a flip adds to a record is the same at every look."""
+        given = np.asarray(values, np.float64)
+        self._finite = np.logical_and.accumulate(np.isfinite(given), axis=0)
+        # Relative to the first record: differences are the same, and equal values give exactly 0.
+        self._values = np.where(self._finite, given, 0.0) - np.where(self._finite, given[0], 0.0)
+        self._numbers = list(numbers)
+        self._seed = seed
+        self.noise = noise
+        queries = given.shape[1]
+        self.flips = FLIPS if queries > EXACT_UP_TO else 1 << queries
+        self._kept = np.zeros(0, np.intp)
+        """The queries that count in all records up to the last look."""
+        self._totals = np.zeros((0, 0))
+        """Prefix sums over records, for each of these queries."""
+        self._sums = np.zeros((1, self.flips))
+        """Prefix sums over records, for each flip."""
+        self._shared = np.zeros((1, self.flips))
+        """The same of the noise that all queries of a run share, in standard deviations."""
+
+    def look(self, row: int, search: Search, alpha: float) -> Split | None:
+        """Look at the segment up to this row, spending what this look may spend; the split if it is beyond chance."""
+        if len(search.crossed) != self.flips:
+            search.close()
+            search.crossed = np.zeros(self.flips, bool)
+        search.looks += 1
+        budget = alpha * search.looks / (search.looks + PATIENCE) - search.spent
+        allowed = math.floor(self.flips * budget + 1e-9) - int(search.crossed.sum())
+        splits = self._splits(row)
+        u = splits.u
+        best = float(np.abs(u).max())
+        still = np.flatnonzero(~search.crossed)
+        if not best or not 0 <= allowed < len(still):
+            return None
+        maxima = self._maxima(row, splits)
+        limit = float(np.partition(maxima[still], -1 - allowed)[-1 - allowed]) * (1 + _TIES)
+        search.crossed[still[maxima[still] > limit]] = True
+        if not search.crossed[0]:
+            return None
+        # Of equal ones the latest: what is the same on both sides belongs to the time before.
+        at = int(np.flatnonzero(np.abs(u) >= best * (1 - _TIES))[-1])
+        t = np.array([t_of_u(value, splits.queries) for value in u.tolist()])
+        near = splits.before[t**2 >= float((t**2).max()) - RANGE]
+        return Split(
+            at=int(splits.before[at]),
+            first=int(near.min()),
+            last=int(near.max()),
+            difference=float(splits.totals[at]) / splits.queries,
+            t=float(t[at]),
+            p=float((maxima >= best * (1 - _TIES)).mean()),
+            differing=int(splits.differing[at]),
+            queries=splits.queries,
+        )
+
+    def statistics(self, row: int) -> np.ndarray:
+        """u of each split that is tried when this row is the newest."""
+        return self._splits(row).u
+
+    def _splits(self, row: int) -> _Splits:
+        kept = np.flatnonzero(self._finite[row])
+        if not len(self._totals) or len(kept) != len(self._kept):
+            self._kept, self._sums = kept, np.zeros((1, self.flips))
+            self._totals = np.cumsum(self._values[:, kept], axis=0)
+        sums = self._totals
+        before = candidates(row)
+        after = row + 1 - before
+        totals, squares, differing = np.zeros((3, len(before)))
+        for i, split in enumerate(before.tolist()):
+            d = (sums[row] - sums[split - 1]) / after[i] - sums[split - 1] / split
+            d[np.abs(d) < _ZERO] = 0.0
+            totals[i], squares[i], differing[i] = d.sum(), d @ d, np.count_nonzero(d)
+        shared = (len(kept) * self.noise.deviation) ** 2 * (1 / before + 1 / after)
+        return _Splits(before, after, totals, np.sqrt(squares + shared), differing, len(kept))
+
+    def _maxima(self, row: int, splits: _Splits) -> np.ndarray:
+        """For each flip the greatest |u| of all splits."""
+        if len(self._sums) <= row + 1:
+            self._flip(min(row + _BLOCK, len(self._values)))
+        spread = splits.queries * self.noise.deviation
+        if self.noise.deviation and len(self._shared) <= row + 1:
+            self._shake(len(self._values))
+
+        def prefix(rows: int) -> np.ndarray:
+            sums: np.ndarray = self._sums[rows]
+            return sums + spread * self._shared[rows] if self.noise.deviation else sums
+
+        newest = prefix(row + 1)
+        maxima = np.zeros(self.flips)
+        for split, after, root in zip(
+            splits.before.tolist(), splits.after.tolist(), splits.roots.tolist(), strict=True
+        ):
+            if root:
+                u = newest * (1 / (after * root)) - prefix(split) * ((1 / split + 1 / after) / root)
+                np.maximum(maxima, np.abs(u, out=u), out=maxima)
+        return maxima
+
+    def _flip(self, rows: int) -> None:
+        """Make the prefix sums of flipped records reach so many rows."""
+        done = len(self._sums) - 1
+        new = np.zeros((rows - done, self._values.shape[1]))  # 0 keeps a query's place, and so everybody's signs
+        new[:, self._kept] = self._values[done:rows, self._kept]
+        flipped = sampled_sums(new, seed=self._seed) if self.flips == FLIPS else all_sums(new)
+        self._sums = np.concatenate((self._sums, self._sums[-1] + np.cumsum(flipped, axis=0)))
+
+    def _shake(self, rows: int) -> None:
+        """The same of the noise that queries of a run share."""
+        # Few replicates show the noise roughly: by flip, how much greater or smaller it may be in truth.
+        rough = np.sqrt(self.noise.freedom / self._drawn(3).chisquare(self.noise.freedom, self.flips))
+        new = self._numbers[len(self._shared) - 1 : rows]
+        drawn = [rough * self._drawn(2, number).standard_normal(self.flips) for number in new]
+        self._shared = np.concatenate((self._shared, self._shared[-1] + np.cumsum(drawn, axis=0)))
+        self._shared[:, 0] = 0.0  # the data as they are have their noise
+
+    def _drawn(self, *what: int) -> np.random.Generator:
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, *what])))
+
+
+def candidates(row: int) -> np.ndarray:
+    """How many records are before each split that is tried when row `row` is the newest: all, or `MOST_SPLITS`."""
+    if row <= MOST_SPLITS:
+        return np.arange(1, row + 1)
+    back = np.geomspace(NEWEST_SPLITS + 1, row, MOST_SPLITS - NEWEST_SPLITS)
+    distances = np.concatenate((np.arange(1, NEWEST_SPLITS + 1), np.rint(back).astype(int)))
+    return row + 1 - np.unique(distances)[::-1]
+
+
+def run_noise(groups: Iterable[Sequence[float]]) -> RunNoise:
+    """The noise of runs from the means of replicates, a group for each system."""
+    squares, freedom = 0.0, 0
+    for group in groups:
+        if len(group) > 1:
+            off = np.asarray(group) - np.mean(group)
+            squares += float(off @ off)
+            freedom += len(group) - 1
+    return RunNoise(math.sqrt(squares / freedom), freedom) if freedom else NO_NOISE

@@ -1,0 +1,33 @@
+"""Records side by side: their scores, for `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from goldrank.data.scores import Scores
+from goldrank.errors import MismatchError
+from goldrank.history import History, Record
+from goldrank.history.trends import other_basis
+
+
+def record_name(record: Record) -> str:
+    """What a record is called beside others."""
+    return f"{record.id} {record.label or record.run}"
+
+
+def record_scores(history: History, refs: Sequence[int | str]) -> dict[str, Scores]:
+    """The scores of records, by name, for `compare`: `compare(record_scores(history, [12, 17]))`.
+
+    `refs` are numbers, labels (the newest record that has it) or commits. Records with other judgements, relevance
+    rules, convention or depth are an error: their numbers are not about the same.
+    """
+    records = [history.get(ref) for ref in refs]
+    for record in records[1:]:
+        if record.basis != records[0].basis:
+            raise MismatchError(
+                f"records {records[0].id} and {record.id} are not about the same: {other_basis(records[0], record)}",
+                where=history.path,
+                hint="Measure one of them again, so that both have the same judgements and rules.",
+            )
+    return {record_name(record): replace(history.scores(record), run=record_name(record)) for record in records}

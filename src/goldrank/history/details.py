@@ -1,0 +1,80 @@
+"""What a page shows of a line besides its marks: how sure each record's mean is, and the means on slices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from goldrank.comparison.intervals import Interval
+from goldrank.comparison.metadata import Attribute, QueryValues
+from goldrank.comparison.one_system import MeanInterval, attribute_values, interval_of
+from goldrank.comparison.slices import group_queries
+from goldrank.data.scores import Column
+from goldrank.history import History
+from goldrank.history.trends import TrendLine
+from goldrank.notes import Note
+
+
+@dataclass(frozen=True)
+class SliceTrend:
+    """The means of a line's records on the queries that have one value of an attribute."""
+
+    attribute: str
+    value: str
+    of: tuple[MeanInterval, ...]
+    """One for each record of the line."""
+
+
+@dataclass(frozen=True)
+class LineDetails:
+    """A line and what a page shows of it."""
+
+    line: TrendLine
+    intervals: tuple[Interval, ...]
+    """Of each record's mean."""
+    slices: tuple[SliceTrend, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def line_details(
+    history: History,
+    line: TrendLine,
+    *,
+    level: float = 0.95,
+    slice_by: Mapping[str, Attribute] | None = None,
+    queries: QueryValues | None = None,
+) -> LineDetails:
+    """A line with the intervals of its records and, if `slice_by` names attributes, its slices.
+
+    Attributes are those that `compare` takes; of the automatic ones only 'length' (with the texts of the `queries`)
+    and 'judged' (if Judged@10 was recorded) are known of records.
+    """
+    columns: list[tuple[tuple[str, ...], Column]] = []
+    for record, (ids, values) in zip(line.records, history.values(line.records, line.measure), strict=True):
+        about = record.summaries[line.measure], record.averages[line.measure], record.higher_is_better[line.measure]
+        columns.append((ids, Column(line.measure, values, *about)))
+    everywhere = [interval_of(column, np.ones(len(ids), bool), level).interval for ids, column in columns]
+    notes: list[Note] = []
+    slices: list[SliceTrend] = []
+    for name, given in (slice_by or {}).items():
+        newest = history.scores(line.records[-1])
+        groups = group_queries(str(name), attribute_values(newest, str(name), given, queries), notes) or {}
+        for value, mask in groups.items():
+            inside = {query for query, wanted in zip(newest.queries, mask.tolist(), strict=True) if wanted}
+            slices.append(SliceTrend(str(name), value, tuple(_on(inside, columns, level, str(name), value))))
+    return LineDetails(line, tuple(everywhere), tuple(slices), tuple(notes))
+
+
+def _on(
+    inside: set[str], columns: Sequence[tuple[tuple[str, ...], Column]], level: float, name: str, value: str
+) -> list[MeanInterval]:
+    """A slice's mean in each record; NaN where a record has none of its queries."""
+    masks: dict[int, np.ndarray] = {}
+    found = []
+    for ids, column in columns:
+        if id(ids) not in masks:
+            masks[id(ids)] = np.array([query in inside for query in ids], bool)
+        found.append(interval_of(column, masks[id(ids)], level, name, value))
+    return found
