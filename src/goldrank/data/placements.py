@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldrank.data import credit
 from goldrank.errors import MeasureError
 
 _log2 = np.array([math.nan, 0.0])
@@ -88,7 +89,8 @@ class Placements:
     """Whether several rows may have one label, or one rank.
 
     A document that a ranking repeats has a row for each time; a text that covers two references has two rows of one
-    rank, in the order of the references. The views `per_label`, `per_rank` and `one_to_one` say what counts then.
+    rank, in the order of the references. The views `per_label`, `per_rank`, `places`, `one_to_one` and `first_free` say
+    what counts then.
     """
     lengths: Lengths | None = None
     """The lengths of retrieved texts, where somebody counted them."""
@@ -237,21 +239,42 @@ class Placements:
         return replace(self, label=None, shared=False)
 
     @cached_property
+    def places(self) -> Placements:
+        """Each covered reference at a place of its own, not above the text that covers it (`credit.schedule`).
+
+        What a text brings beyond one reference waits for the next places, after the last text if need be.
+        """
+        if not self.shared:
+            return self
+        first = self.per_label
+        assert first.label is not None
+        place, row = credit.schedule(first.query, first.rank, first.grade, first.label)
+        retrieved = self.retrieved.copy()
+        np.maximum.at(retrieved, first.query, place)
+        return replace(first._at(first.query, place, row), retrieved=retrieved)
+
+    @cached_property
     def one_to_one(self) -> Placements:
+        """Each rank gets a label of its own, as many as possible (`credit.maximum_matching`)."""
+        if not self.shared:
+            return self
+        assert self.label is not None
+        kept, given = credit.maximum_matching(self.query, self.rank, self.grade, self.label)
+        return self._at(self.query[kept], self.rank[kept], given)
+
+    @cached_property
+    def first_free(self) -> Placements:
         """Each rank gets the first label that no rank above it got, and each label is given once."""
         if not self.shared:
             return self
         assert self.label is not None
-        keep = np.zeros(len(self.query), bool)
-        ranks: set[tuple[int, int]] = set()
-        given: set[int] = set()
-        rows = zip(self.query.tolist(), self.rank.tolist(), self.label.tolist(), strict=True)
-        for row, (query, rank, label) in enumerate(rows):
-            if (query, rank) not in ranks and label not in given:
-                keep[row] = True
-                ranks.add((query, rank))
-                given.add(label)
-        return replace(self.where(keep), shared=False)
+        return replace(self.where(credit.first_free(self.query, self.rank, self.label)), shared=False)
+
+    def _at(self, query: np.ndarray, rank: np.ndarray, row: np.ndarray) -> Placements:
+        """Rows with the grades and labels of others, at other ranks; each has a label and a rank of its own."""
+        moved = {"query": query, "rank": rank, "tie_first": rank, "tie_last": rank, "grade": self.grade[row]}
+        assert self.label is not None
+        return replace(self, **moved, label=self.label[row], shared=False, lengths=None)
 
     def where(self, keep: np.ndarray) -> Placements:
         """The marked rows alone; what was judged and returned stays."""

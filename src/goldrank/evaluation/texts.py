@@ -23,12 +23,13 @@ from goldrank.match import Matcher, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.pairs import Splitter, TextCounts, explain_item
 from goldrank.measures import Measure
-from goldrank.measures.apply import CREDITS
+from goldrank.measures.apply import check_credit
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies
 
 DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 """What is measured of texts when nothing is asked for."""
+DEFAULT_OF_PAIRS = ("P@5", "SetP")
 UNITS = ("chunk", "sentence")
 
 
@@ -58,8 +59,8 @@ def evaluate_texts(
 
     `matcher` says when a text covers a reference: a name such as "exact", "contains" or "rouge-l:0.7", or a
     function of both texts. `unit="sentence"` (or a function) compares sentences, and ranks then count those.
-    `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "pairs" or
-    "one_to_one". `tokens` counts a text's tokens (a number, or the tokens) where a measure asks for them;
+    `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "one_to_one",
+    "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure asks for them;
     otherwise words are counted.
 
     Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
@@ -74,8 +75,9 @@ def evaluate_texts(
     {'Cover@1': 0.0, 'RR': 0.5}
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = resolve_measures(measures, rules, DEFAULT)
-    one_of(credit, CREDITS, "credit")
+    wanted = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if credit == "pairs" else DEFAULT)
+    for measure in wanted:
+        check_credit(measure, credit)
     data = read_items(items, fields=fields, format=format, failures=failures)
     how = TextRules(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
     tables: dict[str, Any] = {}

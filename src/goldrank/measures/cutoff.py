@@ -62,6 +62,11 @@ def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str
     return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
 
 
+def _precision_of_pairs(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
+    """Pairs of the first k texts as a share of all that there could be."""
+    return ratio(_precision(hits, p, k=k, rel=rel, divisor=divisor), p.relevant(rel))
+
+
 @_at_k(
     "P",
     formula="P@k = (relevant documents in the first k) / k",
@@ -71,6 +76,7 @@ def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str
     aliases=("precision",),
     options={"divisor": Choice(("k", "retrieved"))},
     ties=partial(_precision, expected_hits),
+    pairs=_precision_of_pairs,
 )
 def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
     """The share of relevant documents among the first k.
@@ -196,7 +202,7 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     avoid="How many relevant documents are missed beyond k matters.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (R_cap)",
     aliases=("relative_P", "RelP", "capped_recall"),
-    texts="references",
+    texts="places",
 )
 def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:
     """Recall of the first k, or precision where there are more relevant documents than k.

@@ -26,7 +26,7 @@ Over: TypeAlias = Literal["placements", "aspects", "preferences", "spans", "head
 Cutoff: TypeAlias = Literal["none", "optional", "needed", "recall", "multiple"]
 Average: TypeAlias = Literal["mean", "sum", "geometric"]
 TieRule: TypeAlias = Literal["unordered"]
-TextRule: TypeAlias = Literal["texts", "references", "one_to_one", "meaningless"]
+TextRule: TypeAlias = Literal["texts", "references", "places", "meaningless"]
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,12 @@ class Declaration:
     """A kernel of the mean over all orders of tied documents, 'unordered' if all orders give the same, None if
     no closed form is known."""
     texts: Kernel | TextRule = "texts"
-    """How it reads texts that may cover several references: it counts 'texts' that cover any, or 'references' where
-    they are first covered; 'one_to_one' weighs what is found against all there is, so that a text is always given one
-    reference; 'meaningless' is about unjudged or nonrelevant documents, and a matcher judges every text. A kernel
-    of its own reads all pairs."""
+    """How it reads texts that may cover several references: 'texts' that cover any, each with its best grade;
+    'references' where they are first covered; 'places', where each covered reference has a place of its own, so that a
+    text with several does not pass the ideal; 'meaningless' is about unjudged or nonrelevant documents, and a matcher
+    judges every text. A kernel of its own reads all pairs."""
+    pairs: Kernel | None = None
+    """A kernel that counts every pair of a text and a reference, where that has a meaning (credit="pairs")."""
     limited_by_k: bool = False
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
@@ -94,6 +96,7 @@ class About(TypedDict, total=False):
     over: Over
     ties: Kernel | TieRule | None
     texts: Kernel | TextRule
+    pairs: Kernel | None
     limited_by_k: bool
     counts_tokens: bool
     per_query: bool

@@ -60,16 +60,25 @@ class Measure:
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
+        return self.taken(self.packed(table))
+
+    def packed(self, table: Table) -> Table:
+        """The table as if only what fits into the measure's budget of tokens had been retrieved."""
+        budget = self.option("tokens")
+        if budget is None:
+            return table
+        if not isinstance(table, Placements | Passages):
+            raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
+        return table.within(budget)
+
+    def taken(self, table: Table) -> np.ndarray:
+        """One value per query of a table that was packed."""
         return self.with_kernel(self.declaration.kernel, table)
 
     def with_kernel(self, kernel: Kernel, table: Table) -> np.ndarray:
-        """One value per query by another kernel that takes the same options."""
+        """The same by another kernel that takes the same options."""
         given: dict[str, Any] = {**self.declaration.defaults, **dict(self.options)}
-        budget = given.pop("tokens")
-        if budget is not None:
-            if not isinstance(table, Placements | Passages):
-                raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
-            table = table.within(budget)
+        del given["tokens"]
         if given.pop("judged_only"):
             table = table.condensed
         for key, rule in self.declaration.options.items():

@@ -215,11 +215,11 @@ class RankedRetrievalMetrics(_MatchingMetric):
             pairs = pairs.cut(k)
         reciprocal_rank = values("RR", k, pairs.per_rank, CONTINUOUS_EVAL)
         if release is None:
-            once = pairs.one_to_one
+            once = pairs.first_free
             ap = values("AP", k, once, CONTINUOUS_EVAL, divisor="relevant")
             ndcg = values("nDCG", k, once, CONTINUOUS_EVAL, cut_ideal=True)
         else:
-            by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.one_to_one)
+            by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.first_free)
             ap, ndcg = values("AP", k, by_rank, CONTINUOUS_EVAL), values("nDCG", k, by_pair, CONTINUOUS_EVAL)
         return {"average_precision": ap, "reciprocal_rank": reciprocal_rank, "ndcg": ndcg}
 
