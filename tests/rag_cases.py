@@ -11,9 +11,8 @@ import places
 
 @cache
 def _all() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((places.FILES / "golden" / "rag.json").read_text(encoding="utf-8"))[
-        "cases"
-    ]
+    text = (places.FILES / "golden" / "rag.json").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text)["cases"]
     return found
 
 

@@ -292,6 +292,18 @@ KINDS: dict[str, Kind] = {
         "{share:.1%} of {whole:,} references are covered by some retrieved text", counts=("part", "whole")
     ),
     "matching-share": Kind("{share:.1%} of {whole:,} retrieved texts cover a reference", counts=("part", "whole")),
+    "chance-level": Kind(
+        "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions",
+        counts=(),
+        of_values=True,
+    ),
+    "high-chance-level": Kind(
+        "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions, "
+        "beside {observed:.1%} by their own; a stricter matcher or a higher threshold tells more",
+        warning=True,
+        counts=(),
+        of_values=True,
+    ),
     "no-text-returned": Kind("nothing at all was retrieved", warning=True, counts=()),
     "rank-unit": Kind("ranks count {unit}s", counts=()),
     "without-references": Kind("questions without references: {samples}", counts=()),

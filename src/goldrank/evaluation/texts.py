@@ -11,16 +11,18 @@ from goldrank import conventions, ids
 from goldrank.conventions import Convention
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
+from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures
-from goldrank.io.items import Items
+from goldrank.io.items import Items, ReadItem
 from goldrank.io.items import items as read_items
-from goldrank.match import Matcher, place_items
+from goldrank.match import Matcher, folding, place_items
 from goldrank.match import matcher as as_matcher
+from goldrank.match.chance import Sample, Sourced, chance_level, covered
 from goldrank.match.pairs import Splitter, TextCounts, explain_item
 from goldrank.measures import Measure
 from goldrank.measures.apply import check_credit
@@ -38,6 +40,7 @@ def evaluate_texts(
     measures: MeasuresLike = None,
     *,
     matcher: str | Matcher | Callable[..., Any] = "rouge-l:0.7",
+    guards: Sequence[str] | None = None,
     unit: str | Splitter = "chunk",
     credit: str = "any",
     tokens: Callable[[str], Any] | None = None,
@@ -58,10 +61,11 @@ def evaluate_texts(
     ({"retrieved": "outputs.docs"}). A reference that is a list of texts is covered by any of them.
 
     `matcher` says when a text covers a reference: a name such as "exact", "contains" or "rouge-l:0.7", or a
-    function of both texts. `unit="sentence"` (or a function) compares sentences, and ranks then count those.
+    function of both texts. `guards` are what a match must not differ in, whatever its words ("numbers", "units",
+    "negations", "names"); None leaves the matcher its own, () takes none. `unit="sentence"` (or a function) compares sentences, and ranks then count those.
     `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "one_to_one",
-    "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure asks for them;
-    otherwise words are counted.
+    "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure
+    asks for them; otherwise words are counted.
 
     Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
     {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
@@ -79,14 +83,16 @@ def evaluate_texts(
     for measure in wanted:
         check_credit(measure, credit)
     data = read_items(items, fields=fields, format=format, failures=failures)
-    how = TextRules(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
+    how = TextRules(as_matcher(matcher).having(guards), _splitter(unit), _unit_name(unit), credit)
     tables: dict[str, Any] = {}
     numbers: dict[str, int] = {}
     notes: list[Note] = []
     needed = {measure.declaration.over for measure in wanted}
     if needed - {"spans"}:
         counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
-        passages, counts = place_items(data, how.matcher, split=how.split, count_tokens=counter)
+        sample = Sample()
+        passing = sample.passing(map(_with_sources, data.given()))
+        passages, counts = place_items(passing, how.matcher, split=how.split, count_tokens=counter)
         if not counts.references:
             raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
         tables |= {"placements": passages.pairs, "texts": passages}
@@ -97,6 +103,8 @@ def evaluate_texts(
         notes += _notes(numbers, counts, how)
         if counts.retrieved and not counts.matching:
             notes.append(_nothing_matches(data, how))
+        elif how.matcher.free:
+            notes += _chance(sample, passages.pairs, how, wanted)
     if "spans" in needed:
         spans, span_notes = _spans(data, sources, chunks, lengths)
         if not spans.relevant().any():
@@ -122,6 +130,29 @@ def evaluate_texts(
         origin=_origin(data, rules, how),
         explainer=_explainer(data, how),
     )
+
+
+def _with_sources(given: ReadItem) -> Sourced:
+    return given.item, frozenset(source for source in given.sources or () if source is not None)
+
+
+CHANCE = 0.05
+"""From this share of references on, or from a quarter of what is covered, chance makes numbers misleading."""
+
+
+def _chance(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequence[Measure]) -> list[Note]:
+    """What chance alone would cover, beside what is covered."""
+    about = [measure for measure in wanted if measure.declaration.over == "texts"] or wanted
+    depths = [measure.k for measure in about]
+    k = None if None in depths else int(max(depth for depth in depths if depth is not None))
+    level = chance_level(sample.kept, how.matcher, how.split, k)
+    if level is None:
+        return []
+    observed = float(covered(pairs, k).sum() / max(len(pairs.judged), 1))
+    facts = {"share": level.share, "low": level.low, "high": level.high}
+    if level.share > CHANCE or level.share > observed / 4:
+        return [Note.of("high-chance-level", observed=observed, **facts)]
+    return [Note.of("chance-level", **facts)]
 
 
 def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, Sequence[Note]]:
@@ -170,7 +201,8 @@ class TextRules(NamedTuple):
     credit: str
 
     def __str__(self) -> str:
-        return f"{self.matcher} by {self.unit}, credit {self.credit}"
+        form = f", {folding.NAME}" if self.matcher.folds else ""
+        return f"{self.matcher} by {self.unit}, credit {self.credit}{form}"
 
 
 def _splitter(unit: str | Splitter) -> Splitter | None:
@@ -247,6 +279,7 @@ def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict
         return {
             **stamp,
             "matcher": str(how.matcher),
+            "normalisation": folding.NAME if how.matcher.folds else None,
             "unit": how.unit,
             "credit": how.credit,
             "qrels": {"name": data.name, "sha256": gold, "criteria": None},

@@ -8,14 +8,16 @@ from itertools import islice
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Lengths, Placements
 from goldrank.data.texts import Reference, TextItem, Texts
 from goldrank.errors import InputError
 from goldrank.match.exact import same
+from goldrank.match.folding import fold
 from goldrank.match.matcher import Matcher
-from goldrank.match.tokens import Stretches
+from goldrank.match.tokens import Stretches, has_words
 
 TextRule = Callable[[str, str], bool]
 """Whether a retrieved text holds a reference text."""
@@ -171,6 +173,13 @@ def usable_references(item: TextItem, split: Splitter | None, counts: TextCounts
     usable: dict[Reference, None] = {}
     for reference in item.references:
         texts = tuple(text for text in reference.texts if text.strip())
+        for text in texts:
+            if not has_words(text) and not fold(text):
+                raise InputError(
+                    f"question {ids.show(item.query)!r} has a reference of which nothing can be seen: {ascii(text)}",
+                    where=item.where or None,
+                    hint="Correct it, or leave it out.",
+                )
         if texts:
             usable.setdefault(reference if texts == reference.texts else reference._replace(texts=texts))
         else:
@@ -245,15 +254,23 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
     degrees = np.zeros((len(retrieved), len(references)))
     matched = np.zeros(degrees.shape, bool)
     marks: dict[tuple[int, int], Stretches] = {}
+    refused: dict[tuple[int, int], str] = {}
     rows = [row for row, text in enumerate(retrieved) if text.strip()]
     texts = [retrieved[row] for row in rows]
     for column, reference in enumerate(references if rows else ()):
         left = np.repeat(np.arange(len(rows)), len(reference.texts))
         right = np.tile(np.arange(len(reference.texts)), len(rows))
-        by_text = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
+        degree = matcher.degrees(texts, reference.texts, left, right)
+        enough = matcher.enough(degree)
+        guards = matcher.refused(enough, texts, reference.texts, left, right)
+        enough[list(guards)] = False
+        # The best alternative is one that matches, if any does.
+        by_text = (degree + 2.0 * enough).reshape(len(rows), -1)
         best = by_text.argmax(axis=1)
-        degrees[rows, column] = by_text.max(axis=1)
-        matched[rows, column] = matcher.enough(by_text).any(axis=1)
+        chosen = np.arange(len(rows)) * len(reference.texts) + best
+        degrees[rows, column] = degree[chosen]
+        matched[rows, column] = enough[chosen]
+        refused |= {(rows[i], column): guards[at] for i, at in enumerate(chosen.tolist()) if at in guards}
         for i in np.flatnonzero(matched[rows, column]).tolist():
             marks[rows[i], column] = matcher.marks(texts[i], reference.texts[int(best[i])])
     return Explanation(
@@ -266,6 +283,7 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
         degrees=degrees,
         matched=matched,
         marks=marks,
+        refused=refused,
         threshold=matcher.threshold,
         inclusive=matcher.inclusive,
     )

@@ -213,8 +213,9 @@ _WEIGHT = Number(low=-1e9, high=1e9)
 def _utility_of_texts(p: Placements, *, rel: float, a: float, b: float, c: float, d: float, docs: int) -> np.ndarray:
     """Texts are returned, references are missed."""
     found, covered, relevant = hits(p.per_rank, None, rel), hits(p.per_label, None, rel), p.relevant(rel)
-    value: np.ndarray = a * found + b * (p.retrieved - found) + c * (relevant - covered)
-    return value + d * (docs + found - p.retrieved - relevant)
+    kept = a * found + b * (p.retrieved - found) + c * (relevant - covered)
+    total: np.ndarray = kept + d * (docs + found - p.retrieved - relevant)
+    return total
 
 
 @_unordered(
