@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from goldrank.errors import OptionError, did_you_mean
 from goldrank.match.folding import fold
+from goldrank.match.tokens import words
 
 GUARDS = {
     "numbers": "every number of the reference is there, as often",
@@ -26,6 +28,9 @@ DEFAULT = ("numbers", "units", "negations")
 
 Value = tuple[bool, str, int]
 """A number: whether it is negative, its digits without zeros at the ends, and the power of ten."""
+
+
+Spanned = TypeVar("Spanned", "Quantity", tuple[int, int])
 
 
 class Quantity(NamedTuple):
@@ -199,16 +204,17 @@ def _unit(text: str, start: int, end: int) -> str | None:
 
 # Negations and names.
 
-_NEGATION = re.compile(
-    r"""\b(?:not|no|never|none|neither|nor|cannot|without
-    |nicht|nie|niemals|kein(?:e[mnrs]?)?|ohne|weder|nichts
-    |pas|jamais|aucune?|sans|ni|rien
-    |nunca|jamás|sin|ningun[oa]|ningún|tampoco|nada
-    |non|mai|senza|nessun[oa]?|né|niente
-    |niet|geen|nooit|zonder|noch
-    |não|sem|nenhuma?|nem)\b | n['’ʼ`´]t\b""",
-    re.VERBOSE | re.IGNORECASE,
+_NEGATIONS = (
+    *("not", "no", "never", "none", "neither", "nor", "cannot", "without"),
+    *("nicht", "nie", "niemals", "kein", "keine", "keinem", "keinen", "keiner", "keines", "ohne", "weder", "nichts"),
+    *("pas", "jamais", "aucun", "aucune", "sans", "ni", "rien"),
+    *("nunca", "jamás", "sin", "ninguno", "ninguna", "ningún", "tampoco", "nada"),
+    *("non", "mai", "senza", "nessun", "nessuno", "nessuna", "né", "niente"),
+    *("niet", "geen", "nooit", "zonder", "noch"),
+    *("não", "sem", "nenhum", "nenhuma", "nem"),
 )
+_NEGATIVE_WORDS = frozenset((*_NEGATIONS, "t"))  # don't is the words don and t
+_NEGATION = re.compile(rf"\b(?:{'|'.join(_NEGATIONS)})\b|n['’ʼ`´]t\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<![.!?:\n\"“„»(]\s)(?<!^)(?<=[\s(\"“„'-])[^\W\d_a-z][\w’'-]+")
 
 
@@ -226,6 +232,8 @@ class Facts:
     @cached_property
     def negations(self) -> list[tuple[int, int]]:
         """Where negations stand."""
+        if _NEGATIVE_WORDS.isdisjoint(words(self.text)):
+            return []
         return [found.span() for found in _NEGATION.finditer(self.text)]
 
     @cached_property
@@ -238,14 +246,20 @@ class Facts:
         if list(stretches) == [(0, len(self.text))]:
             return self
         part = Facts(" ".join(self.text[start:end] for start, end in stretches))
-        part.__dict__["numbers"] = [q for q in self.numbers if any(q.start < e and s < q.end for s, e in stretches)]
-        part.__dict__["negations"] = [n for n in self.negations if any(n[0] < e and s < n[1] for s, e in stretches)]
+        part.__dict__["numbers"] = [q for s, e in stretches for q in _overlapping(self.numbers, s, e)]
+        part.__dict__["negations"] = [n for s, e in stretches for n in _overlapping(self.negations, s, e)]
         return part
 
     def needs(self, other: Facts, guards: Sequence[str]) -> bool:
         """Whether there is anything to guard between this reference and a text."""
         counted = "negations" in guards and bool(self.negations or other.negations)
         return counted or bool(self.numbers) or ("names" in guards and bool(self.names))
+
+
+def _overlapping(spans: Sequence[Spanned], start: int, end: int) -> Sequence[Spanned]:
+    """Those that reach into a stretch; they ascend and do not overlap."""
+    low = bisect_right(spans, start, key=lambda span: span[1])
+    return spans[low : bisect_left(spans, end, lo=low, key=lambda span: span[0])]
 
 
 def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
@@ -256,10 +270,10 @@ def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
     """
     if "numbers" in guards and not _held(reference.numbers, text.numbers, units=False):
         return "numbers"
-    if "units" in guards and any(q.unit for q in reference.numbers) and not _held(
-        [q for q in reference.numbers if _known(q, text.numbers)], text.numbers, units=True
-    ):
-        return "units"
+    if "units" in guards and any(quantity.unit for quantity in reference.numbers):
+        known = {reading for quantity in text.numbers for reading in quantity.readings}
+        if not _held([q for q in reference.numbers if q.readings & known], text.numbers, units=True):
+            return "units"
     if "negations" in guards and len(reference.negations) != len(text.negations):
         return "negations"
     if "names" in guards:
@@ -269,23 +283,25 @@ def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
     return ""
 
 
-def _known(quantity: Quantity, others: Sequence[Quantity]) -> bool:
-    return any(quantity.readings & other.readings for other in others)
-
-
 def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) -> bool:
     """Whether each number is among others, as often, with its unit if that counts; a unit may be left out by neither."""
-    open_numbers = list(there)
-    for quantity in sorted(wanted, key=lambda one: len(one.readings)):
-        found = next(
+    by_reading: dict[Value | str, list[int]] = {}
+    for at, other in enumerate(there):
+        for reading in other.readings:
+            by_reading.setdefault(reading, []).append(at)
+    taken: set[int] = set()
+    # Those that can be met in one way only come first.
+    for quantity in sorted(wanted, key=lambda one: (len(one.readings), one.unit is None)):
+        at = next(
             (
-                other
-                for other in open_numbers
-                if quantity.readings & other.readings and (not units or quantity.unit in (None, other.unit))
+                at
+                for reading in quantity.readings
+                for at in by_reading.get(reading, ())
+                if at not in taken and (not units or quantity.unit in (None, there[at].unit))
             ),
             None,
         )
-        if found is None:
+        if at is None:
             return False
-        open_numbers.remove(found)
+        taken.add(at)
     return True

@@ -96,6 +96,8 @@ def spans(text: str) -> Stretches:
     >>> spans("a cat")
     [(0, 1), (2, 5)]
     """
+    if text.isascii() and not ("-" in text and ("\n" in text or "\r" in text)):
+        return [word.span() for word in _ASCII.finditer(text)]
     folded = FoldedText.of(text)
     return [folded.span(*word.span()) for word in _pattern(folded.text).finditer(folded.text)]
 

@@ -6,6 +6,7 @@ In a long text the words of almost any sentence occur somewhere, in order. So a 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -39,18 +40,17 @@ def best_windows(
 ) -> BestWindows:
     """The windows that have most words in common with the reference; with `whole`, the text is one window."""
     code = {token: chr(i) for i, token in enumerate(dict.fromkeys(reference[:MOST_CODES]))}
-    kept = [(i, code[token]) for i, token in enumerate(tokens) if token in code]
-    at = np.array([i for i, _ in kept], np.int64)
-    text = "".join(letter for _, letter in kept)
+    coded = list(map(code.get, tokens))
+    at = [i for i, letter in enumerate(coded) if letter is not None]
+    text = "".join(filter(None, coded))
     wanted = "".join(code[token] for token in reference if token in code)
     if not ordered:
         wanted = "".join(sorted(wanted))
     size, step = size_of(len(reference)), max(len(reference) // 2, 1)
     last = 0 if whole else max(len(tokens) - size, 0)
-    begin = np.arange(0, last + step, step)[: -(-last // step) + 1]
-    low, high = np.searchsorted(at, begin), np.searchsorted(at, begin + (len(tokens) if whole else size))
-    windows = np.unique(np.stack((low, high), axis=1), axis=0)
-    most = np.minimum(windows[:, 1] - windows[:, 0], len(wanted))
+    width = len(tokens) if whole else size
+    begins = range(0, -(-last // step) * step + 1, step)
+    windows = list(dict.fromkeys((bisect_left(at, begin), bisect_left(at, begin + width)) for begin in begins))
 
     def common(first: int, past: int) -> int:
         part = text[first:past]
@@ -58,10 +58,9 @@ def best_windows(
 
     best = 0
     found: list[tuple[int, int]] = []
-    for row in np.argsort(-most, kind="stable").tolist():
-        if most[row] < max(best, 1):
+    for first, past in sorted(windows, key=lambda window: window[0] - window[1]):
+        if past - first < max(best, 1):
             break
-        first, past = windows[row].tolist()
         number = common(first, past)
         if number > best:
             best, found = number, []
@@ -77,5 +76,5 @@ def best_windows(
         while start < high_start:
             middle = (start + high_start + 1) // 2
             start, high_start = (middle, high_start) if common(middle, end) == best else (start, middle - 1)
-        stretches.append((int(at[start]), int(at[end - 1]) + 1))
+        stretches.append((at[start], at[end - 1] + 1))
     return BestWindows(best, list(dict.fromkeys(stretches)))
