@@ -326,8 +326,9 @@ KINDS: dict[str, Kind] = {
     "texts-near": Kind(
         f"{{count:,}} retrieved texts were located {_LOCATED}", f"1 retrieved text was located {_LOCATED}"
     ),
-    "texts-approximate": Kind(
-        f"{{count:,}} retrieved texts were located {_APPROXIMATELY}", f"1 retrieved text was located {_APPROXIMATELY}"
+    "texts-in-part": Kind(
+        "{count:,} retrieved texts were located but for parts such as headers, counted by their length",
+        "1 retrieved text was located but for parts such as a header, counted by its length",
     ),
     "texts-several": Kind(
         "{count:,} retrieved texts stand in several places, counted where they hold most evidence",

@@ -23,6 +23,7 @@ from goldrank.io.items import items as read_items
 from goldrank.match import Matcher, folding, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.chance import Sample, Sourced, chance_level, covered
+from goldrank.match.locate import SIMILARITY
 from goldrank.match.pairs import Splitter, TextCounts, explain_item
 from goldrank.measures import Measure
 from goldrank.measures.apply import check_credit
@@ -47,6 +48,9 @@ def evaluate_texts(
     sources: Mapping[str, str] | None = None,
     chunks: Any = None,
     lengths: str = "char",
+    several: str = "any",
+    unlocated: str = "error",
+    similarity: float | None = SIMILARITY,
     fields: Mapping[str, str | None] | None = None,
     format: str | None = None,
     failures: str = "error",
@@ -70,7 +74,9 @@ def evaluate_texts(
     Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
     {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
     and a start, or are looked for in `sources` (id to text). `chunks` are all texts of the corpus, where a measure
-    asks for them; `lengths` are in "char" or "token".
+    asks for them; `lengths` are in "char" or "token". A quotation that stands in `several` places counts in "any" of
+    them, in the "first", or is an "error"; one that is `unlocated` is an "error", "missed" by every text, or left out
+    ("skip"); an approximate one must have this `similarity` (None: none is taken).
 
     `failures` says what becomes of questions that `goldrank.run_retriever` failed on: an "error", "skip" or "zero".
 
@@ -88,11 +94,12 @@ def evaluate_texts(
     numbers: dict[str, int] = {}
     notes: list[Note] = []
     needed = {measure.declaration.over for measure in wanted}
+    counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
+    cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
     if needed - {"spans"}:
-        counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
         sample = Sample()
         passing = sample.passing(map(_with_sources, data.given()))
-        passages, counts = place_items(passing, how.matcher, split=how.split, count_tokens=counter)
+        passages, counts = place_items(passing, how.matcher, split=how.split, count_tokens=counter, cut_for=cut_for)
         if not counts.references:
             raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
         tables |= {"placements": passages.pairs, "texts": passages}
@@ -106,7 +113,10 @@ def evaluate_texts(
         elif how.matcher.free:
             notes += _chance(sample, passages.pairs, how, wanted)
     if "spans" in needed:
-        spans, span_notes = _spans(data, sources, chunks, lengths)
+        finding: dict[str, Any] = {"several": several, "unlocated": unlocated, "similarity": similarity}
+        if lengths == "token" and tokens is not None:
+            finding["tokens"] = _offsets(tokens)
+        spans, span_notes = _spans(data, sources, chunks, lengths, finding | {"count_tokens": counter, "cut_for": cut_for})
         if not spans.relevant().any():
             raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
         tables["spans"] = spans
@@ -155,7 +165,13 @@ def _chance(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequence[
     return [Note.of("chance-level", **facts)]
 
 
-def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, Sequence[Note]]:
+def _spans(
+    data: Items,
+    sources: Mapping[str, str] | None,
+    chunks: Any,
+    lengths: str,
+    finding: Mapping[str, Any],
+) -> tuple[Spans, Sequence[Note]]:
     from goldrank.match.span_table import spans_of
 
     items: list[TextItem] = []
@@ -170,7 +186,9 @@ def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths:
         if given.sources is not None:
             places[given.item.query] = given.sources
         texts.update(given.source_texts or {})
-    return spans_of(items, texts or None, unit=lengths, quotes=quotes, chunk_sources=places, chunks=chunks)
+    return spans_of(
+        items, texts or None, unit=lengths, quotes=quotes, chunk_sources=places, chunks=chunks, **finding
+    )
 
 
 _NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."
@@ -236,6 +254,35 @@ def _counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
         return int(number)
 
     return counted
+
+
+def _offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[int, int]]]:
+    """Where the tokens of a function of one's own stand in a text."""
+    wrong = OptionError(
+        'lengths="token" needs tokens that say where they stand',
+        hint="A function that returns the tokens as they stand in the text, or (start, end) of each.",
+    )
+
+    def placed(text: str) -> list[tuple[int, int]]:
+        found = tokens(text)
+        if isinstance(found, int | np.integer):
+            raise wrong
+        places: list[tuple[int, int]] = []
+        end = 0
+        for token in found:
+            if isinstance(token, str):
+                start = text.find(token, end)
+                if start < 0:
+                    raise wrong
+                end = start + len(token)
+                places.append((start, end))
+            elif isinstance(token, tuple | list) and len(token) == 2:
+                places.append((int(token[0]), int(token[1])))
+            else:
+                raise wrong
+        return places
+
+    return placed
 
 
 def _numbers(passages: Passages, counts: TextCounts) -> dict[str, int]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from goldrank.data.placements import Placements
+from goldrank.data.spans import parts_of
 from goldrank.data.texts import TextItem
 from goldrank.match.matcher import Matcher
 from goldrank.match.pairs import Splitter, place_items
@@ -92,5 +93,5 @@ def _told(item: TextItem, sources: frozenset[str]) -> set[tuple[str, str]]:
     """What two questions must not share, since a match would then be none by chance."""
     texts = {("text", text) for text in item.retrieved if text.strip()}
     references = {("reference", text) for reference in item.references for text in reference.texts}
-    spans = {("source", span.source) for span in item.spans or () if span is not None}
+    spans = {("source", span.source) for place in item.spans or () for span in parts_of(place)}
     return texts | references | spans | {("source", source) for source in sources}

@@ -72,6 +72,8 @@ class Declaration:
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
     """Whether it needs to know how many tokens texts have."""
+    takes_budget: bool = False
+    """Whether the kernel takes the budget `tokens` itself, and texts are not packed into it."""
     per_query: bool = False
 
     @property
@@ -99,6 +101,7 @@ class About(TypedDict, total=False):
     pairs: Kernel | None
     limited_by_k: bool
     counts_tokens: bool
+    takes_budget: bool
     per_query: bool
 
 
@@ -130,7 +133,8 @@ def measure(
     The function takes `Placements` and, by keyword, `k` (None without a cut-off) and its options, whose
     defaults are those of its signature; it returns one value per query. With `per_query=True` it is called
     once per query instead, with the grades of the ranked documents (None where unjudged) and of all judged
-    ones, and returns a number. Every measure also has `judged_only` and `tokens`, which need no code.
+    ones, and returns a number. Every measure also has `judged_only`, `tokens` and `pack`, which need no
+    code.
     A measure of aspects (subtopics, judges), preferences, texts or spans says so with `over` and gets that table.
 
     `cutoff` is 'optional' if the function has `k`, else 'none'. `options` are the rules for options; `rel`, numbers

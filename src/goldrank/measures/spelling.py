@@ -65,11 +65,12 @@ class Measure:
     def packed(self, table: Table) -> Table:
         """The table as if only what fits into the measure's budget of tokens had been retrieved."""
         budget = self.option("tokens")
-        if budget is None:
+        if budget is None or self.declaration.takes_budget:
             return table
-        if not isinstance(table, Placements | Passages):
+        if not isinstance(table, Placements | Passages | Spans):
             raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
-        return table.within(budget)
+        depth = self.k if self.declaration.cutoff in ("optional", "needed") else None
+        return table.packed(budget, self.option("pack"), None if depth is None else int(depth))
 
     def taken(self, table: Table) -> np.ndarray:
         """One value per query of a table that was packed."""
@@ -78,7 +79,9 @@ class Measure:
     def with_kernel(self, kernel: Kernel, table: Table) -> np.ndarray:
         """The same by another kernel that takes the same options."""
         given: dict[str, Any] = {**self.declaration.defaults, **dict(self.options)}
-        del given["tokens"]
+        del given["pack"]
+        if not self.declaration.takes_budget:
+            del given["tokens"]
         if given.pop("judged_only"):
             table = table.condensed
         for key, rule in self.declaration.options.items():
@@ -130,6 +133,12 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
             raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}") from None
         if kept != declaration.defaults.get(key):
             given[key] = kept
+    if declaration.takes_budget and (given.get("tokens") is None or "pack" in given):
+        raise MeasureError(f"{name} needs a budget of tokens, and packs nothing", hint=f"For example {name}(tokens=2000).")
+    if "pack" in given and given.get("tokens") is None:
+        raise MeasureError(
+            f"{name}: pack says how texts fill a budget, and there is none", hint=f'{name}(tokens=2000, pack="skip")'
+        )
     return Measure(name, checked, tuple(sorted(given.items())), declaration=declaration)
 
 
