@@ -121,6 +121,17 @@ TORCHMETRICS = replace(SKLEARN, name="torchmetrics", ties="input")
 BEIR = replace(TREC_EVAL_9, name="beir")
 """BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
 
+CHROMA = Convention(
+    "chroma",
+    options={
+        "SpanRecall": {"evidence": "each"},
+        "SpanPrecision": {"repeated": "each"},
+        "SpanIoU": {"repeated": "each", "evidence": "each"},
+        "SpanPrecisionOmega": {"touching": "border"},
+    },
+)
+"""Chroma's evaluation of chunking (Smith and Troynikov 2024), by characters: lengths of chunks and of evidences add up."""
+
 # The systems that goldrank.compat stands in for. They rank by the order of a list and judge by numbers that need not
 # be whole; what only their own functions can show (repeated documents, texts that match) is in goldrank.compat.
 
@@ -143,7 +154,7 @@ CONTINUOUS_EVAL = _compatible(
 )
 IR_EVAL_NUMBA = _compatible("ir_eval_numba", options={"AP": {"divisor": "hits"}, "nDCG": {"gain": "binary"}})
 
-_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
+_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR, CHROMA)
 _COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, IR_EVAL_NUMBA)
 
 CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_COMPATIBLE)}

@@ -108,6 +108,8 @@ class TouchingChunks:
     """How long they are, each position counted once."""
     total: np.ndarray
     """The sum of their lengths."""
+    bordering: np.ndarray
+    """How long they are together with texts that border on evidence, and with the evidence that none holds."""
 
 
 @dataclass(frozen=True)
@@ -441,19 +443,24 @@ def _touching(
         low, high = np.array(pairs, np.int64).T
         cut[source] = (low, high) if tokens is None else in_tokens(tokens[names[source]], low, high)
     query, source_of, start, end = gold
-    evidence, union, total = (np.zeros(len(columns.queries)) for _ in range(3))
+    evidence, union, total, bordering = (np.zeros(len(columns.queries)) for _ in range(4))
     order = np.lexsort((source_of, query))
     edges = np.flatnonzero(np.diff(query[order]) | np.diff(source_of[order])) + 1
     for rows in np.split(order, edges) if len(order) else []:
         at, source = int(query[rows[0]]), int(source_of[rows[0]])
-        if source not in cut:
-            continue
         gold_start, gold_end = merge(start[rows], end[rows])
+        if source not in cut:
+            bordering[at] += (gold_end - gold_start).sum()
+            continue
         low, high = cut[source]
+        before = np.searchsorted(gold_start, high, side="right")
+        near = (before > 0) & (gold_end[before - 1] >= low)
+        both = merge(np.concatenate((low[near], gold_start)), np.concatenate((high[near], gold_end)))
+        bordering[at] += (both[1] - both[0]).sum()
         hit = length_within(gold_start, gold_end, low, high) > 0
         low, high = low[hit], high[hit]
         merged_low, merged_high = merge(low, high)
         evidence[at] += length_within(merged_low, merged_high, gold_start, gold_end).sum()
         union[at] += (merged_high - merged_low).sum()
         total[at] += (high - low).sum()
-    return TouchingChunks(evidence, union, total)
+    return TouchingChunks(evidence, union, total, bordering)

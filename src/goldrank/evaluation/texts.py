@@ -113,6 +113,8 @@ def evaluate_texts(
         elif how.matcher.free:
             notes += _chance(sample, passages.pairs, how, wanted)
     if "spans" in needed:
+        if rules.name == conventions.CHROMA.name and lengths != "char":
+            raise OptionError('convention "chroma" measures in characters', hint='Leave out lengths="token".')
         finding: dict[str, Any] = {"several": several, "unlocated": unlocated, "similarity": similarity}
         if lengths == "token" and tokens is not None:
             finding["tokens"] = _offsets(tokens)
@@ -159,7 +161,7 @@ def _chance(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequence[
     if level is None:
         return []
     observed = float(covered(pairs, k).sum() / max(len(pairs.judged), 1))
-    facts = {"share": level.share, "low": level.low, "high": level.high}
+    facts: dict[str, Any] = {"share": level.share, "low": level.low, "high": level.high}
     if level.share > CHANCE or level.share > observed / 4:
         return [Note.of("high-chance-level", observed=observed, **facts)]
     return [Note.of("chance-level", **facts)]

@@ -168,7 +168,7 @@ class CountingMatcher(PruningMatcher):
     ordered: ClassVar[bool]
     """Whether the tokens in common are in the same order, or in any."""
     folds = True
-    default_guards = DEFAULT_GUARDS
+    default_guards: ClassVar[tuple[str, ...]] = DEFAULT_GUARDS
     window: str | None = None
     """Whether tokens in common are counted in the best window (`windows.py`), or in the whole text (None)."""
 

@@ -255,7 +255,8 @@ def _numbered(codes: np.ndarray) -> tuple[list[str], np.ndarray]:
 def _each(codes: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:
     """What a test says of each character; it is asked once for each different one."""
     characters, kind = _numbered(codes)
-    return np.array([test(character) for character in characters], bool)[kind]
+    flags: np.ndarray = np.array([test(character) for character in characters], bool)[kind]
+    return flags
 
 
 def _is_unseen(character: str) -> bool:

@@ -286,9 +286,9 @@ def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
 def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) -> bool:
     """Whether each number is among others, as often, with its unit if that counts; a unit may be left out by neither."""
     by_reading: dict[Value | str, list[int]] = {}
-    for at, other in enumerate(there):
+    for number, other in enumerate(there):
         for reading in other.readings:
-            by_reading.setdefault(reading, []).append(at)
+            by_reading.setdefault(reading, []).append(number)
     taken: set[int] = set()
     # Those that can be met in one way only come first.
     for quantity in sorted(wanted, key=lambda one: (len(one.readings), one.unit is None)):

@@ -125,7 +125,7 @@ def _cut(
         left -= taken[fits]
         fits += 1
     texts = list(item.retrieved[:fits])
-    places = list(item.spans[:fits]) if item.spans else [None] * fits
+    places: list[Span | Located | None] = list(item.spans[:fits]) if item.spans else [None] * fits
     counts = list(taken[:fits])
     if fits < len(taken) and left > 0:
         text, place = item.retrieved[fits], item.spans[fits] if item.spans else None
