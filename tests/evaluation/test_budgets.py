@@ -26,7 +26,9 @@ def test_reference_values(case: dict[str, Any]) -> None:
                  for name in (f"Cover(tokens={budget})", f"Tokens(tokens={budget})", f"NumRet(tokens={budget})")]  # fmt: skip
         found = evaluate_texts(items, names, matcher=given["matcher"])
         values = expected[pack]
-        assert list(found.mean.values()) == pytest.approx([values["Cover"], values["tokens"], len(values["kept"])]), pack
+        assert list(found.mean.values()) == pytest.approx([values["Cover"], values["tokens"], len(values["kept"])]), (
+            pack
+        )
     if budget:
         name = f"CoverArea(tokens={budget})"
         assert evaluate_texts(items, name, matcher=given["matcher"])[name] == pytest.approx(expected["CoverArea"])
@@ -91,7 +93,12 @@ def test_area_is_that_under_the_curve() -> None:
 
 def test_what_a_budget_needs() -> None:
     items = random_items(random.Random(1), 3)
-    for wrong in ("CoverArea", 'Cover(pack="skip")', 'CoverArea(tokens=5, pack="skip")', 'Cover(tokens=5, pack="best")'):
+    for wrong in (
+        "CoverArea",
+        'Cover(pack="skip")',
+        'CoverArea(tokens=5, pack="skip")',
+        'Cover(tokens=5, pack="best")',
+    ):
         with pytest.raises(MeasureError):
             evaluate_texts(items, wrong)
 

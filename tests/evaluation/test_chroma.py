@@ -11,7 +11,12 @@ from goldrank import evaluate_texts
 from goldrank.errors import OptionError
 
 CASES = cases("chroma")
-NAMES = {"recall": "SpanRecall", "precision": "SpanPrecision", "iou": "SpanIoU", "precision_omega": "SpanPrecisionOmega"}
+NAMES = {
+    "recall": "SpanRecall",
+    "precision": "SpanPrecision",
+    "iou": "SpanIoU",
+    "precision_omega": "SpanPrecisionOmega",
+}
 
 
 def items(given: dict[str, Any]) -> list[dict[str, Any]]:

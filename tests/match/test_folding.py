@@ -38,7 +38,9 @@ def test_reference_pairs(case: dict[str, Any]) -> None:
         assert [fold(source[start:end]) for start, end in place.places] == [fold(right)]
 
 
-LETTERS = "aZ1²½-\n\r 'ı\u0307İ\u0301\u0327\u00ad\u200b\u0640\u064e\u0651\u05b8\uff76\uff9e\u1112\u1161\u11ab\u09c7\u09be٣"
+LETTERS = (
+    "aZ1²½-\n\r 'ı\u0307İ\u0301\u0327\u00ad\u200b\u0640\u064e\u0651\u05b8\uff76\uff9e\u1112\u1161\u11ab\u09c7\u09be٣"
+)
 
 
 def test_offsets_are_those_of_the_same_form() -> None:

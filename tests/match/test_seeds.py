@@ -26,7 +26,9 @@ def test_reference_places(case: dict[str, Any]) -> None:
 
 def made_up_sources(rng: random.Random, number: int, words: int) -> dict[str, str]:
     vocabulary = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(3_000)]
-    return {f"d{i}": ". ".join(" ".join(rng.choices(vocabulary, k=9)) for _ in range(words // 9)) for i in range(number)}
+    return {
+        f"d{i}": ". ".join(" ".join(rng.choices(vocabulary, k=9)) for _ in range(words // 9)) for i in range(number)
+    }
 
 
 def changed(rng: random.Random, text: str, how: str) -> str:
@@ -52,7 +54,9 @@ def test_changed_texts_are_found(how: str, size: int) -> None:
         name = rng.choice(list(sources))
         start = rng.randrange(len(sources[name]) - size)
         found = parts_of(finder.place(changed(rng, sources[name][start : start + size], how), None))
-        common = sum(max(min(span.end, start + size) - max(span.start, start), 0) for span in found if span.source == name)
+        common = sum(
+            max(min(span.end, start + size) - max(span.start, start), 0) for span in found if span.source == name
+        )
         union = size + sum(span.end - span.start for span in found) - common
         right += common / union >= 0.8
     assert right >= (36 if how == "letters" and size == 300 else 38)
@@ -74,7 +78,9 @@ def test_what_stands_nowhere_is_length_without_evidence() -> None:
     assert placed == Located((Span("doc", start, start + len(body)),), header)
     evidence = [{"source": "doc", "start": start, "end": start + 100}]
     items = [{"id": "q", "retrieved": [{"text": f"{header}\n{body}", "source": "doc"}], "evidence": evidence}]
-    scores = evaluate_texts(items, ["SpanRecall", "SpanPrecision", 'SpanPrecision(repeated="each")'], sources={"doc": source})
+    scores = evaluate_texts(
+        items, ["SpanRecall", "SpanPrecision", 'SpanPrecision(repeated="each")'], sources={"doc": source}
+    )
     share = 100 / (len(body) + len(header))
     assert list(scores.mean.values()) == pytest.approx([1.0, share, share])
     assert "texts-in-part" in [note.code for note in scores.notes]

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.texts import Located, Span, TextItem
 from goldrank.data.placements import packed
+from goldrank.data.texts import Located, Span, TextItem
 from goldrank.errors import InputError, MeasureError
 
 NOWHERE = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -90,6 +90,7 @@ def evaluate_texts(
         check_credit(measure, credit)
     data = read_items(items, fields=fields, format=format, failures=failures)
     how = TextRules(as_matcher(matcher).having(guards), _splitter(unit), _unit_name(unit), credit)
+    finding: dict[str, Any] = {"several": several, "unlocated": unlocated, "similarity": similarity}
     tables: dict[str, Any] = {}
     numbers: dict[str, int] = {}
     notes: list[Note] = []
@@ -115,10 +116,11 @@ def evaluate_texts(
     if "spans" in needed:
         if rules.name == conventions.CHROMA.name and lengths != "char":
             raise OptionError('convention "chroma" measures in characters', hint='Leave out lengths="token".')
-        finding: dict[str, Any] = {"several": several, "unlocated": unlocated, "similarity": similarity}
         if lengths == "token" and tokens is not None:
             finding["tokens"] = _offsets(tokens)
-        spans, span_notes = _spans(data, sources, chunks, lengths, finding | {"count_tokens": counter, "cut_for": cut_for})
+        spans, span_notes = _spans(
+            data, sources, chunks, lengths, finding | {"count_tokens": counter, "cut_for": cut_for}
+        )
         if not spans.relevant().any():
             raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
         tables["spans"] = spans
@@ -140,7 +142,7 @@ def evaluate_texts(
         notes=(*data.notes, *notes),
         convention=", ".join([*label, *([f"spans by {lengths}"] if "spans" in tables else [])]),
         origin=_origin(data, rules, how),
-        explainer=_explainer(data, how),
+        explainer=_explainer(data, how) if "texts" in tables else _place_explainer(data, sources, finding),
     )
 
 
@@ -167,6 +169,28 @@ def _chance(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequence[
     return [Note.of("chance-level", **facts)]
 
 
+class _Placing(NamedTuple):
+    """What is known of places beside the items."""
+
+    items: list[TextItem]
+    quotes: dict[str, Sequence[Any]]
+    places: dict[str, Sequence[str | None]]
+    texts: dict[str, str]
+
+
+def _placing(given_items: Iterable[ReadItem], sources: Mapping[str, str] | None) -> _Placing:
+    found = _Placing([], {}, {}, dict(sources or {}))
+    for given in given_items:
+        found.items.append(given.item)
+        if not given.item.evidence and given.evidence is not None:
+            single = isinstance(given.evidence, Mapping)
+            found.quotes[given.item.query] = [given.evidence] if single else given.evidence
+        if given.sources is not None:
+            found.places[given.item.query] = given.sources
+        found.texts.update(given.source_texts or {})
+    return found
+
+
 def _spans(
     data: Items,
     sources: Mapping[str, str] | None,
@@ -176,21 +200,9 @@ def _spans(
 ) -> tuple[Spans, Sequence[Note]]:
     from goldrank.match.span_table import spans_of
 
-    items: list[TextItem] = []
-    quotes: dict[str, Sequence[Any]] = {}
-    places: dict[str, Sequence[str | None]] = {}
-    texts = dict(sources or {})
-    for given in data.given():
-        items.append(given.item)
-        if not given.item.evidence and given.evidence is not None:
-            single = isinstance(given.evidence, Mapping)
-            quotes[given.item.query] = [given.evidence] if single else given.evidence
-        if given.sources is not None:
-            places[given.item.query] = given.sources
-        texts.update(given.source_texts or {})
-    return spans_of(
-        items, texts or None, unit=lengths, quotes=quotes, chunk_sources=places, chunks=chunks, **finding
-    )
+    found = _placing(data.given(), sources)
+    places = {"quotes": found.quotes, "chunk_sources": found.places, "chunks": chunks}
+    return spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
 
 
 _NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."
@@ -348,6 +360,26 @@ def _digests(data: Items) -> tuple[str, str]:
         gold.update(repr((item.query, list(map(tuple, item.references)), given.evidence)).encode())
         returned.update(repr((item.query, list(item.retrieved), item.spans)).encode())
     return gold.hexdigest(), returned.hexdigest()
+
+
+def _place_explainer(
+    data: Items, sources: Mapping[str, str] | None, finding: Mapping[str, Any]
+) -> Callable[[str], Explanation]:
+    def explain(query: str) -> Explanation:
+        from goldrank.match.evidence import Finder, resolve
+        from goldrank.match.explain_places import explain_places
+
+        texts = _placing(data.given(), sources).texts  # a source may be told of with any question
+        given = next((given for given in data.given() if given.item.query == query), None)
+        if given is None:
+            raise InputError(f"question {query!r} is no longer in {data.name}")
+        found = _placing([given], texts)
+        asked = {key: finding[key] for key in ("several", "unlocated", "similarity")}
+        finder = Finder(found.texts, **asked)
+        (item,) = resolve(found.items, finder, found.quotes, found.places)
+        return explain_places(item, found.texts)
+
+    return explain
 
 
 def _explainer(data: Items, how: TextRules) -> Callable[[str], Explanation]:

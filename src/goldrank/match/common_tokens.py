@@ -228,9 +228,7 @@ class CountingMatcher(PruningMatcher):
             degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
         return degrees
 
-    def _in_windows(
-        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray
-    ) -> np.ndarray:
+    def _in_windows(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Degrees by the best window of each text."""
         ours = {i: self.tokens(retrieved[i]) for i in np.unique(left).tolist()}
         theirs = {j: self.tokens(references[j]) for j in np.unique(right).tolist()}
@@ -238,7 +236,10 @@ class CountingMatcher(PruningMatcher):
             best_windows(ours[i], theirs[j], ordered=self.ordered, tight=False).common
             for i, j in zip(left.tolist(), right.tolist(), strict=True)
         ]
-        sizes = (np.array([len(side[at]) for at in which.tolist()], np.int64) for side, which in ((ours, left), (theirs, right)))
+        sizes = (
+            np.array([len(side[at]) for at in which.tolist()], np.int64)
+            for side, which in ((ours, left), (theirs, right))
+        )
         return self.degree(TokenCounts(np.array(common, np.int64), *sizes))
 
     def stretches(self, retrieved: str, reference: str) -> Stretches:

@@ -349,7 +349,9 @@ class Finder:
         name, place = max(near, key=lambda pair: pair[1].similarity)
         start, end = place.places[0]
         shown = ids.show(self.sources[name][start:end])
-        return f"{told}, nearest is '{shown}' at {start} to {end} of '{ids.show(name)}', similarity {place.similarity:.2f}"
+        return (
+            f"{told}, nearest is '{shown}' at {start} to {end} of '{ids.show(name)}', similarity {place.similarity:.2f}"
+        )
 
     # Retrieved texts.
 

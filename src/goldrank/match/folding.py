@@ -38,7 +38,7 @@ _SIGNS: dict[int, str] = {
     **dict.fromkeys(map(ord, _SINGLE), "'"),
     **dict.fromkeys(map(ord, _DOUBLE), '"'),
     **dict.fromkeys(map(ord, _DASHES), "-"),
-    **{0x2033: "''", 0x2034: "'''", 0x2036: "''", 0x2037: "'''", 0x2057: "''''"},  # primes
+    0x2033: "''", 0x2034: "'''", 0x2036: "''", 0x2037: "'''", 0x2057: "''''",  # primes
     0x2044: "/",
 }
 _SUPERSCRIPTS = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"

@@ -48,7 +48,9 @@ def checked(guards: Iterable[str] | None) -> tuple[str, ...]:
     given = (guards,) if isinstance(guards, str) else tuple(guards or ())
     for name in given:
         if name not in GUARDS:
-            raise OptionError(f"there is no guard {name!r}; there are: {', '.join(GUARDS)}", hint=did_you_mean(name, GUARDS))
+            raise OptionError(
+                f"there is no guard {name!r}; there are: {', '.join(GUARDS)}", hint=did_you_mean(name, GUARDS)
+            )
     return tuple(name for name in GUARDS if name in given)
 
 

@@ -183,7 +183,9 @@ _HOME = {
 """The module of each matcher's class; loaded when it is asked for."""
 NAMES = tuple(_HOME)
 
-_SPELLING = re.compile(r"\s*(?P<name>[a-z][a-z0-9-]*)\s*(?:\((?P<options>.*)\))?\s*(?:(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?\s*")
+_SPELLING = re.compile(
+    r"\s*(?P<name>[a-z][a-z0-9-]*)\s*(?:\((?P<options>.*)\))?\s*(?:(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?\s*"
+)
 
 
 def matcher(given: MatcherLike) -> Matcher:

@@ -234,7 +234,7 @@ def usable_references(item: TextItem, split: Splitter | None, counts: TextCounts
         for text in texts:
             if not has_words(text) and not fold(text):
                 raise InputError(
-                    f"question {ids.show(item.query)!r} has a reference of which nothing can be seen: {ascii(text)}",
+                    f"question {ids.show(item.query)!r} has a reference of which nothing can be seen: {text!a}",
                     where=item.where or None,
                     hint="Correct it, or leave it out.",
                 )

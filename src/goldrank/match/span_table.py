@@ -93,7 +93,10 @@ def spans_of(
     made = partial(Spans.of, tokens=source_tokens, size=size, chunks=corpus)
     cut_tables = {}
     for budget in dict.fromkeys(cut_for):
-        cut = [_cut(item, taken, budget, finder.sources, count_tokens) for item, taken in zip(resolved, counted, strict=True)]
+        cut = [
+            _cut(item, taken, budget, finder.sources, count_tokens)
+            for item, taken in zip(resolved, counted, strict=True)
+        ]
         taken_of = [count for _, taken in cut for count in taken]
         cut_tables[budget] = made([item for item, _ in cut], tokens_of=taken_of)
     table = made(resolved, tokens_of=[count for taken in counted for count in taken])

@@ -17,7 +17,9 @@ _OPTIONS: dict[str, Option] = {
     "beta": Number(low=0, high=1_000),
     "repeated": Choice(("once", "each")),  # how often a position counts that several retrieved texts hold
     "evidence": Choice(("once", "each")),  # how often a position counts below the line that several evidences hold
-    "touching": Choice(("inside", "border")),  # whether a text of the corpus must hold evidence, or may only border on it
+    "touching": Choice(
+        ("inside", "border")
+    ),  # whether a text of the corpus must hold evidence, or may only border on it
     "coverage": Number(low=0, high=1),  # the least share of an evidence that must be covered; some of it always
 }
 _measure = partial(measure, over="spans", options=_OPTIONS, cite=_SMITH)

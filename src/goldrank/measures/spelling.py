@@ -134,7 +134,9 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
         if kept != declaration.defaults.get(key):
             given[key] = kept
     if declaration.takes_budget and (given.get("tokens") is None or "pack" in given):
-        raise MeasureError(f"{name} needs a budget of tokens, and packs nothing", hint=f"For example {name}(tokens=2000).")
+        raise MeasureError(
+            f"{name} needs a budget of tokens, and packs nothing", hint=f"For example {name}(tokens=2000)."
+        )
     if "pack" in given and given.get("tokens") is None:
         raise MeasureError(
             f"{name}: pack says how texts fill a budget, and there is none", hint=f'{name}(tokens=2000, pack="skip")'
