@@ -130,7 +130,7 @@ CHROMA = Convention(
         "SpanPrecisionOmega": {"touching": "border"},
     },
 )
-"""Chroma's evaluation of chunking (Smith and Troynikov 2024), by characters: lengths of chunks and of evidences add up."""
+"""Chroma's evaluation of chunking (Smith and Troynikov 2024): by characters, and what is listed twice counts twice."""
 
 # The systems that goldrank.compat stands in for. They rank by the order of a list and judge by numbers that need not
 # be whole; what only their own functions can show (repeated documents, texts that match) is in goldrank.compat.

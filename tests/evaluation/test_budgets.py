@@ -21,9 +21,8 @@ def test_reference_values(case: dict[str, Any]) -> None:
     budget = given["tokens"]
     items = [{"id": "q", "retrieved": given["retrieved"], "references": given["references"]}]
     for pack in PACKS:
-        option = "" if pack == "prefix" else f', pack="{pack}"'
-        names = [name if not option else name.replace("tokens=", f'pack="{pack}", tokens=')
-                 for name in (f"Cover(tokens={budget})", f"Tokens(tokens={budget})", f"NumRet(tokens={budget})")]  # fmt: skip
+        option = "" if pack == "prefix" else f'pack="{pack}", '
+        names = [f"{name}({option}tokens={budget})" for name in ("Cover", "Tokens", "NumRet")]
         found = evaluate_texts(items, names, matcher=given["matcher"])
         values = expected[pack]
         assert list(found.mean.values()) == pytest.approx([values["Cover"], values["tokens"], len(values["kept"])]), (

@@ -18,7 +18,8 @@ FIRST, SECOND = "Epsilon zeta eta theta.", "Nu xi omicron pi."
 def items(**more: Any) -> list[dict[str, Any]]:
     return [
         {"id": "q", "question": "What?",
-         "retrieved": [{"text": text, "source": "s"} for text in ("Alpha beta gamma delta.", "Epsilon zeta eta", "eta theta.")],
+         "retrieved": [{"text": text, "source": "s"}
+                       for text in ("Alpha beta gamma delta.", "Epsilon zeta eta", "eta theta.")],
          "evidence": [{"source": "s", "quote": FIRST}, {"source": "s", "quote": SECOND}], **more},
     ]  # fmt: skip
 

@@ -40,13 +40,14 @@ def test_reference_numbers(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "readings"),
-    [("1.000", [{(False, "1", 3), (False, "1", 0)}]), ("0.5", [{(False, "5", -1)}]), ("1,2,3", [{(False, "1", 0)}] * 3),
-     ("5.0", [{(False, "5", 0)}]), ("0", [{(False, "", 0)}]), ("-0", [{(False, "", 0)}]), ("12.05.2024", [{"12.05.2024"}]),
-     ("10-20", [{(False, "1", 1)}, {(False, "2", 1)}]), ("1e400", [{(False, "1", 400)}]), ("9" * 5000, [{(False, "9" * 5000, 0)}])],
+    [("1.000", [{(False, "1", 3), (False, "1", 0)}]), ("0.5", [{(False, "5", -1)}]),
+     ("1,2,3", [{(False, "1", 0)}, {(False, "2", 0)}, {(False, "3", 0)}]), ("5.0", [{(False, "5", 0)}]),
+     ("0", [{(False, "", 0)}]), ("-0", [{(False, "", 0)}]), ("12.05.2024", [{"12.05.2024"}]),
+     ("10-20", [{(False, "1", 1)}, {(False, "2", 1)}]), ("1e400", [{(False, "1", 400)}]),
+     ("9" * 5000, [{(False, "9" * 5000, 0)}])],
 )  # fmt: skip
 def test_readings(text: str, readings: list[set[Any]]) -> None:
-    found = [set(one.readings) for one in quantities(text)]
-    assert found == readings if text != "1,2,3" else len(found) == 3
+    assert [set(one.readings) for one in quantities(text)] == readings
 
 
 @pytest.mark.parametrize("case", GUARDS, ids=[case["id"] for case in GUARDS])
@@ -158,8 +159,8 @@ def test_windows_are_those_of_a_plain_loop(ordered: bool) -> None:
 
 
 def test_scattered_words_are_no_match() -> None:
-    scattered = " ".join(f"{word} {'x ' * 40}" for word in ["the", "tower", "was", "built", "in", "the", "year", "of", "the", "fair"])
     reference = "the tower was built in the year of the fair"
+    scattered = " ".join(f"{word} {'x ' * 40}" for word in reference.split())
     assert decision(RougeL(0.7), scattered, reference) == "below"
     assert decision(RougeL(0.7, window=None), scattered, reference) == "match"
     assert decision(RougeL(1.0), scattered, reference) == "match"  # all words: no window

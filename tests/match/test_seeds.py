@@ -127,8 +127,8 @@ def test_a_thousand_texts_a_second() -> None:
 # Quotations.
 
 SOURCE = (
-    "The tower was built in 1889 by the firm of Gustave Eiffel for the world's fair. It is about 330 metres tall and was, "
-    "for forty-one years, the tallest structure in the world. It is painted every seven years."
+    "The tower was built in 1889 by the firm of Gustave Eiffel for the world's fair. It is about 330 metres tall and "
+    "was, for forty-one years, the tallest structure in the world. It is painted every seven years."
 )
 
 
@@ -139,7 +139,7 @@ def recall(quote: str, **how: Any) -> float:
 
 @pytest.mark.parametrize(
     "quote",
-    ["The tower was built in 1889 ... for the world's fair.", "The tower was built […] the tallest structure in the world",
+    ["The tower was built in 1889 ... for the world's fair.", "The tower was built […] the tallest structure in the",
      "built in 1889 [...] painted every seven years", "by the firm of Gus-\ntave Eiffel", "for forty‐one years"],
 )  # fmt: skip
 def test_ellipses_and_hyphens_of_quotations(quote: str) -> None:
@@ -169,7 +169,7 @@ def test_misquoted_evidence_is_told_of_and_can_be_allowed() -> None:
     assert recall("The tower was build in 1898 by the frim of Gustav Eifel", similarity=0.7) == 1.0
     items = [{"id": f"q{i}", "retrieved": [{"text": SOURCE, "source": "s"}],
               "evidence": [{"source": "s", "quote": f"{wrong} number {i}"}]} for i in range(7)]  # fmt: skip
-    with pytest.raises(InputError, match="7 quotations.*and 2 more"):
+    with pytest.raises(InputError, match=r"7 quotations.*and 2 more"):
         evaluate_texts(items, "SpanRecall", sources={"s": SOURCE})
 
 

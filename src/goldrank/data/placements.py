@@ -235,7 +235,8 @@ class Placements:
 
     def _with_cut(self, whole: Placements, keep: np.ndarray, budget: int, depth: int | None) -> Placements:
         """These texts of a ranking and the beginning of the next one, as far as it fits."""
-        assert whole.lengths is not None and self.lengths is not None
+        assert whole.lengths is not None
+        assert self.lengths is not None
         if budget not in whole.lengths.cut:
             raise MeasureError(f"texts were not cut for a budget of {budget:,} tokens", hint="Use evaluate_texts.")
         cut = whole.lengths.cut[budget]

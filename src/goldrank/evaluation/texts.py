@@ -66,7 +66,8 @@ def evaluate_texts(
 
     `matcher` says when a text covers a reference: a name such as "exact", "contains" or "rouge-l:0.7", or a
     function of both texts. `guards` are what a match must not differ in, whatever its words ("numbers", "units",
-    "negations", "names"); None leaves the matcher its own, () takes none. `unit="sentence"` (or a function) compares sentences, and ranks then count those.
+    "negations", "names"); None leaves the matcher its own, () takes none. `unit="sentence"` (or a function) compares
+    sentences, and ranks then count those.
     `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "one_to_one",
     "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure
     asks for them; otherwise words are counted.

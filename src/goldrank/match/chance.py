@@ -5,7 +5,6 @@ It is an upper bound, since a text of another question may truly hold a referenc
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -42,7 +41,7 @@ class Sample:
 
     def __init__(self) -> None:
         self.kept: list[Sourced] = []
-        self._random = random.Random(SEED)
+        self._random = np.random.default_rng(SEED)
         self._seen = 0
 
     def passing(self, items: Iterable[Sourced]) -> Iterator[TextItem]:
@@ -50,7 +49,7 @@ class Sample:
         for item, sources in items:
             if item.references:
                 self._seen += 1
-                at = len(self.kept) if len(self.kept) < MOST_QUESTIONS else self._random.randrange(self._seen)
+                at = len(self.kept) if len(self.kept) < MOST_QUESTIONS else int(self._random.integers(self._seen))
                 if at == len(self.kept):
                     self.kept.append((item, sources))
                 elif at < MOST_QUESTIONS:

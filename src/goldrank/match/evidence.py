@@ -301,8 +301,7 @@ class Finder:
             return []
         found = [self._spans("quotations", part, source) for part in parts]
         ways = product(*(spans if self.several == "any" else spans[:1] for spans in found))
-        together = [way for way in islice(ways, MOST_ALTERNATIVES) if len({span.source for span in way}) == 1]
-        return together
+        return [way for way in islice(ways, MOST_ALTERNATIVES) if len({span.source for span in way}) == 1]
 
     def _not_located(self, text: str, source: str | None, where: str) -> Alternatives:
         if self.unlocated == "error":
@@ -323,8 +322,8 @@ class Finder:
             raise InputError(
                 f"{len(self._missed):,} quotation{'s' * (len(self._missed) > 1)} not located: {listed}{more}",
                 where=self._missed[0][2],
-                hint='Correct them, allow a lower similarity=, or say what becomes of them: unlocated="missed" or "skip" '
-                "(--unlocated).",
+                hint='Correct them, allow a lower similarity, or say what becomes of them: unlocated="missed" or '
+                '"skip" (--unlocated).',
             )
         texts, unplaced = self._counts["texts"], self._counts["texts-unplaced"]
         if texts >= FEWEST_TEXTS and texts - unplaced < LEAST_PLACED * texts:

@@ -27,7 +27,7 @@ def same(retrieved: str, reference: str) -> bool:
 
 
 def normalise(text: str, *, whitespace: bool = True, case: bool = True, unicode: bool = True) -> str:
-    """A text in the form in which it is compared: all of it `fold`, or by choice white space, case or Unicode NFC alone.
+    """A text in the form in which it is compared: `fold`, or by choice white space, case or Unicode NFC alone.
 
     >>> normalise("  The\\nCat ")
     'the cat'

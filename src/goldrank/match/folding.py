@@ -1,8 +1,8 @@
 """The one form in which texts are compared, by matchers and by the locator: `fold`, with or without offsets.
 
 What does not make another text is made alike: case, white space, quotation marks and dashes, compatible forms (width,
-ligatures), digits of all scripts, characters that are not seen, vowel signs of Arabic and Hebrew, tatweel, and hyphens at
-line ends. Accents, signs and punctuation count. Levels: characters (`fold`), words (`tokens.words`) and letters and
+ligatures), digits of all scripts, characters that are not seen, vowel signs of Arabic and Hebrew, tatweel, and hyphens
+at line ends. Accents, signs and punctuation count. Levels: characters (`fold`), words (`tokens.words`) and letters and
 digits alone (`FoldedText.letters`).
 """
 
@@ -38,7 +38,11 @@ _SIGNS: dict[int, str] = {
     **dict.fromkeys(map(ord, _SINGLE), "'"),
     **dict.fromkeys(map(ord, _DOUBLE), '"'),
     **dict.fromkeys(map(ord, _DASHES), "-"),
-    0x2033: "''", 0x2034: "'''", 0x2036: "''", 0x2037: "'''", 0x2057: "''''",  # primes
+    0x2033: "''",
+    0x2034: "'''",
+    0x2036: "''",
+    0x2037: "'''",
+    0x2057: "''''",  # primes
     0x2044: "/",
 }
 _SUPERSCRIPTS = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"

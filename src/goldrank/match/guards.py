@@ -286,7 +286,7 @@ def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
 
 
 def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) -> bool:
-    """Whether each number is among others, as often, with its unit if that counts; a unit may be left out by neither."""
+    """Whether each number is among others, as often, with its unit if that counts."""
     by_reading: dict[Value | str, list[int]] = {}
     for number, other in enumerate(there):
         for reading in other.readings:

@@ -226,12 +226,14 @@ def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
         return {}
     try:
         call = ast.parse(f"f({text})", mode="eval").body
-        assert isinstance(call, ast.Call) and not call.args
-        options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError, TypeError):
+        given_by_name = isinstance(call, ast.Call) and not call.args
+        options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in getattr(call, "keywords", ())}
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+        given_by_name = False
+    if not given_by_name:
         raise OptionError(
             f"{given!r}: options are plain values by name", hint="For example rouge-l(window=None, guards=()):0.7."
-        ) from None
+        )
     known = [name for name in inspect.signature(kind).parameters if name not in ("threshold", "inclusive", "words")]
     for name in options:
         if name not in known:

@@ -1,7 +1,7 @@
 """Where a text stands although parts of it were added, left out or changed: a chunk with a line put before it.
 
-Sources and texts are compared by letters and digits alone. Of each source the hashes of every 16 letters are kept, one in
-four; a text that has some of them on one diagonal (the place in the source less the place in the text) stands there.
+Sources and texts are compared by letters and digits alone. Of each source the hashes of every 16 letters are kept, one
+in four; a text that has some of them on one diagonal (the place in the source less the place in the text) stands there.
 Measured rules: which seeds count, how far a diagonal may drift, and when parts are joined or accepted.
 """
 

@@ -56,7 +56,8 @@ def spans_of(
     `evidence_of` takes it, beside what the items have; `chunk_sources` for each query the sources of its retrieved
     texts. `chunks` are all texts of the corpus: spans, or for each source its texts or their offsets. Lengths are
     in characters, or with `unit="token"` in what `tokens` finds. `several`, `unlocated` and `similarity` are as in
-    `Finder`. `count_tokens` says what a text takes of a budget, `cut_for` for which budgets texts are cut. With `overlap="error"` retrieved texts and evidence without any source in common are an error.
+    `Finder`. `count_tokens` says what a text takes of a budget, `cut_for` for which budgets texts are cut. With
+    `overlap="error"` retrieved texts and evidence without any source in common are an error.
 
     >>> item = TextItem("q", ["It was\\nso."], evidence=[])
     >>> table, notes = spans_of([item], {"doc": "So far. It was so. "}, quotes={"q": [{"quote": "was so."}]})

@@ -24,7 +24,7 @@ class BestWindows(NamedTuple):
 
     common: int
     stretches: list[tuple[int, int]]
-    """First word and one past the last: each window shrunk from the right, then from the left, while it keeps as many."""
+    """First word and one past the last: windows shrunk from the right, then left, while they keep as many."""
 
 
 Size = TypeVar("Size", int, np.ndarray)

@@ -57,7 +57,7 @@ def cover_all(t: Passages, *, k: int, rel: float = 1) -> np.ndarray:
     takes_budget=True,
     formula="CoverArea(tokens=L) = mean over references of max(0, 1 - T/L), T: tokens up to the end of the first text "
     "that covers it",
-    use="Compare systems whose texts differ in length: what is covered after few tokens counts more, whatever a rank is.",
+    use="Compare systems whose texts differ in length: what is covered after few tokens counts more.",
     avoid="The budget is fixed; use Cover(tokens=L).",
     cite="Sakai and Dou 2013, Summaries, ranked retrieval and sessions: A unified framework (U-measure)",
     aliases=("cover_area",),
