@@ -15,7 +15,7 @@ from rapidfuzz.distance import LCSseq
 
 MOST_TIES = 8
 """Windows that are equally like the reference and looked at."""
-MOST_CODES = 0xD800
+MOST_CODES = 0x110000 - 0x800
 """Words of a reference that can be told apart as characters."""
 
 
@@ -39,7 +39,7 @@ def best_windows(
     tokens: Sequence[Hashable], reference: Sequence[Hashable], *, ordered: bool, whole: bool = False, tight: bool = True
 ) -> BestWindows:
     """The windows that have most words in common with the reference; with `whole`, the text is one window."""
-    code = {token: chr(i) for i, token in enumerate(dict.fromkeys(reference[:MOST_CODES]))}
+    code = {token: chr(i if i < 0xD800 else i + 0x800) for i, token in enumerate(dict.fromkeys(reference[:MOST_CODES]))}
     coded = list(map(code.get, tokens))
     at = [i for i, letter in enumerate(coded) if letter is not None]
     text = "".join(filter(None, coded))
