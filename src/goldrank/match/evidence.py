@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice, product
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
@@ -17,9 +16,9 @@ from goldrank import ids
 from goldrank.data.spans import NOWHERE
 from goldrank.data.texts import Evidence, Located, Span, TextItem
 from goldrank.errors import InputError, OptionError, did_you_mean, one_of
-from goldrank.match.folding import FoldedText, fold
-from goldrank.match.locate import SIMILARITY, WAYS, Location, SourceIndex
-from goldrank.match.seeds import FEW, Joined, hashes
+from goldrank.match.folding import fold
+from goldrank.match.locate import SIMILARITY
+from goldrank.match.locator import Locator
 from goldrank.match.tokens import words
 from goldrank.notes import Note
 
@@ -31,14 +30,9 @@ ELLIPSIS = re.compile(r"\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}
 FEWEST_WORDS = 3
 """Words of a part of such a quotation that is looked for."""
 SHOWN_MISSES = 5
-FEW_SOURCES = 20
-"""Sources in which the place nearest to a quotation is looked for."""
 FEWEST_TEXTS = 5
 LEAST_PLACED = 0.1
 """If fewer than this share of so many texts have a known place, that is an error."""
-MANY_LETTERS, SMALL = 48, 20_000
-"""Characters of a text, and of sources, from which on seeds tell faster where it may stand."""
-
 MOST_CHARACTERS = 2**40
 """No source is longer; sums of lengths stay exact."""
 
@@ -143,12 +137,10 @@ class Finder:
         self.similarity = similarity
         self.size = size
         self.sources = _checked(sources or {})
-        self._index = SourceIndex(self.sources)
-        self._located: dict[tuple[str, str | None, bool], list[tuple[str, Location]]] = {}
+        self._locator = Locator(self.sources, similarity)
         self._counts: Counter[str] = Counter()
         self._lost: list[str] = []
         self._missed: list[tuple[str, str | None, str]] = []
-        self._bodies: dict[tuple[str, str | None], Located | None] = {}
         self._unplaced = ""
         self._least = {"quotations": 1.0, "texts": 1.0}
         self._nowhere = 0
@@ -340,12 +332,11 @@ class Finder:
         """A quotation that is nowhere, and the place that is most like it."""
         text, source, where = missed
         searched = "any source" if source is None else f"source '{ids.show(source)}'"
-        names = [source] if source is not None else self._index.likely(text) or list(self.sources)[:FEW_SOURCES]
-        near = [(name, place) for name in names if (place := self._index[name].nearest_place(text)) is not None]
+        near = self._locator.nearest(text, source)
         told = f"the quotation '{ids.show(text)}' is not in {searched} ({where})"
-        if not near:
+        if near is None:
             return told
-        name, place = max(near, key=lambda pair: pair[1].similarity)
+        name, place = near
         start, end = place.places[0]
         shown = ids.show(self.sources[name][start:end])
         return (
@@ -369,35 +360,10 @@ class Finder:
 
     def _body(self, text: str, source: str | None) -> Located | None:
         """Where the parts of a text stand that is not in a source as it is: a chunk with a header, or with gaps."""
-        if self.similarity is None:
-            return None
-        key = text, source
-        if key not in self._bodies:
-            letters = _letters(text)
-            found = self._index.seeds.locate(letters.codes, source)
-            self._bodies[key] = None if found is None else self._parts(text, letters, *found)
-        body = self._bodies[key]
+        body = self._locator.body(text, source)
         if body is not None:
             self._counts["texts-in-part" if body.outside.strip() else "texts-near"] += 1
         return body
-
-    def _parts(self, text: str, letters: FoldedText, source: str, parts: Sequence[Joined]) -> Located:
-        whole, there = self.sources[source], self._index[source].folded.letters
-        spans: list[Span] = []
-        outside: list[str] = []
-        done = 0
-        for part in parts:
-            low, high = letters.span(part.low, part.high)
-            start, end = there.span(part.start, part.end)
-            # Punctuation that is the same on both sides belongs to the part.
-            while low > done and start and text[low - 1] == whole[start - 1] and _is_sign(text[low - 1]):
-                low, start = low - 1, start - 1
-            while high < len(text) and end < len(whole) and text[high] == whole[end] and _is_sign(text[high]):
-                high, end = high + 1, end + 1
-            outside.append(text[done:low])
-            spans.append(Span(source, start, end))
-            done = max(high, done)
-        return Located(tuple(spans), "".join([*outside, text[done:]]).strip())
 
     def align(self, item: TextItem, sources: Sequence[str | None] | None = None) -> list[Span | Located | None]:
         """The place of each retrieved text of an item: given, or found in the source that is given, or in any."""
@@ -450,7 +416,7 @@ class Finder:
                 continue
             if name not in self.sources:
                 raise InputError("a text can be located only in its source", where=where, hint="Give the sources.")
-            located = self._find(part, name)
+            located = self._locator.find(part, name)
             if not located:
                 self._counts["chunks-lost"] += 1
                 continue
@@ -462,7 +428,7 @@ class Finder:
 
     def _spans(self, what: str, text: str, source: str | None) -> list[Span]:
         """The places of a text, counted among the "quotations" or the "texts"."""
-        located = self._find(text, source, words=what == "quotations")
+        located = self._locator.find(text, source, words=what == "quotations")
         spans = [Span(name, *place) for name, location in located for place in location.places]
         if located:
             best = located[0][1]
@@ -471,35 +437,6 @@ class Finder:
             self._least[what] = min(self._least[what], best.similarity)
             self._counts[f"{what}-several"] += len(spans) > 1
         return spans
-
-    def _find(self, text: str, source: str | None, words: bool = False) -> list[tuple[str, Location]]:
-        """Where a text was found by the strictest way that finds it: in one source, or in those that may hold it."""
-        key = text, source, words
-        if key not in self._located:
-            located = self._found(text, self._holders(text, source), None, words)
-            if not located and words and self.similarity is not None:
-                likely = [source] if source is not None else self._index.likely(text)
-                located = self._found(text, likely, self.similarity, words)
-            best = min(map(_rank, located), default=None)
-            self._located[key] = [pair for pair in located if _rank(pair) == best]
-        return self._located[key]
-
-    def _found(
-        self, text: str, names: Iterable[str], similarity: float | None, words: bool
-    ) -> list[tuple[str, Location]]:
-        found = ((name, self._index[name].find(text, similarity=similarity, words=words)) for name in names)
-        return [(name, location) for name, location in found if location is not None]
-
-    def _holders(self, text: str, source: str | None) -> list[str]:
-        """The sources in which a text may stand, changed in nothing but what folding makes alike."""
-        among = list(self.sources) if source is None else [source]
-        if len(text) < MANY_LETTERS or sum(len(self.sources[name]) for name in among) < SMALL:
-            return among
-        seeds, _ = hashes(_letters(text).codes)
-        if len(seeds) < FEW:
-            return among
-        held = self._index.seeds.holders(seeds)
-        return held if source is None else [source] if source in held else []
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -522,12 +459,6 @@ _NOTES = (
     *("texts-near", "texts-in-part", "texts-several", "texts-differ", "texts-unplaced", "chunks-lost"),
 )
 """The codes of what is told, in the order in which they are told."""
-
-
-def _rank(located: tuple[str, Location]) -> tuple[int, float]:
-    """The lower, the stricter the way by which a text was found."""
-    _, location = located
-    return WAYS.index(location.how), -location.similarity
 
 
 def _checked(sources: Mapping[str, str]) -> dict[str, str]:
@@ -555,16 +486,6 @@ def _offset(value: object, what: str, where: str) -> int:
             hint="Offsets count the characters of the source.",
         )
     return int(value)
-
-
-def _is_sign(character: str) -> bool:
-    return not character.isalnum() and not character.isspace()
-
-
-@lru_cache(4)
-def _letters(text: str) -> FoldedText:
-    """The letters of a text; it is asked for once when the text as it is, and then when its parts are looked for."""
-    return FoldedText.of(text).letters
 
 
 def _overlap(span: Span, other: Span) -> int:
