@@ -235,7 +235,7 @@ def test_hand_made_values() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_decisions_are_enough_of_degrees(name: str) -> None:
     """At every degree that occurs, and at the next numbers on both sides of it."""
-    pairs = some_pairs(18, 60, 10)
+    pairs = some_pairs(18, 20, 10)
     found = matcher(name)
     degrees = degrees_of(found, pairs)
     assert ((degrees >= 0) & (degrees <= 1)).all()
