@@ -80,29 +80,34 @@ TEXTS = [
     TextCase("F@2", "ab . c", "abcd", 2 * (1 / 2) * (2 / 4) / (1 / 2 + 2 / 4)),
     TextCase("SetF", "ab . c", "abcd", 2 * (2 / 3) * (3 / 4) / (2 / 3 + 3 / 4)),
     TextCase("SetF(weight=4)", "ab . c", "abcd", 5 * (2 / 3) * (3 / 4) / (4 * (2 / 3) + 3 / 4)),
-    TextCase("AP", ". abc", "abc", 1 / 2, "precision is 1/2 where each of the three is found"),
+    TextCase("AP", ". abc", "abc", (1 / 2 + 2 / 3 + 3 / 4) / 3, "places 2, 3 and 4"),
     TextCase("AP", "abc", "abc", 1.0),
-    TextCase("AP", "a a b", "ab", (1 + 3 / 3) / 2, "a text that covers a reference again is relevant"),
+    TextCase("AP", "a a b", "ab", (1 + 2 / 3) / 2, "what is covered again takes no place"),
     TextCase("AP", "a . b", "abc", (1 + 2 / 3) / 3),
     TextCase('AP(divisor="hits")', "a . b", "abc", (1 + 2 / 3) / 2),
     TextCase('AP(divisor="min")@2', "a . b", "abc", 1 / 2),
-    TextCase("nDCG", ". abc", "abc", 3 / log2(3) / (1 + 1 / log2(3) + 1 / 2), "all three at rank 2"),
-    TextCase("nDCG", "abc", "abc", 1.0, "3 / 2.13 ends at 1"),
+    TextCase(
+        "nDCG", ". abc", "abc", (1 / log2(3) + 1 / 2 + 1 / log2(5)) / (1 + 1 / log2(3) + 1 / 2), "places 2, 3 and 4"
+    ),
+    TextCase("nDCG", "abc", "abc", 1.0, "places 1, 2 and 3"),
+    TextCase("nDCG@2", "abc", "abc", 1.0, "of the first two places none is empty"),
+    TextCase("SetAP", "abc", "abc", 1.0, "three places, and three references"),
     TextCase("nDCG", "a a b", "ab", (1 + 1 / 2) / (1 + 1 / log2(3)), "the second text brings nothing"),
     TextCase("NumRelRet", "ab a", "abc", 2),
     # Credit: every pair.
-    TextCase("P@2", "ab a", "abc", 1.0, "3 / 2 ends at 1", "pairs"),
-    TextCase("SetP", "ab . . .", "abc", 2 / 4, "two pairs", "pairs"),
-    TextCase("AP", ". ab", "abcd", (1 / 2 + 2 / 2) / 4, "", "pairs"),
+    TextCase("P@2", "ab a", "abc", 3 / (2 * 3), "three of six pairs", "pairs"),
+    TextCase("SetP", "ab . . .", "abc", 2 / (4 * 3), "two of twelve pairs", "pairs"),
+    TextCase('P(divisor="retrieved")@9', "ab a", "abc", 3 / (2 * 3), "", "pairs"),
     # Credit: one to one.
-    TextCase("P@2", "ab a", "abc", 1 / 2, "a is given to the first text; the second is left without", "one_to_one"),
+    TextCase("P@2", "ab a", "abc", 2 / 2, "the first text gives up a for b", "one_to_one"),
+    TextCase("P@2", "ab a", "abc", 1 / 2, "a is given to the first text; the second is left without", "first_free"),
+    TextCase("P@3", "a a a", "abc", 1 / 3, "", "one_to_one"),
     TextCase("P@2", "a ab", "abc", 2 / 2, "", "one_to_one"),
     TextCase("R@1", "ab a", "ab", 1 / 2, "", "one_to_one"),
     TextCase("nDCG@2", "ab .", "ab", 1 / (1 + 1 / log2(3)), "", "one_to_one"),
     TextCase("Cover@1", "ab a", "ab", 1.0, "coverage is the same whoever is credited", "one_to_one"),
-    # Measures that weigh found against all, rank by rank, are one to one under any.
-    TextCase("Rprec", "ab .", "ab", 1.0, "both references within the first two texts"),
-    TextCase(
-        "IPrecAvg", ". ab", "ab", (1 / 2) * 8 / 11, "one of two found at rank 2; from level 0.8 on both are needed"
-    ),
+    # Measures of places.
+    TextCase("Rprec", "ab .", "ab", 1.0, "places 1 and 2"),
+    TextCase("Rprec", ". ab", "ab", 1 / 2, "places 2 and 3"),
+    TextCase("IPrecAvg", ". ab", "ab", 2 / 3, "precision is 1/2 at place 2 and 2/3 at place 3, the highest from any"),
 ]

@@ -136,6 +136,17 @@ TORCHMETRICS = replace(SKLEARN, name="torchmetrics", ties="input")
 BEIR = replace(TREC_EVAL_9, name="beir")
 """BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
 
+CHROMA = Convention(
+    "chroma",
+    options={
+        "SpanRecall": {"evidence": "each"},
+        "SpanPrecision": {"repeated": "each"},
+        "SpanIoU": {"repeated": "each", "evidence": "each"},
+        "SpanPrecisionOmega": {"touching": "border"},
+    },
+)
+"""Chroma's evaluation of chunking (Smith and Troynikov 2024): by characters, and what is listed twice counts twice."""
+
 # The systems that goldrank.compat stands in for. They rank by the order of a list, in which a document may be repeated,
 # and judge by numbers that need not be whole. docs/seeds.md says what only their own functions can show.
 
@@ -175,7 +186,7 @@ IR_EVAL_NUMBA = _compatible(
     repeats={"AP": "distinct", "nDCG": "each"},
 )
 
-_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR)
+_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR, CHROMA)
 _COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED, IR_EVAL_NUMBA)
 
 CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_COMPATIBLE)}

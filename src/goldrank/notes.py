@@ -298,6 +298,18 @@ KINDS: dict[str, Kind] = {
         "{share:.1%} of {whole:,} references are covered by some retrieved text", counts=("part", "whole")
     ),
     "matching-share": Kind("{share:.1%} of {whole:,} retrieved texts cover a reference", counts=("part", "whole")),
+    "chance-level": Kind(
+        "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions",
+        counts=(),
+        of_values=True,
+    ),
+    "high-chance-level": Kind(
+        "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions, "
+        "beside {observed:.1%} by their own; a stricter matcher or a higher threshold tells more",
+        warning=True,
+        counts=(),
+        of_values=True,
+    ),
     "no-text-returned": Kind("nothing at all was retrieved", warning=True, counts=()),
     "rank-unit": Kind("ranks count {unit}s", counts=()),
     "guessed-gold": Kind(
@@ -325,8 +337,9 @@ KINDS: dict[str, Kind] = {
     "texts-near": Kind(
         f"{{count:,}} retrieved texts were located {_LOCATED}", f"1 retrieved text was located {_LOCATED}"
     ),
-    "texts-approximate": Kind(
-        f"{{count:,}} retrieved texts were located {_APPROXIMATELY}", f"1 retrieved text was located {_APPROXIMATELY}"
+    "texts-in-part": Kind(
+        "{count:,} retrieved texts were located but for parts such as headers, counted by their length",
+        "1 retrieved text was located but for parts such as a header, counted by its length",
     ),
     "texts-several": Kind(
         "{count:,} retrieved texts stand in several places, counted where they hold most evidence",

@@ -154,7 +154,7 @@ def test_no_references_follow_the_policy() -> None:
     [
         ({"matcher": "rouge-x:0.7"}, OptionError, "rouge-l"),
         ({"matcher": "rouge-l:7"}, OptionError, "from 0 to 1"),
-        ({"credit": "all"}, OptionError, "any, pairs, one_to_one"),
+        ({"credit": "all"}, OptionError, "any, one_to_one, first_free, pairs"),
         ({"unit": "word"}, OptionError, "chunk, sentence"),
         ({"measures": "Prefs"}, MeasureError, "cannot be measured with this input"),
         ({"measures": "Judged@5"}, MeasureError, "no meaning for texts"),

@@ -425,10 +425,11 @@ def test_approximate_places_are_noted() -> None:
     assert found == Evidence(((S("doc2", 0, 19),),))
     # Two of 19 letters differ.
     assert finder.notes == (Note.of("quotations-approximate", count=1, least=17 / 19),)
-    finder.place("nothing of hte kin", None)
-    assert [note.fact("least") for note in finder.notes] == [17 / 19, 16 / 18], "quotations and texts are noted apart"
+    assert finder.place("nothing of hte kin", None) is None, "too short to be found by its parts"
+    strict = Finder(TEXTS)
+    assert strict.evidence({"quote": "nothing of teh kind"}, "here") is None
     with pytest.raises(InputError, match="is not in any source"):
-        Finder(TEXTS).evidence({"quote": "nothing of teh kind"}, "here")
+        strict.check()
 
 
 def test_retrieved_texts_without_a_place() -> None:

@@ -123,7 +123,7 @@ def test_views_of_the_pairs() -> None:
     placed = place([["ab", "x", "a", "b"]], [["a", "b"]], lambda text, reference: reference in text)
     assert placed.per_rank.rank.tolist() == [1, 3, 4]
     assert placed.per_label.rank.tolist() == [1, 1]
-    assert placed.one_to_one.rank.tolist() == [1, 4]  # the first takes a, so that only b is left for the last
+    assert placed.first_free.rank.tolist() == [1, 4]  # the first takes a, so that only b is left for the last
     assert placed.every_row.rank.tolist() == [1, 1, 3, 4]
     assert placed.cut(3).per_rank.rank.tolist() == [1, 3]
 
@@ -136,7 +136,7 @@ def test_repeated_references() -> None:
         placed = place([["x", "a"]], wanted, rule, repeated_references="each")
         assert rows(placed) == [(0, 2, 0), (0, 2, 0)]
         assert placed.per_label.rank.tolist() == [2]
-        assert placed.one_to_one.rank.tolist() == [2]
+        assert placed.first_free.rank.tolist() == [2]
 
 
 def test_equality_needs_no_search() -> None:

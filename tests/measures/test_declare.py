@@ -82,7 +82,9 @@ def test_ties_and_texts_are_declared():
     items = [{"retrieved": ["a"], "references": ["a"]}]
     assert evaluate(QRELS, RUN, "Told", ties="expected")["Told"] == 0.25
     assert evaluate_texts(items, "Told", matcher="exact")["Told"] == 0.75
-    assert evaluate_texts(items, "Told", matcher="exact", credit="pairs")["Told"] == 0.0
+    assert evaluate_texts(items, "Told", matcher="exact", credit="one_to_one")["Told"] == 0.0
+    with pytest.raises(MeasureError, match="any"):
+        evaluate_texts(items, "Told", matcher="exact", credit="pairs")
 
 
 # What is refused.

@@ -106,7 +106,7 @@ def test_credits_agree_where_each_text_has_its_own_reference(name: str) -> None:
         items.append(TextItem(f"q{q}", letters, [Reference((one,)) for one in rng.sample("abcde", rng.randint(1, 5))]))
     pairs = placed(items).pairs
     plain = measure(pairs.every_row)
-    for credit in CREDITS:
+    for credit in ("any", "one_to_one", "first_free"):
         assert credited(measure, pairs, credit) == pytest.approx(plain, abs=1e-12, nan_ok=True), credit
 
 
@@ -118,10 +118,12 @@ def test_values_stay_within_bounds(name: str) -> None:
     for _ in range(20):
         pairs = placed(random_items(rng, 8)).pairs
         for credit in CREDITS:
+            if credit == "pairs" and measure.declaration.pairs is None:
+                continue
             found = credited(measure, pairs, credit)
             found = found[~np.isnan(found)]
             assert (found >= measure.declaration.low - 1e-12).all()
-            assert (found <= measure.declaration.high).all()
+            assert (found <= measure.declaration.high + 1e-12).all()
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG", "Cover@3", "R@3", "RR", "P@3", "Success@2"])

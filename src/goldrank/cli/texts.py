@@ -17,6 +17,7 @@ from goldrank.cli.options import choice_option, convention_option, explained, fi
 from goldrank.cli.output import deliver, echo, show, show_itself, write
 from goldrank.conventions import POLICIES
 from goldrank.data.scores import Scores
+from goldrank.match.guards import GUARDS
 from goldrank.match.matcher import NAMES
 from goldrank.measures.apply import CREDITS
 from goldrank.report.scores import WRITERS, one_query_table
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as Cover@5; may be repeated.")
 @choice_option("--unit", ["chunk", "sentence"], "chunk", "What is compared, and what ranks count.")
 @choice_option("--credit", CREDITS, "any", explained(CREDITS))
+@click.option(
+    "--guards",
+    help=f"What a match must not differ in, with commas ({', '.join(GUARDS)}), or none; else the matcher's own.",
+)
+@choice_option("--unlocated", ["error", "missed", "skip"], "error", "What becomes of a quotation that is not found.")
+@choice_option("--several", ["any", "first", "error"], "any", "What a quotation means that stands in several places.")
+@click.option("--similarity", default="0.9", show_default=True, help="Of an approximate quotation, at least; or none.")
 @fields_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every question.")
 @choice_option("-o --output", WRITERS, "table", "How to show it.")
@@ -50,6 +58,10 @@ def command(
     measures: tuple[str, ...],
     unit: str,
     credit: str,
+    guards: str | None,
+    unlocated: str,
+    several: str,
+    similarity: str,
     fields: tuple[str, ...],
     by_query: bool,
     output: str,
@@ -75,7 +87,7 @@ def command(
     from goldrank.io.items import items
     from goldrank.io.sources import open_source
     from goldrank.measures import parse
-    from goldrank.report.coverage import curve_measures, curves_of, with_names
+    from goldrank.report.coverage import COVER, COVER_BY_PLACE, curve_measures, curves_of, with_names
 
     if save and len(data) > 1:
         raise click.UsageError("--save takes one system")
@@ -83,14 +95,25 @@ def command(
         raise click.UsageError("--explain has no other output than text; --html writes a page")
     once(data)
     wanted = list(measures or USUAL)
-    draw = bool(curves or svg or (html and any(parse(text).declaration.over != "spans" for text in wanted)))
-    asked = [*wanted, *curve_measures()] if draw else wanted
+    draw = bool(curves or svg or html)
+    by_place = all(parse(text).declaration.over == "spans" for text in wanted)
+    drawn_measure = COVER_BY_PLACE if by_place else COVER
+    asked = [*wanted, *curve_measures(measure=drawn_measure)] if draw else wanted
     files = [named_file(text) for text in data]
     opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in files]
     reading: dict[str, Any] = {"format": data_format, "none": none, "failures": failures}
     reading["fields"] = key_values(fields, "--map") or None
     sets = [items(source, **reading) for source in opened]
-    how: dict[str, Any] = {"matcher": matcher, "unit": unit, "credit": credit, "convention": convention, "empty": empty}
+    finding = {"unlocated": unlocated, "several": several, "similarity": _similarity(similarity)}
+    how: dict[str, Any] = {
+        "guards": _guards(guards),
+        **finding,
+        "matcher": matcher,
+        "unit": unit,
+        "credit": credit,
+        "convention": convention,
+        "empty": empty,
+    }
     with watching([source for source in opened if not isinstance(source, str)]):
         measured = [
             evaluate_texts(found, asked, name=name, **how) for found, (name, _) in zip(sets, files, strict=True)
@@ -98,7 +121,7 @@ def command(
     measured = with_names(measured)
     scores = [_only(system, wanted, convention, empty) for system in measured]
     explanations = {system.run: system.explain(query) for system in measured} if query is not None else {}
-    drawn = curves_of(measured) if draw else None
+    drawn = curves_of(measured, drawn_measure) if draw else None
     writing: list[Callable[[], object]] = []
     if save:
         writing.append(partial(scores[0].save, save))
@@ -119,6 +142,19 @@ def command(
             show(drawn.tables(), err=output != "table")
 
     deliver(*writing, printed)
+
+
+def _guards(given: str | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    return () if given == "none" else tuple(name.strip() for name in given.split(","))
+
+
+def _similarity(given: str) -> float | None:
+    try:
+        return None if given == "none" else float(given)
+    except ValueError:
+        raise click.UsageError(f"--similarity is {given!r}; it must be a number up to 1, or none") from None
 
 
 def _only(scores: Scores, wanted: Sequence[str], convention: str, empty: str | None) -> Scores:

@@ -232,7 +232,10 @@ class _Decisions:
         right = np.array([theirs.setdefault(pairs[i].reference, len(theirs)) for i in filled], np.int64)
         self.degrees = np.zeros(len(pairs))
         if filled:
-            self.degrees[filled] = rule.degrees(list(ours), list(theirs), left, right)
+            texts = list(ours), list(theirs), left, right
+            found = rule.degrees(*texts)
+            found[list(rule.refused(found > 0, *texts))] = 0.0  # what a guard refuses is no match at any threshold
+            self.degrees[filled] = found
         self.decided = rule.enough(self.degrees)
         self.confusion = _confusion(self.decided, truth)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
@@ -120,6 +120,8 @@ class Explanation:
     """The degree from which on it is a match; None where there is only yes and no."""
     inclusive: bool = True
     """Whether the threshold itself is enough."""
+    refused: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """Pairs (row, column) whose degree is enough, and what they differ in all the same: "numbers"."""
 
     @property
     def title(self) -> str:
@@ -146,6 +148,8 @@ class Explanation:
         degree = float(self.degrees[row, column])
         if self.threshold is None:
             return self._says if degree in (0.0, 1.0) or math.isnan(degree) else f"{self._says} {degree:.2f}"
+        if (row, column) in self.refused:
+            return f"{self._says} {_number(degree, self.threshold)}, but {self.refused[row, column]} differ"
         against = _AGAINST[bool(self.matched[row, column]), self.inclusive]
         return f"{self._says} {_number(degree, self.threshold)}, {against} {self.threshold:g}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -41,15 +41,27 @@ class Passages:
             raise MeasureError("tokens were not counted")
         return np.bincount(self.query, weights=np.where(which, self.pairs.lengths.tokens, 0), minlength=len(self))
 
-    def within(self, budget: int) -> Passages:
-        """As if no more texts a query had been retrieved than fit into so many tokens."""
+    def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> Passages:
+        """As if only the texts had been retrieved that fit into so many tokens; ranks close up."""
         assert self.pairs.lengths is not None
-        fitting = self.pairs.lengths.fitting(budget)
-        keep = self.rank <= fitting[self.query]
-        start = np.concatenate(([0], np.cumsum(fitting)))
-        lengths = self.pairs.lengths._replace(start=start, tokens=self.pairs.lengths.tokens[keep])
-        pairs = replace(self.pairs.cut(fitting), lengths=lengths)
-        return Passages(pairs, self.query[keep], self.rank[keep], self.repeated[keep])
+        keep = self.pairs.lengths.packed(budget, pack, depth)
+        pairs = self.pairs.packed(budget, pack, depth)
+        assert pairs.lengths is not None
+        # A text that was cut is the last of its context, and equal to none.
+        last = pairs.lengths.start[1:] - 1
+        added = pairs.retrieved > np.bincount(self.query[keep], minlength=len(self))
+        repeated = np.zeros(len(pairs.lengths.tokens), bool)
+        repeated[np.setdiff1d(np.arange(len(repeated)), last[added])] = self.repeated[keep]
+        return Passages(pairs, pairs.lengths.query, pairs.lengths.rank, repeated)
+
+    def spent(self, rows: Placements) -> np.ndarray:
+        """For each row, the tokens up to the end of its text."""
+        if self.pairs.lengths is None:
+            raise MeasureError("tokens were not counted")
+        start = self.pairs.lengths.start[rows.query]
+        total = np.concatenate(([0], np.cumsum(self.pairs.lengths.tokens)))
+        needed: np.ndarray = total[start + rows.rank] - total[start]
+        return needed
 
     @cached_property
     def adds(self) -> np.ndarray:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from goldrank.data import credit
 from goldrank.errors import MeasureError
 
 _log2 = np.array([math.nan, 0.0])
@@ -39,19 +42,61 @@ def accumulate(values: np.ndarray, start: np.ndarray, step: np.ufunc = np.add) -
     return result
 
 
+class CutTexts(NamedTuple):
+    """Per query, the beginning of the first text that does not fit into a budget: what it covers, and its tokens."""
+
+    tokens: np.ndarray
+    """0 where no text is cut, or nothing of it fits."""
+    query: np.ndarray
+    """A row for each reference that it covers."""
+    label: np.ndarray
+    grade: np.ndarray
+
+
 class Lengths(NamedTuple):
     """How many tokens each retrieved text has, query after query in the order of ranks."""
 
     start: np.ndarray
     """Where each query's texts begin; one more entry than queries."""
     tokens: np.ndarray
+    cut: Mapping[int, CutTexts] = MappingProxyType({})
+    """By budget, what was cut for it."""
 
-    def fitting(self, budget: int) -> np.ndarray:
-        """Per query, how many of the first texts fit into so many tokens."""
-        spent = np.concatenate(([0], np.cumsum(self.tokens)))
-        used = spent[1:] - np.repeat(spent[self.start[:-1]], np.diff(self.start))
-        query = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
-        return np.bincount(query[used <= budget], minlength=len(self.start) - 1)
+    @property
+    def query(self) -> np.ndarray:
+        """The query of each text."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    @property
+    def rank(self) -> np.ndarray:
+        """The rank of each text."""
+        rank: np.ndarray = np.arange(1, len(self.tokens) + 1) - self.start[self.query]
+        return rank
+
+    def packed(self, budget: int, pack: str, depth: int | None = None) -> np.ndarray:
+        """Which texts are in a context of so many tokens, taken whole from the first `depth`."""
+        return packed(self.query, self.rank, self.tokens, budget, pack, depth)
+
+
+def packed(
+    query: np.ndarray, rank: np.ndarray, tokens: np.ndarray, budget: int, pack: str, depth: int | None
+) -> np.ndarray:
+    """Which texts fit whole: up to the first that does not, or with "skip" each that fits into what is left."""
+    near = np.ones(len(rank), bool) if depth is None else rank <= depth
+    if pack != "skip":
+        spent = np.concatenate(([0], np.cumsum(tokens)))
+        used = spent[1:] - spent[np.searchsorted(query, query)]
+        return np.asarray(near & (used <= budget) & (budget > 0))
+    left = np.full(int(query.max(initial=-1)) + 1, budget)
+    keep = np.zeros(len(rank), bool)
+    order = np.argsort(rank, kind="stable")
+    bounds = np.searchsorted(rank[order], np.arange(1, int(rank.max(initial=0)) + 2))
+    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        rows = order[low:high]
+        rows = rows[near[rows] & (tokens[rows] <= left[query[rows]]) & (budget > 0)]
+        keep[rows] = True
+        left[query[rows]] -= tokens[rows]
+    return keep
 
 
 @dataclass(frozen=True)
@@ -89,7 +134,8 @@ class Placements:
     """Whether several rows may have one label, or one rank.
 
     A document that a ranking repeats has a row for each time; a text that covers two references has two rows of one
-    rank, in the order of the references. The views `per_label`, `per_rank` and `one_to_one` say what counts then.
+    rank, in the order of the references. The views `per_label`, `per_rank`, `places`, `one_to_one` and `first_free` say
+    what counts then.
     """
     lengths: Lengths | None = None
     """The lengths of retrieved texts, where somebody counted them."""
@@ -173,11 +219,50 @@ class Placements:
         most = np.broadcast_to(np.asarray(depth), len(self))
         return replace(self.where(self.rank <= most[self.query]), retrieved=np.minimum(self.retrieved, most))
 
-    def within(self, budget: int) -> Placements:
-        """As if the run had returned no more texts a query than fit into so many tokens."""
+    def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> Placements:
+        """As if only the texts had been returned that fit into so many tokens; ranks close up."""
         if self.lengths is None:
             raise MeasureError("tokens are counted for texts only", hint="Use evaluate_texts, or a cut-off.")
-        return self.cut(self.lengths.fitting(budget))
+        keep = self.lengths.packed(budget, pack, depth)
+        context = self._texts(keep)
+        return context._with_cut(self, keep, budget, depth) if pack == "truncate" else context
+
+    def _texts(self, keep: np.ndarray) -> Placements:
+        """The marked texts alone; ranks close up."""
+        assert self.lengths is not None
+        start, tokens = self.lengths.start, self.lengths.tokens
+        kept = np.concatenate(([0], np.cumsum(keep)))
+        text = start[self.query] + self.rank - 1
+        new = self.where(keep[text])
+        text = text[keep[text]]
+        rank = kept[text + 1] - kept[start[new.query]]
+        lengths = self.lengths._replace(start=kept[start], tokens=tokens[keep])
+        retrieved = np.diff(kept[start])
+        return replace(new, rank=rank, tie_first=rank, tie_last=rank, retrieved=retrieved, lengths=lengths)
+
+    def _with_cut(self, whole: Placements, keep: np.ndarray, budget: int, depth: int | None) -> Placements:
+        """These texts of a ranking and the beginning of the next one, as far as it fits."""
+        assert whole.lengths is not None
+        assert self.lengths is not None
+        if budget not in whole.lengths.cut:
+            raise MeasureError(f"texts were not cut for a budget of {budget:,} tokens", hint="Use evaluate_texts.")
+        cut = whole.lengths.cut[budget]
+        reached = self.retrieved < (np.inf if depth is None else depth)
+        has = (cut.tokens > 0) & reached
+        rows = has[cut.query]
+        query = np.concatenate((self.query, cut.query[rows]))
+        rank = np.concatenate((self.rank, self.retrieved[cut.query[rows]] + 1))
+        order = np.lexsort((rank, query))
+        assert self.label is not None
+        grade = np.concatenate((self.grade, cut.grade[rows]))[order]
+        label = np.concatenate((self.label, cut.label[rows]))[order]
+        tokens = np.insert(self.lengths.tokens, self.lengths.start[1:][has], cut.tokens[has])
+        start = self.lengths.start + np.concatenate(([0], np.cumsum(has)))
+        query, rank = query[order], rank[order]
+        return replace(
+            self, query=query, rank=rank, tie_first=rank, tie_last=rank, grade=grade, label=label,
+            retrieved=self.retrieved + has, lengths=self.lengths._replace(start=start, tokens=tokens),
+        )  # fmt: skip
 
     @cached_property
     def condensed(self) -> Placements:
@@ -259,21 +344,42 @@ class Placements:
         return replace(self, label=None, shared=False)
 
     @cached_property
+    def places(self) -> Placements:
+        """Each covered reference at a place of its own, not above the text that covers it (`credit.schedule`).
+
+        What a text brings beyond one reference waits for the next places, after the last text if need be.
+        """
+        if not self.shared:
+            return self
+        first = self.per_label
+        assert first.label is not None
+        place, row = credit.schedule(first.query, first.rank, first.grade, first.label)
+        retrieved = self.retrieved.copy()
+        np.maximum.at(retrieved, first.query, place)
+        return replace(first._at(first.query, place, row), retrieved=retrieved)
+
+    @cached_property
     def one_to_one(self) -> Placements:
+        """Each rank gets a label of its own, as many as possible (`credit.maximum_matching`)."""
+        if not self.shared:
+            return self
+        assert self.label is not None
+        kept, given = credit.maximum_matching(self.query, self.rank, self.grade, self.label)
+        return self._at(self.query[kept], self.rank[kept], given)
+
+    @cached_property
+    def first_free(self) -> Placements:
         """Each rank gets the first label that no rank above it got, and each label is given once."""
         if not self.shared:
             return self
         assert self.label is not None
-        keep = np.zeros(len(self.query), bool)
-        ranks: set[tuple[int, int]] = set()
-        given: set[int] = set()
-        rows = zip(self.query.tolist(), self.rank.tolist(), self.label.tolist(), strict=True)
-        for row, (query, rank, label) in enumerate(rows):
-            if (query, rank) not in ranks and label not in given:
-                keep[row] = True
-                ranks.add((query, rank))
-                given.add(label)
-        return replace(self.where(keep), shared=False)
+        return replace(self.where(credit.first_free(self.query, self.rank, self.label)), shared=False)
+
+    def _at(self, query: np.ndarray, rank: np.ndarray, row: np.ndarray) -> Placements:
+        """Rows with the grades and labels of others, at other ranks; each has a label and a rank of its own."""
+        moved = {"query": query, "rank": rank, "tie_first": rank, "tie_last": rank, "grade": self.grade[row]}
+        assert self.label is not None
+        return replace(self, **moved, label=self.label[row], shared=False, lengths=None)
 
     def where(self, keep: np.ndarray) -> Placements:
         """The marked rows alone; what was judged and returned stays."""

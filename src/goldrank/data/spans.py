@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.texts import Span, TextItem
-from goldrank.errors import InputError
+from goldrank.data.placements import packed
+from goldrank.data.texts import Located, Span, TextItem
+from goldrank.errors import InputError, MeasureError
 
 NOWHERE = ""
 """The source of evidence whose place is not known. No retrieved text holds it, and its length counts as it is."""
 
 Tokens = Mapping[str, np.ndarray]
 """For each source its tokens, in order: a row of first character and one past the last for each."""
+
+
+def parts_of(place: Span | Located | None) -> tuple[Span, ...]:
+    """The spans of a retrieved text."""
+    return () if place is None else place.spans if isinstance(place, Located) else (place,)
 
 
 # Arithmetic of intervals.
@@ -82,10 +88,14 @@ class RetrievedTexts:
     length: np.ndarray
     placed: np.ndarray
     """Whether it is known where the text stands."""
+    tokens: np.ndarray
+    """What it takes of a budget; -1 where nobody counted."""
+    outside: np.ndarray
+    """How much of its length stands in no source: headers, and all of a text without a known place."""
 
     def where(self, keep: np.ndarray) -> RetrievedTexts:
         """The marked ones."""
-        return RetrievedTexts(self.query[keep], self.rank[keep], self.length[keep], self.placed[keep])
+        return RetrievedTexts(*(column[keep] for column in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,8 @@ class TouchingChunks:
     """How long they are, each position counted once."""
     total: np.ndarray
     """The sum of their lengths."""
+    bordering: np.ndarray
+    """How long they are together with texts that border on evidence, and with the evidence that none holds."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +144,12 @@ class Spans:
     """The stretch."""
 
     texts: RetrievedTexts
+    holding: np.ndarray
+    """Which stretches texts hold: the stretch, in pairs with `holder`."""
+    holder: np.ndarray
+    """The rank of the text."""
+    cut_for: Mapping[int, Spans] = field(default_factory=dict)
+    """The same table by budget of tokens, with texts that fit into it, the last of them cut."""
     touching: TouchingChunks | None = None
     """What is known if the texts of the whole corpus are."""
 
@@ -143,11 +161,13 @@ class Spans:
         tokens: Tokens | None = None,
         size: Callable[[str], int] = len,
         chunks: Sequence[Span] | None = None,
+        tokens_of: Sequence[int] | None = None,
     ) -> Spans:
         """The table of items that were checked (`goldrank.match.evidence.resolve`): spans are right for their sources.
 
         Lengths are in characters, or in the `tokens` of the sources. `size` says how long a text is that has no
-        known place. `chunks` are all the texts that could have been retrieved.
+        known place. `chunks` are all the texts that could have been retrieved; `tokens_of` what each retrieved text
+        takes of a budget, where somebody counted that.
         """
         columns = _SpanColumns(items)
         query, source, start, end = columns.intervals(tokens)
@@ -193,7 +213,9 @@ class Spans:
             owner=alternative,
             part_of=(np.cumsum(distinct) - 1)[part[0]],
             part=new[part[1]],
-            texts=columns.texts(start, end, size),
+            texts=columns.texts(start, end, size, tokens_of),
+            holding=new[stretch[retrieved]],
+            holder=number[row[retrieved]],
         )
         if chunks is None:
             return table
@@ -218,12 +240,11 @@ class Spans:
     def returned(self, k: int | None, repeated: str = "once") -> np.ndarray:
         """Per query, the length of the first k texts; "once": a position that several hold counts once.
 
-        What texts without a known place have in common is not known, so that each counts in full.
+        What stands in no source counts in full: what texts have in common there is not known.
         """
         near = np.ones(len(self.texts.rank), bool) if k is None else self.texts.rank <= k
-        if repeated == "once":
-            near = near & ~self.texts.placed
-        texts = np.bincount(self.texts.query[near], weights=self.texts.length[near], minlength=len(self))
+        counted = self.texts.outside if repeated == "once" else self.texts.length
+        texts = np.bincount(self.texts.query[near], weights=counted[near], minlength=len(self))
         length: np.ndarray = texts + self.sum(self.within(k)) if repeated == "once" else texts
         return length
 
@@ -265,28 +286,43 @@ class Spans:
 
     def cut(self, depth: int) -> Spans:
         """As if no more than `depth` texts had been retrieved for a query."""
-        return replace(
-            self,
-            retrieved=np.minimum(self.retrieved, depth),
-            rank=np.where(self.rank <= depth, self.rank, 0),
-            texts=self.texts.where(self.texts.rank <= depth),
-        )
+        return self.only(self.texts.rank <= depth)
 
     @cached_property
     def condensed(self) -> Spans:
         """As if only texts with a known place had been retrieved; ranks close up."""
+        return self.only(self.texts.placed)
+
+    def packed(self, budget: int, pack: str = "prefix", depth: int | None = None) -> Spans:
+        """As if only the texts had been retrieved that fit into so many tokens; ranks close up."""
+        texts = self.texts
+        if (texts.tokens < 0).any():
+            raise MeasureError("tokens were not counted", hint="Use evaluate_texts, or a cut-off.")
+        if pack != "truncate":
+            return self.only(packed(texts.query, texts.rank, texts.tokens, budget, pack, depth))
+        if budget not in self.cut_for:
+            raise MeasureError(f"texts were not cut for a budget of {budget:,} tokens", hint="Use evaluate_texts.")
+        return self.cut_for[budget] if depth is None else self.cut_for[budget].cut(depth)
+
+    def only(self, keep: np.ndarray) -> Spans:
+        """As if only the marked texts had been retrieved; ranks close up."""
         texts = self.texts
         first = np.searchsorted(texts.query, np.arange(len(self) + 1))
-        kept = np.concatenate(([0], np.cumsum(texts.placed)))
-        new = kept[1:] - kept[first[texts.query]]
-        held = self.rank > 0
-        rank = np.zeros(len(self.rank), np.int64)
-        rank[held] = new[first[self.query[held]] + self.rank[held] - 1]
+        kept = np.concatenate(([0], np.cumsum(keep)))
+        new = np.where(keep, kept[1:] - kept[first[texts.query]], 0)
+        holder = new[first[self.query[self.holding]] + self.holder - 1]
+        held = holder > 0
+        holding, holder = self.holding[held], holder[held]
+        unset = np.iinfo(np.int64).max
+        rank = np.full(len(self.rank), unset)
+        np.minimum.at(rank, holding, holder)
         return replace(
             self,
             retrieved=kept[first[1:]] - kept[first[:-1]],
-            rank=rank,
-            texts=replace(texts, rank=new).where(texts.placed),
+            rank=np.where(rank == unset, 0, rank),
+            texts=replace(texts, rank=new).where(keep),
+            holding=holding,
+            holder=holder,
         )
 
 
@@ -312,8 +348,8 @@ class _SpanColumns:
             placed += [span is not None for span in spans]
             rows += [
                 (query, self._number(span), span.start, span.end, _TEXT, rank)
-                for rank, span in enumerate(spans, 1)
-                if span is not None
+                for rank, place in enumerate(spans, 1)
+                for span in parts_of(place)
             ]
         evidence_query: list[int] = []
         owner: list[int] = []
@@ -347,16 +383,25 @@ class _SpanColumns:
                     start[rows], end[rows] = in_tokens(tokens[name], start[rows], end[rows])
         return query, source, start, end
 
-    def texts(self, start: np.ndarray, end: np.ndarray, size: Callable[[str], int]) -> RetrievedTexts:
+    def texts(
+        self, start: np.ndarray, end: np.ndarray, size: Callable[[str], int], tokens_of: Sequence[int] | None
+    ) -> RetrievedTexts:
         """The retrieved texts with their lengths."""
         count = [len(item.retrieved) for item in self.items]
         query = np.repeat(np.arange(len(count)), count)
         rank = np.array([rank for most in count for rank in range(1, most + 1)], np.int64)
-        length = np.zeros(len(rank), np.int64)
-        length[self.placed] = (end - start)[self.kind == _TEXT]
-        for i in np.flatnonzero(~self.placed).tolist():
-            length[i] = size(self.items[query[i]].retrieved[rank[i] - 1])
-        return RetrievedTexts(query, rank, length, self.placed)
+        outside = np.zeros(len(rank), np.int64)
+        for i, place in enumerate(place for item in self.items for place in item.spans or [None] * len(item.retrieved)):
+            if place is None:
+                outside[i] = size(self.items[query[i]].retrieved[rank[i] - 1])
+            elif isinstance(place, Located) and place.outside:
+                outside[i] = size(place.outside)
+        text = self.kind == _TEXT
+        first = np.cumsum(np.array([0, *count], np.int64))
+        at = first[self._rows[0][text]] + self.number[text] - 1
+        length = np.bincount(at, weights=(end - start)[text], minlength=len(rank)).astype(np.int64) + outside
+        tokens = np.full(len(rank), -1) if tokens_of is None else np.array(tokens_of, np.int64)
+        return RetrievedTexts(query, rank, length, self.placed, tokens, outside)
 
     def distinct(self, alternative: np.ndarray, stretch: np.ndarray) -> np.ndarray:
         """Which alternatives are not the same as one before them of the same evidence.
@@ -398,19 +443,24 @@ def _touching(
         low, high = np.array(pairs, np.int64).T
         cut[source] = (low, high) if tokens is None else in_tokens(tokens[names[source]], low, high)
     query, source_of, start, end = gold
-    evidence, union, total = (np.zeros(len(columns.queries)) for _ in range(3))
+    evidence, union, total, bordering = (np.zeros(len(columns.queries)) for _ in range(4))
     order = np.lexsort((source_of, query))
     edges = np.flatnonzero(np.diff(query[order]) | np.diff(source_of[order])) + 1
     for rows in np.split(order, edges) if len(order) else []:
         at, source = int(query[rows[0]]), int(source_of[rows[0]])
-        if source not in cut:
-            continue
         gold_start, gold_end = merge(start[rows], end[rows])
+        if source not in cut:
+            bordering[at] += (gold_end - gold_start).sum()
+            continue
         low, high = cut[source]
+        before = np.searchsorted(gold_start, high, side="right")
+        near = (before > 0) & (gold_end[before - 1] >= low)
+        both = merge(np.concatenate((low[near], gold_start)), np.concatenate((high[near], gold_end)))
+        bordering[at] += (both[1] - both[0]).sum()
         hit = length_within(gold_start, gold_end, low, high) > 0
         low, high = low[hit], high[hit]
         merged_low, merged_high = merge(low, high)
         evidence[at] += length_within(merged_low, merged_high, gold_start, gold_end).sum()
         union[at] += (merged_high - merged_low).sum()
         total[at] += (high - low).sum()
-    return TouchingChunks(evidence, union, total)
+    return TouchingChunks(evidence, union, total, bordering)

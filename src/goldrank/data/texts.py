@@ -18,6 +18,13 @@ class Span(NamedTuple):
     end: int
 
 
+class Located(NamedTuple):
+    """Where the parts of a retrieved text stand, and what of it stands nowhere: a line that was put before a chunk."""
+
+    spans: tuple[Span, ...]
+    outside: str = ""
+
+
 class Reference(NamedTuple):
     """One thing that an answer needs. Any of its texts suffices: they are alternatives."""
 
@@ -44,7 +51,7 @@ class TextItem:
     retrieved: Sequence[str]
     references: Sequence[Reference] = ()
     question: str = ""
-    spans: Sequence[Span | None] | None = None
+    spans: Sequence[Span | Located | None] | None = None
     """Where each retrieved text stands in its source, as far as that is known."""
     evidence: Sequence[Evidence] = ()
     where: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -11,24 +11,28 @@ from goldrank import conventions, ids
 from goldrank.conventions import Convention
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
+from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures
-from goldrank.io.items import Items
+from goldrank.io.items import Items, ReadItem
 from goldrank.io.items import items as read_items
-from goldrank.match import Matcher, place_items
+from goldrank.match import Matcher, folding, place_items
 from goldrank.match import matcher as as_matcher
+from goldrank.match.chance import Sample, Sourced, chance_level, covered
+from goldrank.match.locate import SIMILARITY
 from goldrank.match.pairs import Splitter, TextCounts, explain_item
 from goldrank.measures import Measure
-from goldrank.measures.apply import CREDITS
+from goldrank.measures.apply import check_credit
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies
 
 DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 """What is measured of texts when nothing is asked for."""
+DEFAULT_OF_PAIRS = ("P@5", "SetP")
 UNITS = ("chunk", "sentence")
 
 
@@ -37,12 +41,16 @@ def evaluate_texts(
     measures: MeasuresLike = None,
     *,
     matcher: str | Matcher | Callable[..., Any] = "rouge-l:0.7",
+    guards: Sequence[str] | None = None,
     unit: str | Splitter = "chunk",
     credit: str = "any",
     tokens: Callable[[str], Any] | None = None,
     sources: Mapping[str, str] | None = None,
     chunks: Any = None,
     lengths: str = "char",
+    several: str = "any",
+    unlocated: str = "error",
+    similarity: float | None = SIMILARITY,
     fields: Mapping[str, str | None] | None = None,
     format: str | None = None,
     failures: str = "error",
@@ -57,15 +65,19 @@ def evaluate_texts(
     ({"retrieved": "outputs.docs"}). A reference that is a list of texts is covered by any of them.
 
     `matcher` says when a text covers a reference: a name such as "exact", "contains" or "rouge-l:0.7", or a
-    function of both texts. `unit="sentence"` (or a function) compares sentences, and ranks then count those.
-    `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "pairs" or
-    "one_to_one". `tokens` counts a text's tokens (a number, or the tokens) where a measure asks for them;
-    otherwise words are counted.
+    function of both texts. `guards` are what a match must not differ in, whatever its words ("numbers", "units",
+    "negations", "names"); None leaves the matcher its own, () takes none. `unit="sentence"` (or a function) compares
+    sentences, and ranks then count those.
+    `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "one_to_one",
+    "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure
+    asks for them; otherwise words are counted.
 
     Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
     {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
     and a start, or are looked for in `sources` (id to text). `chunks` are all texts of the corpus, where a measure
-    asks for them; `lengths` are in "char" or "token".
+    asks for them; `lengths` are in "char" or "token". A quotation that stands in `several` places counts in "any" of
+    them, in the "first", or is an "error"; one that is `unlocated` is an "error", "missed" by every text, or left out
+    ("skip"); an approximate one must have this `similarity` (None: none is taken).
 
     `failures` says what becomes of questions that `goldrank.run_retriever` failed on: an "error", "skip" or "zero".
 
@@ -74,17 +86,22 @@ def evaluate_texts(
     {'Cover@1': 0.0, 'RR': 0.5}
     """
     rules = conventions.get(convention).having(**policies)
-    wanted = resolve_measures(measures, rules, DEFAULT)
-    one_of(credit, CREDITS, "credit")
+    wanted = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if credit == "pairs" else DEFAULT)
+    for measure in wanted:
+        check_credit(measure, credit)
     data = read_items(items, fields=fields, format=format, failures=failures)
-    how = TextRules(as_matcher(matcher), _splitter(unit), _unit_name(unit), credit)
+    how = TextRules(as_matcher(matcher).having(guards), _splitter(unit), _unit_name(unit), credit)
+    finding: dict[str, Any] = {"several": several, "unlocated": unlocated, "similarity": similarity}
     tables: dict[str, Any] = {}
     numbers: dict[str, int] = {}
     notes: list[Note] = []
     needed = {measure.declaration.over for measure in wanted}
+    counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
+    cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
     if needed - {"spans"}:
-        counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
-        passages, counts = place_items(data, how.matcher, split=how.split, count_tokens=counter)
+        sample = Sample()
+        passing = sample.passing(map(_with_sources, data.given()))
+        passages, counts = place_items(passing, how.matcher, split=how.split, count_tokens=counter, cut_for=cut_for)
         if not counts.references:
             raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
         tables |= {"placements": passages.pairs, "texts": passages}
@@ -95,8 +112,16 @@ def evaluate_texts(
         notes += _notes(numbers, counts, how)
         if counts.retrieved and not counts.matching:
             notes.append(_nothing_matches(data, how))
+        elif how.matcher.free:
+            notes += _chance(sample, passages.pairs, how, wanted)
     if "spans" in needed:
-        spans, span_notes = _spans(data, sources, chunks, lengths)
+        if rules.name == conventions.CHROMA.name and lengths != "char":
+            raise OptionError('convention "chroma" measures in characters', hint='Leave out lengths="token".')
+        if lengths == "token" and tokens is not None:
+            finding["tokens"] = _offsets(tokens)
+        spans, span_notes = _spans(
+            data, sources, chunks, lengths, finding | {"count_tokens": counter, "cut_for": cut_for}
+        )
         if not spans.relevant().any():
             raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
         tables["spans"] = spans
@@ -118,27 +143,68 @@ def evaluate_texts(
         notes=(*data.notes, *notes),
         convention=", ".join([*label, *([f"spans by {lengths}"] if "spans" in tables else [])]),
         origin=_origin(data, rules, how),
-        explainer=_explainer(data, how),
+        explainer=_explainer(data, how) if "texts" in tables else _place_explainer(data, sources, finding),
         options=rules.options,
     )
 
 
-def _spans(data: Items, sources: Mapping[str, str] | None, chunks: Any, lengths: str) -> tuple[Spans, Sequence[Note]]:
-    from goldrank.match.span_table import spans_of
+def _with_sources(given: ReadItem) -> Sourced:
+    return given.item, frozenset(source for source in given.sources or () if source is not None)
 
-    items: list[TextItem] = []
-    quotes: dict[str, Sequence[Any]] = {}
-    places: dict[str, Sequence[str | None]] = {}
-    texts = dict(sources or {})
-    for given in data.given():
-        items.append(given.item)
+
+CHANCE = 0.05
+"""From this share of references on, or from a quarter of what is covered, chance makes numbers misleading."""
+
+
+def _chance(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequence[Measure]) -> list[Note]:
+    """What chance alone would cover, beside what is covered."""
+    about = [measure for measure in wanted if measure.declaration.over == "texts"] or wanted
+    depths = [measure.k for measure in about]
+    k = None if None in depths else int(max(depth for depth in depths if depth is not None))
+    level = chance_level(sample.kept, how.matcher, how.split, k)
+    if level is None:
+        return []
+    observed = float(covered(pairs, k).sum() / max(len(pairs.judged), 1))
+    facts: dict[str, Any] = {"share": level.share, "low": level.low, "high": level.high}
+    if level.share > CHANCE or level.share > observed / 4:
+        return [Note.of("high-chance-level", observed=observed, **facts)]
+    return [Note.of("chance-level", **facts)]
+
+
+class _Placing(NamedTuple):
+    """What is known of places beside the items."""
+
+    items: list[TextItem]
+    quotes: dict[str, Sequence[Any]]
+    places: dict[str, Sequence[str | None]]
+    texts: dict[str, str]
+
+
+def _placing(given_items: Iterable[ReadItem], sources: Mapping[str, str] | None) -> _Placing:
+    found = _Placing([], {}, {}, dict(sources or {}))
+    for given in given_items:
+        found.items.append(given.item)
         if not given.item.evidence and given.evidence is not None:
             single = isinstance(given.evidence, Mapping)
-            quotes[given.item.query] = [given.evidence] if single else given.evidence
+            found.quotes[given.item.query] = [given.evidence] if single else given.evidence
         if given.sources is not None:
-            places[given.item.query] = given.sources
-        texts.update(given.source_texts or {})
-    return spans_of(items, texts or None, unit=lengths, quotes=quotes, chunk_sources=places, chunks=chunks)
+            found.places[given.item.query] = given.sources
+        found.texts.update(given.source_texts or {})
+    return found
+
+
+def _spans(
+    data: Items,
+    sources: Mapping[str, str] | None,
+    chunks: Any,
+    lengths: str,
+    finding: Mapping[str, Any],
+) -> tuple[Spans, Sequence[Note]]:
+    from goldrank.match.span_table import spans_of
+
+    found = _placing(data.given(), sources)
+    places = {"quotes": found.quotes, "chunk_sources": found.places, "chunks": chunks}
+    return spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
 
 
 _NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."
@@ -169,7 +235,8 @@ class TextRules(NamedTuple):
     credit: str
 
     def __str__(self) -> str:
-        return f"{self.matcher} by {self.unit}, credit {self.credit}"
+        form = f", {folding.NAME}" if self.matcher.folds else ""
+        return f"{self.matcher} by {self.unit}, credit {self.credit}{form}"
 
 
 def _splitter(unit: str | Splitter) -> Splitter | None:
@@ -203,6 +270,35 @@ def _counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
         return int(number)
 
     return counted
+
+
+def _offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[int, int]]]:
+    """Where the tokens of a function of one's own stand in a text."""
+    wrong = OptionError(
+        'lengths="token" needs tokens that say where they stand',
+        hint="A function that returns the tokens as they stand in the text, or (start, end) of each.",
+    )
+
+    def placed(text: str) -> list[tuple[int, int]]:
+        found = tokens(text)
+        if isinstance(found, int | np.integer):
+            raise wrong
+        places: list[tuple[int, int]] = []
+        end = 0
+        for token in found:
+            if isinstance(token, str):
+                start = text.find(token, end)
+                if start < 0:
+                    raise wrong
+                end = start + len(token)
+                places.append((start, end))
+            elif isinstance(token, tuple | list) and len(token) == 2:
+                places.append((int(token[0]), int(token[1])))
+            else:
+                raise wrong
+        return places
+
+    return placed
 
 
 def _numbers(passages: Passages, counts: TextCounts) -> dict[str, int]:
@@ -246,6 +342,7 @@ def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict
         return {
             **stamp,
             "matcher": str(how.matcher),
+            "normalisation": folding.NAME if how.matcher.folds else None,
             "unit": how.unit,
             "credit": how.credit,
             "qrels": {"name": data.name, "sha256": gold, "criteria": None},
@@ -265,6 +362,26 @@ def _digests(data: Items) -> tuple[str, str]:
         gold.update(repr((item.query, list(map(tuple, item.references)), given.evidence)).encode())
         returned.update(repr((item.query, list(item.retrieved), item.spans)).encode())
     return gold.hexdigest(), returned.hexdigest()
+
+
+def _place_explainer(
+    data: Items, sources: Mapping[str, str] | None, finding: Mapping[str, Any]
+) -> Callable[[str], Explanation]:
+    def explain(query: str) -> Explanation:
+        from goldrank.match.evidence import Finder, resolve
+        from goldrank.match.explain_places import explain_places
+
+        texts = _placing(data.given(), sources).texts  # a source may be told of with any question
+        given = next((given for given in data.given() if given.item.query == query), None)
+        if given is None:
+            raise InputError(f"question {query!r} is no longer in {data.name}")
+        found = _placing([given], texts)
+        asked = {key: finding[key] for key in ("several", "unlocated", "similarity")}
+        finder = Finder(found.texts, **asked)
+        (item,) = resolve(found.items, finder, found.quotes, found.places)
+        return explain_places(item, found.texts)
+
+    return explain
 
 
 def _explainer(data: Items, how: TextRules) -> Callable[[str], Explanation]:

@@ -8,7 +8,7 @@ common in order once both sides are sorted. Pairs are worked off in blocks, whic
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -17,8 +17,11 @@ from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
 from goldrank.data.texts import Texts
+from goldrank.match.exact import by_characters
+from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged, spans, words
+from goldrank.match.windows import best_windows, size_of
 
 Tokeniser = Callable[[str], Sequence[Hashable]]
 """From a text to its tokens."""
@@ -164,12 +167,26 @@ class CountingMatcher(PruningMatcher):
 
     ordered: ClassVar[bool]
     """Whether the tokens in common are in the same order, or in any."""
+    folds = True
+    default_guards: ClassVar[tuple[str, ...]] = DEFAULT_GUARDS
+    window: str | None = None
+    """Whether tokens in common are counted in the best window (`windows.py`), or in the whole text (None)."""
 
     def __init__(
-        self, threshold: float | None = None, *, inclusive: bool = True, words: Tokeniser | None = None
+        self,
+        threshold: float | None = None,
+        *,
+        inclusive: bool = True,
+        words: Tokeniser | None = None,
+        guards: Iterable[str] | None = None,
     ) -> None:
-        super().__init__(threshold, inclusive=inclusive)
+        super().__init__(threshold, inclusive=inclusive, guards=guards)
         self.words = words
+
+    @property
+    def windowed(self) -> bool:
+        """Whether windows are looked at: not if every token of the reference is wanted."""
+        return self.window is not None and (self.threshold or 0) < 1
 
     def __str__(self) -> str:
         spelled = super().__str__()
@@ -199,14 +216,54 @@ class CountingMatcher(PruningMatcher):
                 here = slice(begin + first, begin + after)
                 pairs += _code(retrieved, references, left[here].tolist(), right[here].tolist(), self)
             parts.append(_counted(pairs, self, lowest))
-        return self.degree(TokenCounts(*map(np.concatenate, zip(*parts, strict=True))))
+        counts = TokenCounts(*map(np.concatenate, zip(*parts, strict=True)))
+        degrees = self.degree(counts)
+        if self.windowed:
+            # A window has no more in common than the whole text, so that only what passes without is looked at.
+            long = counts.retrieved > size_of(counts.reference)
+            chosen = np.flatnonzero(long & (self.enough(degrees) if deciding else degrees > 0))
+            degrees[chosen] = self._in_windows(retrieved, references, left[chosen], right[chosen])
+        bare = np.flatnonzero(counts.reference == 0)
+        if len(bare) and self.folds:
+            degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
+        return degrees
+
+    def _in_windows(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Degrees by the best window of each text."""
+        ours = {i: self.tokens(retrieved[i]) for i in np.unique(left).tolist()}
+        theirs = {j: self.tokens(references[j]) for j in np.unique(right).tolist()}
+        common = [
+            best_windows(ours[i], theirs[j], ordered=self.ordered, tight=False).common
+            for i, j in zip(left.tolist(), right.tolist(), strict=True)
+        ]
+        sizes = (
+            np.array([len(side[at]) for at in which.tolist()], np.int64)
+            for side, which in ((ours, left), (theirs, right))
+        )
+        return self.degree(TokenCounts(np.array(common, np.int64), *sizes))
+
+    def stretches(self, retrieved: str, reference: str) -> Stretches:
+        text, part = (reference, retrieved) if self.parts_of_reference else (retrieved, reference)
+        where = self.spans(text) if self.tight else []
+        if not where or len(where) * len(part) > SHOWN >> 4:
+            return super().stretches(retrieved, reference)
+        found = best_windows(self.tokens(text), self.tokens(part), ordered=self.ordered, whole=not self.windowed)
+        return [(where[first][0], where[past - 1][1]) for first, past in found.stretches] or [(0, len(text))]
+
+    tight: ClassVar[bool] = False
+    """Whether guards look at the stretch alone in which the tokens in common are, not at the whole text."""
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where = self.spans(retrieved)
         if not where:
             return []
-        chosen = common_positions(self.tokens(retrieved), self.tokens(reference), ordered=self.ordered)
-        return merged(retrieved, (where[i] for i in chosen))
+        tokens, wanted = self.tokens(retrieved), self.tokens(reference)
+        first, past = 0, len(tokens)
+        if self.windowed and len(tokens) > size_of(len(wanted)):
+            found = best_windows(tokens, wanted, ordered=self.ordered).stretches
+            first, past = found[0] if found else (0, 0)
+        chosen = common_positions(tokens[first:past], wanted, ordered=self.ordered)
+        return merged(retrieved, (where[first + i] for i in chosen))
 
 
 def common_positions(retrieved: Sequence[Hashable], reference: Sequence[Hashable], *, ordered: bool) -> list[int]:

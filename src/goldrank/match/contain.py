@@ -1,6 +1,6 @@
 """The rules that one text stands in the other, letter by letter.
 
-A text without any letter or digit matches nothing: a full stop stands in nearly every text.
+A retrieved text without any letter or digit is part of nothing: a full stop stands in nearly every reference.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from goldrank.data.texts import Texts
-from goldrank.match.exact import FoldingMatcher, original_span
+from goldrank.match.exact import FoldingMatcher, by_characters, original_span
 from goldrank.match.matcher import Matcher
 from goldrank.match.tokens import Stretches, has_words, merged, spans, words
 
@@ -74,7 +74,8 @@ class Contains(FoldingMatcher):
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         ours, has_text = self._folded(retrieved, left)
         theirs, has_reference = self._folded(references, right)
-        chosen = np.flatnonzero(has_text[left] & has_reference[right])
+        # What has no words is looked for, letter by letter, but is not taken for a part of what has some.
+        chosen = np.flatnonzero(has_text[left] | ~has_reference[right])
         pairs = (map(ours.__getitem__, left[chosen].tolist()), map(theirs.__getitem__, right[chosen].tolist()))
         degrees = np.zeros(len(left))
         degrees[chosen] = np.fromiter(self._holds(*pairs), bool, len(chosen))
@@ -94,8 +95,8 @@ class Contains(FoldingMatcher):
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         needle = self.fold(reference)
-        at = self.fold(retrieved).find(needle) if has_words(reference) else -1
-        return [] if at < 0 else original_span(retrieved, at, at + len(needle), **self.folds)
+        at = self.fold(retrieved).find(needle) if needle.strip() else -1
+        return [] if at < 0 else original_span(retrieved, at, at + len(needle), **self.alike)
 
 
 class ContainsNormalised(Contains):
@@ -116,8 +117,17 @@ class ContainsWords(Contains):
     def __init__(self) -> None:
         super().__init__()
 
+    folds = True
+
     def fold(self, text: str) -> str:
         return f" {' '.join(words(text))} "
+
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        degrees = super().degrees(retrieved, references, left, right)
+        wordless = {j for j in np.unique(right).tolist() if not words(references[j])}
+        bare = np.flatnonzero(np.isin(right, list(wordless)))
+        degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
+        return degrees
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         text = self.fold(retrieved)

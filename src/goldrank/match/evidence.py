@@ -4,23 +4,35 @@ texts without offsets are aligned to their source."""
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 from goldrank import ids
 from goldrank.data.spans import NOWHERE
-from goldrank.data.texts import Evidence, Span, TextItem
+from goldrank.data.texts import Evidence, Located, Span, TextItem
 from goldrank.errors import InputError, OptionError, did_you_mean, one_of
-from goldrank.match.locate import SIMILARITY, WAYS, Location, SourceIndex, fold
+from goldrank.match.folding import fold
+from goldrank.match.locate import SIMILARITY
+from goldrank.match.locator import Locator
+from goldrank.match.tokens import words
 from goldrank.notes import Note
 
 MOST_ALTERNATIVES = 10_000
 """An evidence with more ways to be covered than this is a mistake."""
 
+ELLIPSIS = re.compile(r"\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…|\. \. \.")
+"""What stands in a quotation for words that were left out."""
+FEWEST_WORDS = 3
+"""Words of a part of such a quotation that is looked for."""
+SHOWN_MISSES = 5
+FEWEST_TEXTS = 5
+LEAST_PLACED = 0.1
+"""If fewer than this share of so many texts have a known place, that is an error."""
 MOST_CHARACTERS = 2**40
 """No source is longer; sums of lengths stay exact."""
 
@@ -60,7 +72,9 @@ def evidence_of(given: EvidenceLike, sources: Mapping[str, str] | None = None, *
     >>> evidence_of({"any_of": [{"quote": "it was"}, {"quote": "so far"}]}, {"doc1": "So far,\\nit was."}).alternatives
     ((Span(source='doc1', start=8, end=14),), (Span(source='doc1', start=0, end=6),))
     """
-    evidence = Finder(sources).evidence(given, where)
+    finder = Finder(sources)
+    evidence = finder.evidence(given, where)
+    finder.check()
     assert evidence is not None
     return evidence
 
@@ -92,6 +106,7 @@ def resolve(
         )
         item = replace(item, evidence=tuple(gold for gold in evidence if gold is not None))
         resolved.append(replace(item, spans=finder.align(item, (chunk_sources or {}).get(item.query))))
+    finder.check()
     return resolved
 
 
@@ -122,10 +137,11 @@ class Finder:
         self.similarity = similarity
         self.size = size
         self.sources = _checked(sources or {})
-        self._index = SourceIndex(self.sources)
-        self._located: dict[tuple[str, str | None, bool], list[tuple[str, Location]]] = {}
+        self._locator = Locator(self.sources, similarity)
         self._counts: Counter[str] = Counter()
         self._lost: list[str] = []
+        self._missed: list[tuple[str, str | None, str]] = []
+        self._unplaced = ""
         self._least = {"quotations": 1.0, "texts": 1.0}
         self._nowhere = 0
 
@@ -261,7 +277,7 @@ class Finder:
         name = None if source is None else self._source(source, where)
         spans = self._spans("quotations", text, name)
         if not spans:
-            return self._not_located(text, name, where)
+            return self._in_parts(text, name) or self._not_located(text, name, where)
         if len(spans) > 1 and self.several == "error":
             raise InputError(
                 f"the quotation '{ids.show(text)}' stands in {len(spans)} places",
@@ -270,14 +286,19 @@ class Finder:
             )
         return [(span,) for span in (spans if self.several == "any" else spans[:1])]
 
+    def _in_parts(self, text: str, source: str | None) -> Alternatives:
+        """The places of a quotation with something left out: of all parts between its ellipses, in one source."""
+        parts = [part for part in ELLIPSIS.split(text) if len(words(part)) >= FEWEST_WORDS]
+        if not ELLIPSIS.search(text) or not parts:
+            return []
+        found = [self._spans("quotations", part, source) for part in parts]
+        ways = product(*(spans if self.several == "any" else spans[:1] for spans in found))
+        return [way for way in islice(ways, MOST_ALTERNATIVES) if len({span.source for span in way}) == 1]
+
     def _not_located(self, text: str, source: str | None, where: str) -> Alternatives:
         if self.unlocated == "error":
-            searched = "any source" if source is None else f"source '{ids.show(source)}'"
-            raise InputError(
-                f"the quotation '{ids.show(text)}' is not in {searched}",
-                where=where,
-                hint='Correct it, allow a lower similarity, or count it with unlocated="missed".',
-            )
+            self._missed.append((text, source, where))
+            return []
         self._counts["quotations-lost"] += 1
         self._lost.append(f"{ids.show(text, 30)} ({where})")
         if self.unlocated == "skip":
@@ -285,22 +306,68 @@ class Finder:
         start, self._nowhere = self._nowhere, self._nowhere + max(self.size(text), 1)
         return [(Span(NOWHERE, start, self._nowhere),)]
 
+    def check(self) -> None:
+        """An error for quotations that were not located, or if next to no retrieved text was: scores would be 0."""
+        if self._missed:
+            listed = "; ".join(map(self._miss, self._missed[:SHOWN_MISSES]))
+            more = f"; and {len(self._missed) - SHOWN_MISSES:,} more" if len(self._missed) > SHOWN_MISSES else ""
+            raise InputError(
+                f"{len(self._missed):,} quotation{'s' * (len(self._missed) > 1)} not located: {listed}{more}",
+                where=self._missed[0][2],
+                hint='Correct them, allow a lower similarity, or say what becomes of them: unlocated="missed" or '
+                '"skip" (--unlocated).',
+            )
+        texts, unplaced = self._counts["texts"], self._counts["texts-unplaced"]
+        if texts >= FEWEST_TEXTS and texts - unplaced < LEAST_PLACED * texts:
+            raise InputError(
+                f"{texts - unplaced:,} of {texts:,} retrieved texts have a known place in a source, so that evidence "
+                f"cannot be found in them; the first without: '{ids.show(self._unplaced)}'",
+                hint="Give each its source, start and end, or the texts of the sources that they were cut from "
+                "(sources=, --sources)."
+                if not self.sources
+                else "Are these the sources that the texts were cut from?",
+            )
+
+    def _miss(self, missed: tuple[str, str | None, str]) -> str:
+        """A quotation that is nowhere, and the place that is most like it."""
+        text, source, where = missed
+        searched = "any source" if source is None else f"source '{ids.show(source)}'"
+        near = self._locator.nearest(text, source)
+        told = f"the quotation '{ids.show(text)}' is not in {searched} ({where})"
+        if near is None:
+            return told
+        name, place = near
+        start, end = place.places[0]
+        shown = ids.show(self.sources[name][start:end])
+        return (
+            f"{told}, nearest is '{shown}' at {start} to {end} of '{ids.show(name)}', similarity {place.similarity:.2f}"
+        )
+
     # Retrieved texts.
 
-    def place(self, text: str, source: str | None, evidence: Sequence[Evidence] = ()) -> Span | None:
+    def place(self, text: str, source: str | None, evidence: Sequence[Evidence] = ()) -> Span | Located | None:
         """Where a retrieved text stands; None if that cannot be found.
 
         Of several places it is the one that holds most of the evidence: the text is the same in all of them.
         """
         spans = self._spans("texts", text, source)
+        if not spans:
+            return self._body(text, source)
         if len(spans) < 2:
-            return spans[0] if spans else None
+            return spans[0]
         gold = set(gold_spans(evidence))
         return max(spans, key=lambda span: sum(_overlap(span, other) for other in gold))
 
-    def align(self, item: TextItem, sources: Sequence[str | None] | None = None) -> list[Span | None]:
+    def _body(self, text: str, source: str | None) -> Located | None:
+        """Where the parts of a text stand that is not in a source as it is: a chunk with a header, or with gaps."""
+        body = self._locator.body(text, source)
+        if body is not None:
+            self._counts["texts-in-part" if body.outside.strip() else "texts-near"] += 1
+        return body
+
+    def align(self, item: TextItem, sources: Sequence[str | None] | None = None) -> list[Span | Located | None]:
         """The place of each retrieved text of an item: given, or found in the source that is given, or in any."""
-        spans: Sequence[Span | None] = [None] * len(item.retrieved) if item.spans is None else item.spans
+        spans: Sequence[Span | Located | None] = [None] * len(item.retrieved) if item.spans is None else item.spans
         for what, given in (("spans", spans), ("sources", sources)):
             if given is not None and len(given) != len(item.retrieved):
                 raise InputError(
@@ -308,7 +375,7 @@ class Finder:
                     where=_name(item),
                     hint="Give one for each text, None where it is not known.",
                 )
-        aligned: list[Span | None] = []
+        aligned: list[Span | Located | None] = []
         for i, (text, span) in enumerate(zip(item.retrieved, spans, strict=True)):
             where = f"{_name(item)}: retrieved text {i + 1}"
             if not isinstance(text, str):
@@ -316,10 +383,15 @@ class Finder:
             if span is None and self.sources:
                 source = sources[i] if sources is not None else None
                 span = self.place(text, None if source is None else self._source(source, where), item.evidence)
+            elif isinstance(span, Located):
+                span = Located(tuple(self.span(part, where, empty=True) for part in span.spans), span.outside)
             elif span is not None:
                 span = self.span(span, where, empty=True)
                 self._counts["texts-differ"] += bool(text.strip()) and self._differs(text, span)
-            self._counts["texts-unplaced"] += span is None
+            self._counts["texts"] += span is not None or bool(text.strip())
+            if span is None:
+                self._counts["texts-unplaced"] += 1
+                self._unplaced = self._unplaced or text
             aligned.append(span)
         return aligned
 
@@ -344,7 +416,7 @@ class Finder:
                 continue
             if name not in self.sources:
                 raise InputError("a text can be located only in its source", where=where, hint="Give the sources.")
-            located = self._find(part, name)
+            located = self._locator.find(part, name)
             if not located:
                 self._counts["chunks-lost"] += 1
                 continue
@@ -356,7 +428,7 @@ class Finder:
 
     def _spans(self, what: str, text: str, source: str | None) -> list[Span]:
         """The places of a text, counted among the "quotations" or the "texts"."""
-        located = self._find(text, source, words=what == "quotations")
+        located = self._locator.find(text, source, words=what == "quotations")
         spans = [Span(name, *place) for name, location in located for place in location.places]
         if located:
             best = located[0][1]
@@ -366,21 +438,6 @@ class Finder:
             self._counts[f"{what}-several"] += len(spans) > 1
         return spans
 
-    def _find(self, text: str, source: str | None, words: bool = False) -> list[tuple[str, Location]]:
-        """Where a text was found by the strictest way that finds it: in one source, or in those that may hold it."""
-        key = text, source, words
-        if key not in self._located:
-            names = [source] if source is not None else self._index.likely(text)
-            self._located[key] = []
-            for similarity in (None, self.similarity):
-                found = ((name, self._index[name].find(text, similarity=similarity, words=words)) for name in names)
-                located = [(name, location) for name, location in found if location is not None]
-                if located:
-                    best = min(map(_rank, located))
-                    self._located[key] = [pair for pair in located if _rank(pair) == best]
-                    break
-        return self._located[key]
-
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was found otherwise than as it stands, or not at all."""
@@ -388,7 +445,6 @@ class Finder:
             "quotations-approximate": {"least": self._least["quotations"]},
             "quotations-several": {"which": {"any": "any of them counts"}.get(self.several, "the first counts")},
             "quotations-lost": {"how": "counted as missed" if self.unlocated == "missed" else "left out"},
-            "texts-approximate": {"least": self._least["texts"]},
         }
         samples = {"quotations-lost": self._lost}
         return tuple(
@@ -400,15 +456,9 @@ class Finder:
 
 _NOTES = (
     *("quotations-near", "quotations-approximate", "quotations-several", "quotations-lost"),
-    *("texts-near", "texts-approximate", "texts-several", "texts-differ", "texts-unplaced", "chunks-lost"),
+    *("texts-near", "texts-in-part", "texts-several", "texts-differ", "texts-unplaced", "chunks-lost"),
 )
-"""The codes of what is counted, in the order in which they are told."""
-
-
-def _rank(located: tuple[str, Location]) -> tuple[int, float]:
-    """The lower, the stricter the way by which a text was found."""
-    _, location = located
-    return WAYS.index(location.how), -location.similarity
+"""The codes of what is told, in the order in which they are told."""
 
 
 def _checked(sources: Mapping[str, str]) -> dict[str, str]:

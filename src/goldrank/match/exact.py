@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from goldrank.data.texts import Texts
+from goldrank.match.folding import FoldedText, fold
 from goldrank.match.matcher import Matcher
 from goldrank.match.tokens import Stretches
 
@@ -26,11 +27,13 @@ def same(retrieved: str, reference: str) -> bool:
 
 
 def normalise(text: str, *, whitespace: bool = True, case: bool = True, unicode: bool = True) -> str:
-    """A text in the form in which it is compared: runs of white space as one blank, case folded, Unicode NFC.
+    """A text in the form in which it is compared: `fold`, or by choice white space, case or Unicode NFC alone.
 
     >>> normalise("  The\\nCat ")
     'the cat'
     """
+    if whitespace and case and unicode:
+        return fold(text)
     if unicode:
         text = unicodedata.normalize("NFC", text)
     if case:
@@ -47,6 +50,8 @@ def original_span(text: str, begin: int, end: int, **folds: bool) -> Stretches:
     >>> original_span("  The\\nStraße ", 4, 11)
     [(6, 12)]
     """
+    if all(folds.values()):
+        return [FoldedText.of(text).span(begin, end) if begin < end else (0, len(text))]
     folded = normalise(text, **folds)
     if folded == text:
         return [(begin, end)]
@@ -75,6 +80,14 @@ def original_span(text: str, begin: int, end: int, **folds: bool) -> Stretches:
     return [(home[begin], after)]
 
 
+def by_characters(retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """1 where the folded reference stands in the folded text: for references that have no words."""
+    pairs = zip(left.tolist(), right.tolist(), strict=True)
+    ours = {i: fold(retrieved[i]) for i in np.unique(left).tolist()}
+    theirs = {j: fold(references[j]) for j in np.unique(right).tolist()}
+    return np.fromiter((bool(theirs[j]) and theirs[j] in ours[i] for i, j in pairs), np.float64, len(left))
+
+
 class FoldingMatcher(Matcher):
     """A matcher that knows only yes and no; by choice white space, case or the Unicode form of letters do not count.
 
@@ -87,18 +100,23 @@ class FoldingMatcher(Matcher):
         super().__init__()
         asked = {"whitespace": whitespace, "case": case, "unicode": unicode}
         folded = self.name.endswith("-normalised")
-        self.folds = {name: folded if wanted is None else wanted for name, wanted in asked.items()}
+        self.alike = {name: folded if wanted is None else wanted for name, wanted in asked.items()}
 
     def __str__(self) -> str:
-        chosen = [name for name, wanted in self.folds.items() if wanted]
+        chosen = [name for name, wanted in self.alike.items() if wanted]
         plain = self.name.removesuffix("-normalised")
-        if len(chosen) == len(self.folds):
+        if len(chosen) == len(self.alike):
             return f"{plain}-normalised"
         return f"{plain} but for {', '.join(chosen)}" if chosen else plain
 
     def fold(self, text: str) -> str:
         """The text that is compared."""
-        return normalise(text, **self.folds) if any(self.folds.values()) else text
+        return normalise(text, **self.alike) if any(self.alike.values()) else text
+
+    @property
+    def folds(self) -> bool:  # type: ignore[override]  # depends on the options
+        """Whether all that `fold` makes alike is alike."""
+        return all(self.alike.values())
 
 
 class Exact(FoldingMatcher):

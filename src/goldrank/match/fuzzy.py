@@ -15,7 +15,8 @@ from rapidfuzz.process import cpdist
 
 from goldrank.data.texts import Texts
 from goldrank.match.common_tokens import SLACK, THREADS_FROM, common_positions
-from goldrank.match.exact import normalise, original_span
+from goldrank.match.exact import by_characters, normalise, original_span
+from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, has_words, merged, spans, words
 
@@ -24,6 +25,8 @@ class Fuzzy(PruningMatcher):
     """A degree that rapidfuzz gives in percent."""
 
     default_threshold: ClassVar[float | None] = 0.8
+    default_guards = DEFAULT_GUARDS
+    folds = True
     scorer: ClassVar[Callable[..., float]]
 
     def fold(self, text: str) -> str:
@@ -38,6 +41,8 @@ class Fuzzy(PruningMatcher):
         ours = {i: self.fold(retrieved[i]) for i in np.unique(left).tolist() if has_words(retrieved[i])}
         theirs = {j: self.fold(references[j]) for j in np.unique(right).tolist() if has_words(references[j])}
         degrees = np.zeros(len(left))
+        bare = np.flatnonzero(~np.isin(right, list(theirs)))
+        degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
         pairs = zip(left.tolist(), right.tolist(), strict=True)
         chosen = [
             at
@@ -81,6 +86,11 @@ class PartialRatio(Fuzzy):
     name = "partial-ratio"
     says = "ratio of common letters in the best stretch"
     scorer = fuzz.partial_ratio
+
+    def stretches(self, retrieved: str, reference: str) -> Stretches:
+        if len(retrieved) <= len(reference):
+            return super().stretches(retrieved, reference)
+        return self.marks(retrieved, reference) or super().stretches(retrieved, reference)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         if not has_words(retrieved) or not has_words(reference):

@@ -1,8 +1,8 @@
 """Where a quotation, or a retrieved text, stands in its source: in characters of the source as it is.
 
-Four ways are tried, from strict to lenient: the text as it is; with white space, case and the forms of letters and
-punctuation folded; without any white space; and approximately. Folding keeps for each character where it came from,
-so that a place is always one in the source itself.
+Ways are tried from strict to lenient: the text as it is; folded (`folding.fold`); without white space; letters and
+digits alone; and approximately (`seeds.py`, and for quotations the fewest changed letters). Folding keeps for each
+character where it came from, so that a place is always one in the source itself.
 """
 
 from __future__ import annotations
@@ -11,24 +11,22 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from goldrank.match.folding import FoldedText, code_points, fold
+from goldrank.match.seeds import SeedIndex
+
 SIMILARITY = 0.9
 """How similar a stretch must be to be taken for an approximate quotation, unless said otherwise."""
 
-WAYS = ("exact", "folded", "joined", "approximate")
-"""How a text can be found, from strict to lenient; "joined" is without white space."""
+WAYS = ("exact", "folded", "joined", "letters", "approximate")
+"""How a text can be found, from strict to lenient; "joined" is without white space, "letters" without punctuation."""
 
-_PUNCTUATION = {
-    **dict.fromkeys("‘’‚‛′‵´`ʼ＇", "'"),
-    **dict.fromkeys("“”„‟«»〝〞＂", '"'),
-    **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
-    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphens and characters without width
-}
+FEWEST_LETTERS = 16
+"""Letters of a text from which on its punctuation does not matter: 3.5 is not 35."""
 _FIRST_UNSPACED = 0x0E00
 """Thai is the first of the scripts that do not put blanks between words."""
 
@@ -42,93 +40,6 @@ class Location(NamedTuple):
     """One of `WAYS`."""
     similarity: float = 1.0
     """The share of characters that need no change."""
-
-
-@lru_cache(65536)
-def _fold(character: str) -> str:
-    """One character in the form in which it is compared."""
-    known = _PUNCTUATION.get(character)
-    if known is not None:
-        return known
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
-    return "".join(_PUNCTUATION.get(c, " " if c.isspace() else c) for c in plain)
-
-
-@dataclass(frozen=True)
-class FoldedText:
-    """A text in the form in which it is compared, and where each character of that form came from."""
-
-    text: str
-    start: np.ndarray
-    """Where in the source the letter begins that a character belongs to."""
-    end: np.ndarray
-    """Where that letter ends, with the accents that follow it."""
-
-    @classmethod
-    def of(cls, text: str) -> FoldedText:
-        """Runs of white space are one blank; compatible forms, case, quotation marks and dashes are alike."""
-        codes = _codes(text)
-        known, number = np.unique(codes, return_inverse=True)
-        forms = [_codes(_fold(chr(code))) for code in known.tolist()]
-        width = np.array([len(form) for form in forms], np.int64)
-        # An accent belongs to the letter before it.
-        joins = np.array([bool(unicodedata.combining(chr(code))) for code in known.tolist()], bool)
-        begins = ~joins[number]
-        begins[:1] = True
-        letter = np.cumsum(begins) - 1
-        first = np.flatnonzero(begins)
-        last = np.concatenate((first[1:], [len(codes)]))
-        # Characters of the form, each with the position of the source character that it was made from.
-        each = width[number]
-        origin = np.repeat(np.arange(len(codes)), each)
-        within = np.arange(len(origin)) - np.repeat(np.cumsum(each) - each, each)
-        flat = np.concatenate(forms) if forms else np.zeros(0, np.uint32)
-        begin = np.cumsum(width) - width
-        folded = flat[begin[number[origin]] + within]
-        blank = folded == 32
-        keep = np.ones(len(folded), bool)
-        keep[1:] = ~(blank[1:] & blank[:-1])
-        letter = letter[origin[keep]]
-        return cls(_in_order(folded[keep]), first[letter], last[letter])
-
-    @cached_property
-    def joined(self) -> FoldedText:
-        """The same without blanks."""
-        keep = _codes(self.text) != 32
-        return FoldedText(self.text.replace(" ", ""), self.start[keep], self.end[keep])
-
-    def places(self, needle: str) -> Iterator[tuple[int, int]]:
-        """Where a folded text stands, as places of the source; it does not begin or end within a letter."""
-        at = self.text.find(needle)
-        while at >= 0:
-            end = at + len(needle)
-            begins = at == 0 or self.start[at - 1] != self.start[at]
-            ends = end == len(self.text) or self.start[end - 1] != self.start[end]
-            if begins and ends:
-                yield int(self.start[at]), int(self.end[end - 1])
-            at = self.text.find(needle, end if begins and ends else at + 1)
-
-
-def _codes(text: str) -> np.ndarray:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
-
-
-def _in_order(codes: np.ndarray) -> str:
-    """The text of some codes, with several accents of one letter in the order that Unicode gives them."""
-    text = codes.astype(np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
-    return unicodedata.normalize("NFD", text) if not text.isascii() else text
-
-
-@lru_cache(8192)
-def fold(text: str) -> str:
-    """A text in the form in which it is compared.
-
-    >>> fold(" The \\n“ﬁrst” Café—no… ")
-    'the "first" cafe\u0301-no...'
-    """
-    if text.isascii():
-        return " ".join(text.lower().replace("`", "'").split())
-    return FoldedText.of(text).text.strip()
 
 
 class SourceText:
@@ -162,12 +73,19 @@ class SourceText:
         yield "exact", _occurrences(self.text, quotation)
         needle = fold(quotation)
         if needle:
-            yield "folded", self.folded.places(needle)
-            yield "joined", self.folded.joined.places(needle.replace(" ", ""))
+            yield "folded", places(self.folded, needle)
+            yield "joined", places(self.folded.joined, needle.replace(" ", ""))
+        letters = "".join(filter(str.isalnum, needle))
+        if len(letters) >= FEWEST_LETTERS:
+            yield "letters", places(self.folded.letters, letters)
 
     def _cuts_a_word(self, place: tuple[int, int]) -> bool:
         edges = (self.text[at - 1 : at + 1] for at in place if 0 < at < len(self.text))
         return any(all(c.isalnum() and ord(c) < _FIRST_UNSPACED for c in edge) for edge in edges)
+
+    def nearest_place(self, quotation: str) -> Location | None:
+        """The place that is most like a quotation, however little that is."""
+        return self._approximate(quotation, 0.0)
 
     def _approximate(self, quotation: str, similarity: float) -> Location | None:
         from rapidfuzz import fuzz
@@ -194,6 +112,18 @@ class SourceText:
         return Location((place,), "approximate", degree) if degree >= similarity else None
 
 
+def places(text: FoldedText, needle: str) -> Iterator[tuple[int, int]]:
+    """Where a folded needle stands, as places of the text itself; it does not begin or end within a letter."""
+    at = text.text.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        begins = at == 0 or text.start[at - 1] != text.start[at]
+        ends = end == len(text.text) or text.start[end - 1] != text.start[end]
+        if begins and ends:
+            yield text.span(at, end)
+        at = text.text.find(needle, end if begins and ends else at + 1)
+
+
 def _occurrences(text: str, part: str) -> Iterator[tuple[int, int]]:
     """Where a part stands as it is; an accent that follows it would make its last letter another one."""
     at = text.find(part)
@@ -210,11 +140,11 @@ def nearest(needle: str, text: str) -> tuple[int, int, int]:
     >>> nearest("colour", "the color red")
     (4, 9, 1)
     """
-    codes = _codes(text)
+    codes = code_points(text)
     at = np.arange(len(codes) + 1)
     cost = np.zeros(len(codes) + 1, np.int64)
     begin = at.copy()
-    for row, letter in enumerate(_codes(needle).tolist(), 1):
+    for row, letter in enumerate(code_points(needle).tolist(), 1):
         replaced = cost[:-1] + (codes != letter)
         left_out = cost[1:] + 1
         best = np.concatenate(([row], np.where(replaced <= left_out, replaced, left_out)))
@@ -236,6 +166,11 @@ class SourceIndex(dict[str, SourceText]):
     def __missing__(self, source: str) -> SourceText:
         prepared = self[source] = SourceText(self.texts[source])
         return prepared
+
+    @cached_property
+    def seeds(self) -> SeedIndex:
+        """The seeds of all sources."""
+        return SeedIndex({source: self[source].folded.letters for source in self.texts})
 
     def likely(self, text: str, limit: int = 3) -> list[str]:
         """The sources that hold most of a text's rarest words, at least half, most first; all if it has few words."""

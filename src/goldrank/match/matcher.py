@@ -1,20 +1,25 @@
-"""What a matcher is, and how one is named: `exact`, `rouge-l:0.7`, `token-recall>0.5`.
+"""What a matcher is, and how one is named: `exact`, `rouge-l:0.7`, `token-recall>0.5`, `rouge-l(window=None):0.7`.
 
 A new matcher is a class in a file of this folder and a line in `_HOME`. Spellings are read here and nowhere else.
 """
 
 from __future__ import annotations
 
+import ast
+import copy
+import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from goldrank.data.texts import Texts
 from goldrank.errors import OptionError, did_you_mean
+from goldrank.match.guards import Facts, refusing
+from goldrank.match.guards import checked as checked_guards
 from goldrank.match.tokens import Stretches
 
 
@@ -31,14 +36,32 @@ class Matcher(ABC):
     """What the degree is, in words: `ROUGE-L recall`."""
     default_threshold: ClassVar[float | None] = None
     """None: a matcher that knows only yes and no."""
+    folds: ClassVar[bool] = False
+    """Whether texts are compared in their folded form (`folding.fold`)."""
+    default_guards: ClassVar[tuple[str, ...]] = ()
+    """What a pair that reaches the threshold must not differ in (`guards.GUARDS`)."""
+    guards: tuple[str, ...] = ()
+    free: ClassVar[bool] = True
+    """Whether asking costs nothing but time, so that a chance level can be estimated."""
 
-    def __init__(self, threshold: float | None = None, *, inclusive: bool = True) -> None:
+    def __init__(
+        self, threshold: float | None = None, *, inclusive: bool = True, guards: Iterable[str] | None = None
+    ) -> None:
         if threshold is None:
             threshold = self.default_threshold
         elif self.default_threshold is None:
             raise OptionError(f"{self.name} takes no threshold; it knows only yes and no")
         self.threshold = None if threshold is None else self._checked(threshold)
         self.inclusive = inclusive
+        self.guards = self.default_guards if guards is None else checked_guards(guards)
+
+    def having(self, guards: Iterable[str] | None) -> Matcher:
+        """This matcher with other guards; None leaves them as they are."""
+        if guards is None:
+            return self
+        other = copy.copy(self)
+        other.guards = checked_guards(guards)
+        return other
 
     def _checked(self, threshold: float) -> float:
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
@@ -47,11 +70,18 @@ class Matcher(ABC):
 
     def __str__(self) -> str:
         """The spelling that `matcher()` takes."""
+        inner = ", ".join(f"{key}={value!r}" for key, value in self.options.items())
+        name = f"{self.name}({inner})" if inner else self.name
         if self.threshold is None:
-            return self.name
+            return name
         short = f"{self.threshold:g}"
         written = short if float(short) == self.threshold else repr(self.threshold)
-        return f"{self.name}{':' if self.inclusive else '>'}{written}"
+        return f"{name}{':' if self.inclusive else '>'}{written}"
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Options that are not as usual; the spelling shows them."""
+        return {} if self.guards == self.default_guards else {"guards": self.guards}
 
     @abstractmethod
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -59,7 +89,51 @@ class Matcher(ABC):
 
     def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Whether they match."""
-        return self.enough(self.degrees(retrieved, references, left, right))
+        return self.guarded(
+            self.enough(self.degrees(retrieved, references, left, right)), retrieved, references, left, right
+        )
+
+    def guarded(
+        self, passing: np.ndarray, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray
+    ) -> np.ndarray:
+        """Which of the pairs that pass no guard refuses."""
+        refused = self.refused(passing, retrieved, references, left, right)
+        kept = passing.copy()
+        kept[list(refused)] = False
+        return kept
+
+    def refused(
+        self, passing: np.ndarray, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray
+    ) -> dict[int, str]:
+        """Which of the marked pairs a guard refuses, and which guard it is."""
+        if not self.guards:
+            return {}
+        ours: dict[int, Facts] = {}
+        theirs: dict[int, Facts] = {}
+        refused: dict[int, str] = {}
+        for at in np.flatnonzero(passing).tolist():
+            i, j = int(left[at]), int(right[at])
+            text = ours.get(i) or ours.setdefault(i, Facts(retrieved[i]))
+            reference = theirs.get(j) or theirs.setdefault(j, Facts(references[j]))
+            if self.parts_of_reference:
+                text, reference = reference, text
+            if not reference.needs(text, self.guards):
+                continue
+            reasons: list[str] = []
+            for stretch in self.stretches(retrieved[i], references[j]):
+                reasons.append(refusing(reference, text.within([stretch]), self.guards))
+                if not reasons[-1]:
+                    break
+            if reasons and reasons[-1]:
+                refused[at] = reasons[0]
+        return refused
+
+    parts_of_reference: ClassVar[bool] = False
+    """Whether the retrieved text is looked for in the reference, not the other way round."""
+
+    def stretches(self, retrieved: str, reference: str) -> Stretches:
+        """The parts of the text in which a match was found, any of which suffices: all of it, unless said otherwise."""
+        return [(0, len(reference if self.parts_of_reference else retrieved))]
 
     def enough(self, degrees: np.ndarray) -> np.ndarray:
         """Which degrees are a match. Nothing in common never is one, even if the threshold is 0."""
@@ -82,7 +156,8 @@ class PruningMatcher(Matcher):
         """With `deciding`, any number does that lies on the same side of the threshold."""
 
     def decide(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return self.enough(self.degrees(retrieved, references, left, right, deciding=True))
+        passing = self.enough(self.degrees(retrieved, references, left, right, deciding=True))
+        return self.guarded(passing, retrieved, references, left, right)
 
 
 MatcherLike: TypeAlias = str | Matcher | type[Matcher] | Callable[[str, str], object]
@@ -108,7 +183,9 @@ _HOME = {
 """The module of each matcher's class; loaded when it is asked for."""
 NAMES = tuple(_HOME)
 
-_SPELLING = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\s*(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?")
+_SPELLING = re.compile(
+    r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>.*)\))?(?:\s*(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?"
+)
 
 
 def matcher(given: MatcherLike) -> Matcher:
@@ -131,12 +208,35 @@ def matcher(given: MatcherLike) -> Matcher:
         raise OptionError(f"there is no matcher {given!r:.80}; there are: {', '.join(_HOME)}", hint=hint)
     known = vars(import_module(_HOME[spelling["name"]])).values()
     matcher_class: type[Matcher] = next(kind for kind in known if getattr(kind, "name", None) == spelling["name"])
+    options = _options(given, spelling["options"] or "", matcher_class)
     if spelling["threshold"] is None:
-        return matcher_class()
+        return matcher_class(**options)
     if matcher_class.default_threshold is None:
         raise OptionError(f"{matcher_class.name} takes no threshold; it knows only yes and no")
     try:
         threshold = float(spelling["threshold"])
     except ValueError:
         raise OptionError(f"{given!r}: the threshold is a number from 0 to 1", hint="For example 0.7.") from None
-    return matcher_class(threshold, inclusive=spelling["sign"] != ">")
+    return matcher_class(threshold, inclusive=spelling["sign"] != ">", **options)
+
+
+def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
+    """The options in the brackets of a spelling: plain values by name."""
+    if not text.strip():
+        return {}
+    try:
+        call = ast.parse(f"f({text})", mode="eval").body
+        given_by_name = isinstance(call, ast.Call) and not call.args
+        options = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in getattr(call, "keywords", ())}
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+        given_by_name = False
+    if not given_by_name:
+        raise OptionError(
+            f"{given!r}: options are plain values by name", hint="For example rouge-l(window=None, guards=()):0.7."
+        )
+    known = [name for name in inspect.signature(kind).parameters if name not in ("threshold", "inclusive", "words")]
+    for name in options:
+        if name not in known:
+            listed = f"it has: {', '.join(known)}" if known else "it has none"
+            raise OptionError(f"{kind.name} has no option {name!r}; {listed}", hint=did_you_mean(name, known))
+    return options

@@ -34,6 +34,7 @@ class Own(Matcher):
 
     name: ClassVar[str] = "own"
     says: ClassVar[str] = "own function"
+    free = False
 
     def __init__(
         self, function: Callable[[str, str], object], threshold: float | None = None, *, inclusive: bool = True

@@ -8,14 +8,16 @@ from itertools import islice
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
-from goldrank.data.placements import Lengths, Placements
+from goldrank.data.placements import CutTexts, Lengths, Placements
 from goldrank.data.texts import Reference, TextItem, Texts
 from goldrank.errors import InputError
 from goldrank.match.exact import same
+from goldrank.match.folding import fold
 from goldrank.match.matcher import Matcher
-from goldrank.match.tokens import Stretches
+from goldrank.match.tokens import Stretches, has_words, spans
 
 TextRule = Callable[[str, str], bool]
 """Whether a retrieved text holds a reference text."""
@@ -52,8 +54,11 @@ def place_items(
     *,
     split: Splitter | None = None,
     count_tokens: Callable[[str], int] | None = None,
+    cut_for: Sequence[int] = (),
 ) -> tuple[Passages, TextCounts]:
     """The pairs of texts and references that match, question by question.
+
+    `cut_for` are budgets of tokens for which the first text that does not fit is cut, and matched anew.
 
     Items are taken in batches, so that nothing but numbers is kept of those that are done. Each pair of
     texts within a batch is tested once. With `split`, both sides are cut into its units first.
@@ -62,9 +67,12 @@ def place_items(
     queries: list[str] = []
     batches = []
     stream = iter(items)
+    cuts = [_Cuts(budget, matcher, split, count_tokens) for budget in dict.fromkeys(cut_for) if count_tokens]
     while batch := list(islice(stream, BATCH)):
         queries += (item.query for item in batch)
         batches.append(_matched(batch, matcher, split, count_tokens, counts))
+        for cut in cuts:
+            cut.add(batch)
     if not batches:
         raise InputError("there are no questions", hint="Is it the right file, and is it complete?")
     columns = map(np.concatenate, zip(*batches, strict=True))
@@ -72,13 +80,65 @@ def place_items(
     start = np.concatenate(([0], np.cumsum(retrieved)))
     query = np.repeat(np.arange(len(queries)), retrieved)
     rank = np.arange(1, len(query) + 1) - start[query]
-    lengths = Lengths(start, tokens) if count_tokens else None
+    lengths = Lengths(start, tokens, {cut.budget: cut.texts() for cut in cuts}) if count_tokens else None
     pairs = _placements(queries, retrieved, judged_size, judged, query[text], rank[text], reference, grade, lengths)
     placed = Passages(pairs, query, rank, repeated)
     counts.repeated, counts.covered, counts.matching = (
         int(which.sum()) for which in (repeated, pairs.novel, placed.matches)
     )
     return placed, counts
+
+
+class _Cuts:
+    """The first text of each question that does not fit into a budget, cut so that it does."""
+
+    def __init__(
+        self, budget: int, matcher: Matcher, split: Splitter | None, count: Callable[[str], int] | None
+    ) -> None:
+        assert count is not None
+        self.budget, self._matcher, self._split, self._count = budget, matcher, split, count
+        self._counts = TextCounts()
+        self._batches: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, batch: Sequence[TextItem]) -> None:
+        items = []
+        for item in batch:
+            texts, references = usable_references(item, self._split, TextCounts())
+            items.append(TextItem(item.query, self._cut(texts), references))
+        self._batches.append(_matched(items, self._matcher, None, self._count, self._counts))
+
+    def _cut(self, texts: Texts) -> list[str]:
+        left = self.budget
+        for text in texts:
+            length = self._count(text)
+            if length > left:
+                start = beginning(text, left, self._count)
+                return [start] if start else []
+            left -= length
+        return []
+
+    def texts(self) -> CutTexts:
+        """What was cut, as numbers."""
+        columns = map(np.concatenate, zip(*self._batches, strict=True))
+        retrieved, _, _, _, tokens, text, reference, grade = columns
+        query = np.repeat(np.arange(len(retrieved)), retrieved)
+        by_query = np.zeros(len(retrieved), np.int64)
+        by_query[query] = tokens
+        return CutTexts(by_query, query[text], reference, grade)
+
+
+def beginning(text: str, tokens: int, count: Callable[[str], int]) -> str:
+    """The longest beginning of a text that ends at the end of a word and has no more than so many tokens.
+
+    >>> beginning("one two three", 2, lambda text: len(text.split()))
+    'one two'
+    """
+    ends = [end for _, end in spans(text)]
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(text[: ends[middle - 1]]) <= tokens else (low, middle - 1)
+    return text[: ends[low - 1]] if low and tokens > 0 else ""
 
 
 def _matched(
@@ -171,6 +231,13 @@ def usable_references(item: TextItem, split: Splitter | None, counts: TextCounts
     usable: dict[Reference, None] = {}
     for reference in item.references:
         texts = tuple(text for text in reference.texts if text.strip())
+        for text in texts:
+            if not has_words(text) and not fold(text):
+                raise InputError(
+                    f"question {ids.show(item.query)!r} has a reference of which nothing can be seen: {text!a}",
+                    where=item.where or None,
+                    hint="Correct it, or leave it out.",
+                )
         if texts:
             usable.setdefault(reference if texts == reference.texts else reference._replace(texts=texts))
         else:
@@ -253,15 +320,23 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
     degrees = np.zeros((len(retrieved), len(references)))
     matched = np.zeros(degrees.shape, bool)
     marks: dict[tuple[int, int], Stretches] = {}
+    refused: dict[tuple[int, int], str] = {}
     rows = [row for row, text in enumerate(retrieved) if text.strip()]
     texts = [retrieved[row] for row in rows]
     for column, reference in enumerate(references if rows else ()):
         left = np.repeat(np.arange(len(rows)), len(reference.texts))
         right = np.tile(np.arange(len(reference.texts)), len(rows))
-        by_text = matcher.degrees(texts, reference.texts, left, right).reshape(len(rows), -1)
+        degree = matcher.degrees(texts, reference.texts, left, right)
+        enough = matcher.enough(degree)
+        guards = matcher.refused(enough, texts, reference.texts, left, right)
+        enough[list(guards)] = False
+        # The best alternative is one that matches, if any does.
+        by_text = (degree + 2.0 * enough).reshape(len(rows), -1)
         best = by_text.argmax(axis=1)
-        degrees[rows, column] = by_text.max(axis=1)
-        matched[rows, column] = matcher.enough(by_text).any(axis=1)
+        chosen = np.arange(len(rows)) * len(reference.texts) + best
+        degrees[rows, column] = degree[chosen]
+        matched[rows, column] = enough[chosen]
+        refused |= {(rows[i], column): guards[at] for i, at in enumerate(chosen.tolist()) if at in guards}
         for i in np.flatnonzero(matched[rows, column]).tolist():
             marks[rows[i], column] = matcher.marks(texts[i], reference.texts[int(best[i])])
     return Explanation(
@@ -274,6 +349,7 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
         degrees=degrees,
         matched=matched,
         marks=marks,
+        refused=refused,
         threshold=matcher.threshold,
         inclusive=matcher.inclusive,
     )

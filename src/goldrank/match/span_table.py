@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.spans import NOWHERE, Spans
-from goldrank.data.texts import TextItem
+from goldrank.data.spans import NOWHERE, Spans, parts_of
+from goldrank.data.texts import Located, Span, TextItem
 from goldrank.errors import InputError, MismatchError, one_of
 from goldrank.match.evidence import ChunksLike, EvidenceLike, Finder, gold_spans, resolve
 from goldrank.match.locate import SIMILARITY
+from goldrank.match.pairs import beginning
 from goldrank.notes import Note
 
 Offsets = Callable[[str], Sequence[tuple[int, int]]]
@@ -39,6 +42,8 @@ def spans_of(
     chunks: ChunksLike | None = None,
     chunk_sources: Mapping[str, Sequence[str | None]] | None = None,
     tokens: Offsets = word_offsets,
+    count_tokens: Callable[[str], int] | None = None,
+    cut_for: Sequence[int] = (),
     several: str = "any",
     unlocated: str = "error",
     similarity: float | None = SIMILARITY,
@@ -51,7 +56,8 @@ def spans_of(
     `evidence_of` takes it, beside what the items have; `chunk_sources` for each query the sources of its retrieved
     texts. `chunks` are all texts of the corpus: spans, or for each source its texts or their offsets. Lengths are
     in characters, or with `unit="token"` in what `tokens` finds. `several`, `unlocated` and `similarity` are as in
-    `Finder`. With `overlap="error"` retrieved texts and evidence without any source in common are an error.
+    `Finder`. `count_tokens` says what a text takes of a budget, `cut_for` for which budgets texts are cut. With
+    `overlap="error"` retrieved texts and evidence without any source in common are an error.
 
     >>> item = TextItem("q", ["It was\\nso."], evidence=[])
     >>> table, notes = spans_of([item], {"doc": "So far. It was so. "}, quotes={"q": [{"quote": "was so."}]})
@@ -67,7 +73,7 @@ def spans_of(
     finder = Finder(sources, several=several, unlocated=unlocated, similarity=similarity, size=size)
     resolved = resolve(items, finder, quotes, chunk_sources)
     corpus = None if chunks is None else finder.chunks(chunks)
-    retrieved = {span.source for item in resolved for span in item.spans or () if span is not None}
+    retrieved = {span.source for item in resolved for place in item.spans or () for span in parts_of(place)}
     gold = {span.source for item in resolved for span in gold_spans(item.evidence)} - {NOWHERE}
     if overlap == "error" and not finder.sources and retrieved and gold and not retrieved & gold:
         raise MismatchError(
@@ -79,7 +85,74 @@ def spans_of(
     if unit == "token":
         used = sorted(retrieved | gold | {chunk.source for chunk in corpus or ()})
         source_tokens = {source: _tokens(source, finder.sources.get(source), tokens) for source in used}
-    return Spans.of(resolved, tokens=source_tokens, size=size, chunks=corpus), finder.notes
+    if count_tokens is None:
+        return Spans.of(resolved, tokens=source_tokens, size=size, chunks=corpus), finder.notes
+    counted = [
+        [_taken(item, rank, finder.sources, count_tokens) for rank in range(1, len(item.retrieved) + 1)]
+        for item in resolved
+    ]
+    made = partial(Spans.of, tokens=source_tokens, size=size, chunks=corpus)
+    cut_tables = {}
+    for budget in dict.fromkeys(cut_for):
+        cut = [
+            _cut(item, taken, budget, finder.sources, count_tokens)
+            for item, taken in zip(resolved, counted, strict=True)
+        ]
+        taken_of = [count for _, taken in cut for count in taken]
+        cut_tables[budget] = made([item for item, _ in cut], tokens_of=taken_of)
+    table = made(resolved, tokens_of=[count for taken in counted for count in taken])
+    return replace(table, cut_for=cut_tables), finder.notes
+
+
+def _taken(item: TextItem, rank: int, sources: Mapping[str, str], count: Callable[[str], int]) -> int:
+    """What a text takes of a budget; its source tells if the text itself was not given."""
+    text = item.retrieved[rank - 1]
+    place = item.spans[rank - 1] if item.spans else None
+    if text or not any(span.start < span.end for span in parts_of(place)):
+        return count(text)
+    if any(span.source not in sources for span in parts_of(place)):
+        raise InputError(
+            f"the length of text {rank} of query '{ids.show(item.query)}' is not known: there is neither its text nor "
+            "its source",
+            where=item.where or None,
+            hint="Give the retrieved texts, or the sources; a budget of tokens needs lengths.",
+        )
+    return sum(count(sources[span.source][span.start : span.end]) for span in parts_of(place))
+
+
+def _cut(
+    item: TextItem, taken: Sequence[int], budget: int, sources: Mapping[str, str], count: Callable[[str], int]
+) -> tuple[TextItem, list[int]]:
+    """The texts of an item that fit into a budget, and the beginning of the next one."""
+    fits, left = 0, budget
+    while fits < len(taken) and taken[fits] <= left and budget > 0:
+        left -= taken[fits]
+        fits += 1
+    texts = list(item.retrieved[:fits])
+    places: list[Span | Located | None] = list(item.spans[:fits]) if item.spans else [None] * fits
+    counts = list(taken[:fits])
+    if fits < len(taken) and left > 0:
+        text, place = item.retrieved[fits], item.spans[fits] if item.spans else None
+        start = beginning(text, left, count)
+        if place is not None:
+            # What stands in no source is paid first; then the spans, one after the other.
+            outside = place.outside if isinstance(place, Located) else ""
+            paid = beginning(outside, left, count) if count(outside) > left else outside
+            rest = left - count(paid) if paid == outside else 0
+            spans: list[Span] = []
+            for span in parts_of(place):
+                there = sources[span.source][span.start : span.end] if span.source in sources else text
+                part = beginning(there, rest, count)[: span.end - span.start] if count(there) > rest else there
+                rest -= count(part)
+                if part:
+                    spans.append(span._replace(end=min(span.start + len(part), span.end)))
+            place = Located(tuple(spans), paid)
+            start = start or paid
+        if start or (place is not None and parts_of(place)):
+            texts.append(start)
+            places.append(place if place is None or parts_of(place) else None)
+            counts.append(min(left, taken[fits]))
+    return replace(item, retrieved=texts, spans=places), counts
 
 
 def _tokens(source: str, text: str | None, tokens: Offsets) -> np.ndarray:

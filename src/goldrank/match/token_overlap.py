@@ -12,53 +12,99 @@ resemblance and containment of documents, 1997).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+import string
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from goldrank.data.texts import Texts
-from goldrank.errors import whole_number
-from goldrank.match.common_tokens import CountingMatcher, TokenCounts, f1, precision, recall, share
+from goldrank.errors import OptionError, whole_number
+from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser, f1, precision, recall, share
+from goldrank.match.exact import by_characters
+from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged, rouge_score_spans, rouge_score_words, spans, words
 
 
-class RougeL(CountingMatcher):
-    """The share of the reference's words that the retrieved text has in the same order."""
+class WindowedMatcher(CountingMatcher):
+    """A share of the reference's words, of the window of the text that has most of them.
+
+    `window=None` takes the whole text, as the definition that was published does.
+    """
+
+    default_threshold: ClassVar[float | None] = 0.7
+    degree = staticmethod(recall)
+    tight = True
+
+    def __init__(
+        self,
+        threshold: float | None = None,
+        *,
+        inclusive: bool = True,
+        words: Tokeniser | None = None,
+        window: str | None = "best",
+        guards: Iterable[str] | None = None,
+    ) -> None:
+        super().__init__(threshold, inclusive=inclusive, words=words, guards=guards)
+        if window not in ("best", None):
+            raise OptionError(f"the window of {self.name} is {window!r}; it must be 'best' or None")
+        self.window = window
+
+    @property
+    def options(self) -> dict[str, object]:
+        return {**({} if self.window else {"window": None}), **super().options}
+
+
+class RougeL(WindowedMatcher):
+    """The share of the reference's words that a stretch of the retrieved text has in the same order."""
 
     name: ClassVar[str] = "rouge-l"
     says: ClassVar[str] = "ROUGE-L recall"
+    ordered: ClassVar[bool] = True
+
+
+class _WholeRougeL(CountingMatcher):
+    """Measures of the longest common subsequence of whole texts."""
+
     default_threshold: ClassVar[float | None] = 0.7
     ordered: ClassVar[bool] = True
-    degree = staticmethod(recall)
 
 
-class RougeLPrecision(RougeL):
+class RougeLPrecision(_WholeRougeL):
     """The share of the retrieved text's words that the reference has in the same order."""
 
-    name = "rouge-l-precision"
-    says = "ROUGE-L precision"
+    name: ClassVar[str] = "rouge-l-precision"
+    says: ClassVar[str] = "ROUGE-L precision"
     degree = staticmethod(precision)
+    parts_of_reference = True
+    tight = True
 
 
-class RougeLF(RougeL):
+class RougeLF(_WholeRougeL):
     """The harmonic mean of ROUGE-L recall and precision."""
 
-    name = "rouge-l-f"
-    says = "ROUGE-L F"
+    name: ClassVar[str] = "rouge-l-f"
+    says: ClassVar[str] = "ROUGE-L F"
     degree = staticmethod(f1)
 
 
-class RougeScore(RougeL):
-    """ROUGE-L recall of the rouge-score package."""
+class RougeScore(_WholeRougeL):
+    """ROUGE-L recall of the rouge-score package; it decides as the package does, without guards."""
 
-    name = "rouge-score"
-    says = "ROUGE-L recall (rouge-score)"
+    name: ClassVar[str] = "rouge-score"
+    says: ClassVar[str] = "ROUGE-L recall (rouge-score)"
+    degree = staticmethod(recall)
+    default_guards = ()
+    folds = False
 
-    def __init__(self, threshold: float | None = None, *, inclusive: bool = True) -> None:
-        super().__init__(threshold, inclusive=inclusive)
+    def __init__(
+        self, threshold: float | None = None, *, inclusive: bool = True, guards: Iterable[str] | None = None
+    ) -> None:
+        super().__init__(threshold, inclusive=inclusive, guards=guards)
 
     tokens = staticmethod(rouge_score_words)
     spans = staticmethod(rouge_score_spans)
@@ -85,34 +131,68 @@ class RougeScoreF(RougeScore):
         return share(2 * p * r, p + r)
 
 
-class TokenRecall(CountingMatcher):
-    """The share of the reference's words that the retrieved text has."""
+class TokenRecall(WindowedMatcher):
+    """The share of the reference's words that a stretch of the retrieved text has."""
 
     name: ClassVar[str] = "token-recall"
     says: ClassVar[str] = "token recall"
-    default_threshold: ClassVar[float | None] = 0.7
     ordered: ClassVar[bool] = False
-    degree = staticmethod(recall)
 
 
-class TokenIoU(TokenRecall):
+class TokenIoU(CountingMatcher):
     """The words in common by those that are in either text (intersection over union, Jaccard)."""
 
-    name = "token-iou"
-    says = "token intersection over union"
-    default_threshold = 0.5
+    name: ClassVar[str] = "token-iou"
+    says: ClassVar[str] = "token intersection over union"
+    default_threshold: ClassVar[float | None] = 0.5
+    ordered: ClassVar[bool] = False
 
     @staticmethod
     def degree(counts: TokenCounts) -> np.ndarray:
         return share(counts.common, counts.retrieved + counts.reference - counts.common)
 
 
-class TokenF1(TokenRecall):
-    """The harmonic mean of token recall and token precision."""
+def squad_words(text: str) -> list[str]:
+    """The tokens of SQuAD's script: lower case, ASCII punctuation deleted, then articles, then cut at white space.
 
-    name = "token-f1"
-    says = "token F1"
-    degree = staticmethod(f1)
+    >>> squad_words("The U.S. Army")
+    ['us', 'army']
+    """
+    return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
+
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_NO_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+
+
+class TokenF1(CountingMatcher):
+    """F1 of SQuAD's script: the harmonic mean of token recall and precision; two texts without tokens are equal."""
+
+    name: ClassVar[str] = "token-f1"
+    says: ClassVar[str] = "token F1"
+    default_threshold: ClassVar[float | None] = 0.7
+    ordered: ClassVar[bool] = False
+    folds = False
+
+    def tokens(self, text: str) -> Sequence[Hashable]:
+        return (self.words or squad_words)(text)
+
+    def spans(self, text: str) -> Stretches:
+        return []
+
+    @staticmethod
+    def degree(counts: TokenCounts) -> np.ndarray:
+        return np.where(counts.retrieved + counts.reference == 0, 1.0, f1(counts))
+
+    def marks(self, retrieved: str, reference: str) -> Stretches:
+        wanted = Counter(squad_words(reference))
+        where = []
+        for word in re.finditer(r"\S+", retrieved):
+            held = squad_words(word[0])
+            if held and all(wanted[token] for token in held):
+                wanted.subtract(held)
+                where.append(word.span())
+        return merged(retrieved, where)
 
 
 class Shingles(PruningMatcher):
@@ -124,14 +204,23 @@ class Shingles(PruningMatcher):
     name: ClassVar[str] = "shingles"
     says: ClassVar[str] = "containment of shingles"
     default_threshold: ClassVar[float | None] = 0.5
+    default_guards = DEFAULT_GUARDS
+    folds = True
 
-    def __init__(self, threshold: float | None = None, *, inclusive: bool = True, n: int = 3) -> None:
-        super().__init__(threshold, inclusive=inclusive)
+    def __init__(
+        self,
+        threshold: float | None = None,
+        *,
+        inclusive: bool = True,
+        n: int = 3,
+        guards: Iterable[str] | None = None,
+    ) -> None:
+        super().__init__(threshold, inclusive=inclusive, guards=guards)
         self.n = whole_number(n, f"the n of {self.name}", 1)
 
-    def __str__(self) -> str:
-        spelled = super().__str__()
-        return spelled if self.n == 3 else f"{spelled} of {self.n} words"
+    @property
+    def options(self) -> dict[str, object]:
+        return {**({} if self.n == 3 else {"n": self.n}), **super().options}
 
     def degrees(
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
@@ -143,10 +232,17 @@ class Shingles(PruningMatcher):
         for n in np.unique(size[right]).tolist():  # short references have shorter shingles
             if n:
                 chosen = np.flatnonzero(size[right] == n)
-                by_runs = TokenRecall(self.threshold, words=partial(_distinct_runs, n))
+                by_runs = TokenRecall(self.threshold, words=partial(_distinct_runs, n), window=None, guards=())
                 pairs = retrieved, references, left[chosen], right[chosen]
                 degrees[chosen] = by_runs.degrees(*pairs, deciding=deciding)
+            else:
+                bare = np.flatnonzero(size[right] == 0)
+                degrees[bare] = by_characters(retrieved, references, left[bare], right[bare])
         return degrees
+
+    def stretches(self, retrieved: str, reference: str) -> Stretches:
+        marks = self.marks(retrieved, reference)
+        return [(marks[0][0], marks[-1][1])] if marks else super().stretches(retrieved, reference)
 
     def marks(self, retrieved: str, reference: str) -> Stretches:
         where, wanted = spans(retrieved), words(reference)

@@ -1,7 +1,7 @@
 """The words of a text: what ROUGE-L and the overlap of tokens count.
 
-A word is a run of letters, digits and underscores with the marks on them (accents, vowel signs), in one case
-and one Unicode form, so that neither case nor the way in which an accent is written makes a difference.
+A word is a run of letters, digits and underscores with the marks on them (accents, vowel signs) in the folded text
+(`folding.fold`), so that neither case nor the way in which an accent is written makes a difference.
 Scripts that put no blanks between words (Han, Kana, Bopomofo, Thai, Lao, Burmese, Khmer) give one token for
 each character with its marks; Korean, which puts blanks, gives words.
 """
@@ -12,6 +12,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+
+from goldrank.match.folding import FoldedText, fold
 
 Stretches = list[tuple[int, int]]
 """Parts of a text: first character and one past the last of each, ascending, not overlapping."""
@@ -72,18 +74,20 @@ def words(text: str) -> list[str]:
     >>> words("東京 Tower, हिन्दी")
     ['東', '京', 'tower', 'हिन्दी']
     """
+    if not text.isascii() or ("-" in text and ("\n" in text or "\r" in text)):
+        text = fold(text)
     if text.isascii():
         return text.encode("ascii").translate(_FOLDED).decode("ascii").split()
     pattern = _pattern(text)
+    if pattern is not _PLAIN:
+        return pattern.findall(text)
     cut: list[str] = []
     for piece in text.split():
-        if piece.isalnum() and (pattern is _PLAIN or piece.isascii()):
+        if piece.isalnum():
             cut.append(piece)  # most pieces are words as they are, which is seen faster than it is searched
         else:
             cut += pattern.findall(piece)
-    # Folding makes no blanks and removes no letters, so that the words can be folded together.
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", " ".join(cut)).casefold())
-    return folded.split(" ") if folded else []
+    return cut
 
 
 def spans(text: str) -> Stretches:
@@ -92,11 +96,14 @@ def spans(text: str) -> Stretches:
     >>> spans("a cat")
     [(0, 1), (2, 5)]
     """
-    return [word.span() for word in _pattern(text).finditer(text)]
+    if text.isascii() and not ("-" in text and ("\n" in text or "\r" in text)):
+        return [word.span() for word in _ASCII.finditer(text)]
+    folded = FoldedText.of(text)
+    return [folded.span(*word.span()) for word in _pattern(folded.text).finditer(folded.text)]
 
 
 def has_words(text: str) -> bool:
-    """Whether there is any letter or digit; what has none matches nothing.
+    """Whether there is any letter or digit; what has none is compared character by character.
 
     >>> has_words("--- ?!")
     False

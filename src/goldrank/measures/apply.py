@@ -14,8 +14,9 @@ from goldrank.measures.spelling import Measure, Table
 
 CREDITS = {
     "any": "a text that covers any reference is relevant; a reference counts once",
-    "pairs": "every pair of a text and a reference that it covers counts",
-    "one_to_one": "a text is given one reference, the first that no text above it was given",
+    "one_to_one": "a text is given one reference, so that as many as possible are given",
+    "first_free": "a text is given one reference, the first that no text above it was given",
+    "pairs": "every pair of a text and a reference that it covers counts; P and SetP only",
 }
 """Who is credited when one text covers several references, or several texts the same."""
 
@@ -31,24 +32,36 @@ def expected(measure: Measure, table: Table) -> np.ndarray:
     if kernel is None:
         names = ", ".join(declared.name for declared in REGISTRY.values() if declared.ties is not None)
         raise MeasureError(f"{measure} has no closed form over ties", hint=f"ties='expected' goes with {names}.")
-    return measure(table) if isinstance(kernel, str) else measure.with_kernel(kernel, table)
+    return measure(table) if isinstance(kernel, str) else measure.with_kernel(kernel, measure.packed(table))
+
+
+def check_credit(measure: Measure, credit: str) -> None:
+    """An error where a measure of texts has no meaning under a kind of credit."""
+    one_of(credit, CREDITS, "credit")
+    declared = measure.declaration
+    if declared.over == "placements" and (declared.texts == "meaningless" or measure.option("judged_only")):
+        raise MeasureError(f"{measure} has no meaning for texts", hint="The matcher judges every text.")
+    if credit == "pairs" and declared.pairs is None:
+        names = " and ".join(other.name for other in REGISTRY.values() if other.pairs is not None)
+        raise MeasureError(
+            f"{measure} has no meaning for pairs of texts and references: no ranking is the ideal one",
+            hint=f'credit="pairs" goes with {names}; credit="any" with all measures of texts.',
+        )
 
 
 def credited(measure: Measure, pairs: Placements, credit: str) -> np.ndarray:
-    """A measure's values where texts and references may be paired several times; none passes its upper bound."""
-    one_of(credit, CREDITS, "credit")
-    rule = measure.declaration.texts
-    if rule == "meaningless" or measure.option("judged_only"):
-        raise MeasureError(f"{measure} has no meaning for texts", hint="The matcher judges every text.")
-    if credit == "one_to_one" or rule == "one_to_one":
-        values = measure(pairs.one_to_one)
-    elif credit == "pairs":
-        values = measure(pairs.every_row)
-    elif isinstance(rule, str):
-        values = measure(pairs.per_label if rule == "references" else pairs.per_rank)
-    else:
-        values = measure.with_kernel(rule, pairs)
-    return values.clip(max=measure.declaration.high)
+    """A measure's values where texts and references may be paired several times."""
+    check_credit(measure, credit)
+    context = measure.packed(pairs)
+    assert isinstance(context, Placements)
+    if credit in ("one_to_one", "first_free"):
+        return measure.taken(context.one_to_one if credit == "one_to_one" else context.first_free)
+    rule = measure.declaration.pairs if credit == "pairs" else measure.declaration.texts
+    if not isinstance(rule, str):
+        assert rule is not None
+        return measure.with_kernel(rule, context)
+    views = {"texts": "per_rank", "references": "per_label", "places": "places"}
+    return measure.taken(getattr(context, views[rule]))
 
 
 def counted(measure: Measure, table: Table, repeats: Mapping[str, str]) -> np.ndarray:

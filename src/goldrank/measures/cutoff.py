@@ -62,6 +62,11 @@ def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str
     return ratio(found, np.minimum(p.retrieved, k)) if divisor == "retrieved" else found / k
 
 
+def _precision_of_pairs(p: Placements, *, k: int, rel: float, divisor: str) -> np.ndarray:
+    """Pairs of the first k texts as a share of all that there could be."""
+    return ratio(_precision(hits, p, k=k, rel=rel, divisor=divisor), p.relevant(rel))
+
+
 @_at_k(
     "P",
     formula="P@k = (relevant documents in the first k) / k",
@@ -72,6 +77,7 @@ def _precision(count: Kernel, p: Placements, *, k: int, rel: float, divisor: str
     options={"divisor": Choice(("k", "retrieved"))},
     ties=partial(_precision, expected_hits),
     holes="linear",
+    pairs=_precision_of_pairs,
 )
 def precision(p: Placements, *, k: int, rel: float = 1, divisor: str = "k") -> np.ndarray:
     """The share of relevant documents among the first k.
@@ -200,7 +206,7 @@ def recall_all(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     avoid="How many relevant documents are missed beyond k matters.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (R_cap)",
     aliases=("relative_P", "RelP", "capped_recall"),
-    texts="references",
+    texts="places",
     holes="linear",
 )
 def capped_recall(p: Placements, *, k: int, rel: float = 1) -> np.ndarray:

@@ -26,7 +26,7 @@ Over: TypeAlias = Literal["placements", "aspects", "preferences", "spans", "head
 Cutoff: TypeAlias = Literal["none", "optional", "needed", "recall", "multiple"]
 Average: TypeAlias = Literal["mean", "sum", "geometric"]
 TieRule: TypeAlias = Literal["unordered"]
-TextRule: TypeAlias = Literal["texts", "references", "one_to_one", "meaningless"]
+TextRule: TypeAlias = Literal["texts", "references", "places", "meaningless"]
 HoleRule: TypeAlias = Literal["linear", "first", "any"]
 
 
@@ -66,10 +66,12 @@ class Declaration:
     """A kernel of the mean over all orders of tied documents, 'unordered' if all orders give the same, None if
     no closed form is known."""
     texts: Kernel | TextRule = "texts"
-    """How it reads texts that may cover several references: it counts 'texts' that cover any, or 'references' where
-    they are first covered; 'one_to_one' weighs what is found against all there is, so that a text is always given one
-    reference; 'meaningless' is about unjudged or nonrelevant documents, and a matcher judges every text. A kernel
-    of its own reads all pairs."""
+    """How it reads texts that may cover several references: 'texts' that cover any, each with its best grade;
+    'references' where they are first covered; 'places', where each covered reference has a place of its own, so that a
+    text with several does not pass the ideal; 'meaningless' is about unjudged or nonrelevant documents, and a matcher
+    judges every text. A kernel of its own reads all pairs."""
+    pairs: Kernel | None = None
+    """A kernel that counts every pair of a text and a reference, where that has a meaning (credit="pairs")."""
     holes: HoleRule = "any"
     """How documents that turn out relevant move it: 'linear', each adds what its rank is worth, over what depends on
     the number of them alone; 'first', only the first relevant one counts; 'any', nothing is known. Bounds of
@@ -80,6 +82,8 @@ class Declaration:
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
     """Whether it needs to know how many tokens texts have."""
+    takes_budget: bool = False
+    """Whether the kernel takes the budget `tokens` itself, and texts are not packed into it."""
     per_query: bool = False
 
     @property
@@ -107,8 +111,10 @@ class About(TypedDict, total=False):
     texts: Kernel | TextRule
     holes: HoleRule
     holes_unless: Mapping[str, OptionValue]
+    pairs: Kernel | None
     limited_by_k: bool
     counts_tokens: bool
+    takes_budget: bool
     per_query: bool
 
 
@@ -140,7 +146,8 @@ def measure(
     The function takes `Placements` and, by keyword, `k` (None without a cut-off) and its options, whose
     defaults are those of its signature; it returns one value per query. With `per_query=True` it is called
     once per query instead, with the grades of the ranked documents (None where unjudged) and of all judged
-    ones, and returns a number. Every measure also has `judged_only` and `tokens`, which need no code.
+    ones, and returns a number. Every measure also has `judged_only`, `tokens` and `pack`, which need no
+    code.
     A measure of aspects (subtopics, judges), preferences, texts or spans says so with `over` and gets that table.
 
     `cutoff` is 'optional' if the function has `k`, else 'none'. `options` are the rules for options; `rel`, numbers

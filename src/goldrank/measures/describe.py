@@ -19,7 +19,7 @@ _TIES = {None: "", "unordered": "the same in every order"}
 _TEXTS = {
     "texts": "counts texts that cover any reference",
     "references": "counts references, each where it is first covered",
-    "one_to_one": "gives each text one reference",
+    "places": "counts references, each at a place of its own, not above the text that first covers it",
     "meaningless": "has no meaning, because a matcher judges every text",
 }
 _SPELLINGS = {"none": ("",), "optional": ("", "@10"), "needed": ("@10",), "recall": ("@0.1",), "multiple": ("@0.5",)}

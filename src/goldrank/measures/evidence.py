@@ -16,6 +16,10 @@ _SMITH = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval
 _OPTIONS: dict[str, Option] = {
     "beta": Number(low=0, high=1_000),
     "repeated": Choice(("once", "each")),  # how often a position counts that several retrieved texts hold
+    "evidence": Choice(("once", "each")),  # how often a position counts below the line that several evidences hold
+    "touching": Choice(
+        ("inside", "border")
+    ),  # whether a text of the corpus must hold evidence, or may only border on it
     "coverage": Number(low=0, high=1),  # the least share of an evidence that must be covered; some of it always
 }
 _measure = partial(measure, over="spans", options=_OPTIONS, cite=_SMITH)
@@ -33,6 +37,11 @@ def _covered(s: Spans, k: int | None) -> np.ndarray:
     return length
 
 
+def _listed(s: Spans, share: np.ndarray) -> np.ndarray:
+    """Per query, a share of the length of each evidence, whatever others hold of it."""
+    return s.by_query(s.worth * share)
+
+
 @_measure(
     "SpanRecall",
     formula="SpanRecall@k = (length of the evidence that the first k texts cover) / (length of the evidence)",
@@ -40,18 +49,21 @@ def _covered(s: Spans, k: int | None) -> np.ndarray:
     avoid="An answer needs each piece of evidence whole; use EvidenceRecall.",
     aliases=("span_recall",),
 )
-def span_recall(s: Spans, *, k: int | None) -> np.ndarray:
+def span_recall(s: Spans, *, k: int | None, evidence: str = "once") -> np.ndarray:
     """The share of the evidence, by length, that the first k retrieved texts cover.
 
     Positions that several texts or several evidences hold count once. An evidence with alternatives counts as
     the length of its shortest one, times the share of its best-covered one: which of them was found does not
-    change what the evidence is worth, and more texts never lower the value.
+    change what the evidence is worth, and more texts never lower the value. With `evidence="each"` what is covered is
+    divided by the sum of the evidences' lengths, as Chroma's evaluation does.
 
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 10, 30),),))])
     >>> evaluate_texts([item], "SpanRecall@5")["SpanRecall@5"]
     0.5
     """
+    if evidence == "each":
+        return ratio(s.sum(s.evident & s.within(k)), _listed(s, np.ones(len(s.worth))))
     return ratio(_covered(s, k), _needed(s))
 
 
@@ -85,17 +97,18 @@ def span_precision(s: Spans, *, k: int | None, repeated: str = "once") -> np.nda
     avoid="The two are not equally bad; use SpanF, or SpanRecall and SpanPrecision beside each other.",
     aliases=("span_iou", "SpanJaccard"),
 )
-def span_iou(s: Spans, *, k: int | None, repeated: str = "once") -> np.ndarray:
+def span_iou(s: Spans, *, k: int | None, repeated: str = "once", evidence: str = "once") -> np.ndarray:
     """What the first k retrieved texts and the evidence have in common, as a share of both together.
 
-    `repeated` is as in SpanPrecision, and what alternatives count as in SpanRecall.
+    `repeated` is as in SpanPrecision, and what alternatives count as in SpanRecall. With `evidence="each"` what is
+    missed of each evidence is added, whatever others hold of it.
 
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 30)], evidence=[Evidence(((Span("doc", 20, 40),),))])
     >>> evaluate_texts([item], "SpanIoU@5")["SpanIoU@5"]
     0.25
     """
-    missed = _needed(s) - _covered(s, k)
+    missed = _listed(s, 1.0 - s.share(k)) if evidence == "each" else _needed(s) - _covered(s, k)
     return ratio(s.sum(s.evident & s.within(k)), s.returned(k, repeated) + missed)
 
 
@@ -127,11 +140,12 @@ def span_f(s: Spans, *, k: int | None, beta: float = 1, repeated: str = "once") 
     avoid="Comparing retrievers over one way of cutting: it is the same for all of them.",
     aliases=("PrecisionOmega", "precision_omega"),
 )
-def span_precision_omega(s: Spans, *, repeated: str = "once") -> np.ndarray:
+def span_precision_omega(s: Spans, *, repeated: str = "once", touching: str = "inside") -> np.ndarray:
     """The share of evidence in all texts of the corpus that hold any, as if exactly those were retrieved.
 
     It needs to be known how the whole corpus was cut. `repeated="each"` counts what overlapping texts share as often
-    as they do, as in SpanPrecision.
+    as they do, as in SpanPrecision. `touching="border"` also takes texts that only border on evidence, and adds the
+    evidence that no text holds, as Chroma's evaluation does.
 
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", [], evidence=[Evidence(((Span("doc", 10, 30),),))])
@@ -144,6 +158,8 @@ def span_precision_omega(s: Spans, *, repeated: str = "once") -> np.ndarray:
             "SpanPrecisionOmega needs all texts of the corpus, retrieved or not",
             hint="Give `chunks`: the source, start and end of each. SpanPrecision does without.",
         )
+    if touching == "border":
+        return ratio(s.touching.evidence, s.touching.bordering)
     return ratio(s.touching.evidence, s.touching.union if repeated == "once" else s.touching.total)
 
 

@@ -23,11 +23,11 @@ _OPTIONS: dict[str, Option] = {
     "negative": Choice(("none", "keep")),
     "beta": Number(low=0, high=1000),
 }
-_measure = partial(monotone, options=_OPTIONS, texts="references")
+_measure = partial(monotone, options=_OPTIONS, texts="places")
 _trec_eval = partial(
     measure,
     options=_OPTIONS,
-    texts="references",
+    texts="places",
     avoid="Comparison with the literature: it is seldom reported.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
 )
@@ -336,7 +336,6 @@ def ndcg_at_levels(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> n
     "G",
     formula="G = (sum over documents of gain / log2(2 + ideal gain so far - gain so far)) / (sum of all gains)",
     use="A document's worth falls with what an ideal ranking would have gained more by then.",
-    texts="one_to_one",
 )
 def normalised_gain(p: Placements, *, gain: Gain = "linear") -> np.ndarray:
     """Gain discounted by how far the ranking has fallen behind the ideal one.
@@ -389,7 +388,6 @@ def ncg(p: Placements, *, k: int | None, rel: float = 1, gain: Gain = "linear") 
     avoid="Comparison with the literature outside NTCIR; nDCG is better known.",
     cite="Sakai 2007, On the reliability of information retrieval metrics based on graded relevance",
     aliases=("Q_measure",),
-    texts="one_to_one",
 )
 def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, gain: Gain = "linear") -> np.ndarray:
     """The mean over relevant documents of a ratio that is precision blended with cumulated gain.
@@ -416,7 +414,6 @@ def q_measure(p: Placements, *, k: int | None, rel: float = 1, beta: float = 1, 
     use="AP with grades, for users who draw the line between relevant and not at different grades.",
     avoid="Comparison with the literature; nDCG is better known.",
     cite="Robertson, Kanoulas and Yilmaz 2010, Extending average precision to graded relevance judgments",
-    texts="one_to_one",
 )
 def graded_ap(p: Placements, *, rel: float = 1, gain: Gain = "linear") -> np.ndarray:
     """Average precision, averaged over the grades at which users draw their line.

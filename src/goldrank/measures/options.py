@@ -101,10 +101,11 @@ Option: TypeAlias = Choice | Number | Numbers | Flag
 
 COMMON: Mapping[str, Option] = {
     "judged_only": Flag(),
-    "tokens": Number(low=1, high=MAX_CUTOFF, whole=True, optional=True),
+    "tokens": Number(low=0, high=MAX_CUTOFF, whole=True, optional=True),
+    "pack": Choice(("prefix", "skip", "truncate")),  # how a list of texts is packed into a budget of tokens
 }
 """Options that every measure has without any code of its own."""
-COMMON_DEFAULTS: Mapping[str, OptionValue] = {"judged_only": False, "tokens": None}
+COMMON_DEFAULTS: Mapping[str, OptionValue] = {"judged_only": False, "tokens": None, "pack": "prefix"}
 
 
 def option_for(name: str, default: object) -> Option | None:

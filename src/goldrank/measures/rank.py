@@ -14,7 +14,7 @@ from goldrank.measures.declare import measure, monotone
 from goldrank.measures.options import Choice, Numbers
 
 GEOMETRIC_FLOOR = 0.00001
-_one_to_one = partial(monotone, texts="one_to_one")
+_by_places = partial(monotone, texts="places")
 
 
 def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
@@ -77,16 +77,7 @@ def _expected_average_precision(p: Placements, *, k: int | None, rel: float, div
     return _mean_precision(total, p.count(p.grade >= rel), p, k, rel, divisor)
 
 
-def _average_precision_of_texts(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
-    """The mean over references of precision at the text that first covers each; precision counts texts."""
-    found = p.where((p.grade >= rel) & (p.rank <= (np.inf if k is None else k)))
-    fresh = np.ones(len(found.query), bool)
-    fresh[1:] = (np.diff(found.query) != 0) | (np.diff(found.rank) != 0)
-    total = found.sum(np.where(found.novel, found.cumulate(fresh) / found.rank, 0.0))
-    return _mean_precision(total, found.count(found.novel), p, k, rel, divisor)
-
-
-@monotone(
+@_by_places(
     "AP",
     formula="AP@k = (sum of P@r over the ranks r <= k of relevant documents) / (all relevant documents)",
     use="Every relevant document counts, those further up more; binary judgements; comparison with the literature.",
@@ -95,7 +86,6 @@ def _average_precision_of_texts(p: Placements, *, k: int | None, rel: float, div
     aliases=("MAP", "map_cut", "average_precision"),
     options={"divisor": Choice(("relevant", "hits", "min"))},
     ties=_expected_average_precision,
-    texts=_average_precision_of_texts,
 )
 def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
     """The mean of precision at each relevant document; its mean over queries is MAP.
@@ -114,7 +104,7 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     return _mean_precision(total, p.count(found), p, k, rel, divisor)
 
 
-@_one_to_one(
+@_by_places(
     "GMAP",
     average="geometric",
     low=GEOMETRIC_FLOOR,
@@ -133,14 +123,13 @@ def geometric_map(p: Placements, *, rel: float = 1) -> np.ndarray:
     return average_precision(p, k=None, rel=rel).clip(GEOMETRIC_FLOOR)
 
 
-@monotone(
+@_by_places(
     "Rprec",
     formula="Rprec = P@R, where R is the number of relevant documents",
     use="A cut-off that fits each query; precision equals recall there.",
     avoid="R is not known, or is 1 for most queries.",
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
     aliases=("R-precision", "r_precision"),
-    texts="references",
 )
 def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Precision at the rank that equals the number of relevant documents.
@@ -152,7 +141,7 @@ def r_precision(p: Placements, *, rel: float = 1) -> np.ndarray:
     return ratio(p.count((p.grade >= rel) & (p.rank <= relevant[p.query])), relevant)
 
 
-@_one_to_one(
+@_by_places(
     "IPrec",
     cutoff="recall",
     formula="IPrec@r = highest precision at any rank from which recall is at least r",
@@ -192,7 +181,7 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     return best
 
 
-@monotone(
+@_by_places(
     "RprecMult",
     cutoff="multiple",
     formula="RprecMult@m = P at the rank m * R rounded up, where R is the number of relevant documents",
@@ -200,7 +189,6 @@ def interpolated_precision(p: Placements, *, k: float, rel: float = 1, rounding:
     avoid="One number is enough; use Rprec.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("Rprec_mult",),
-    texts="references",
 )
 def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarray:
     """Precision at a multiple of the number of relevant documents.
@@ -217,7 +205,7 @@ def r_precision_multiple(p: Placements, *, k: float, rel: float = 1) -> np.ndarr
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@_one_to_one(
+@_by_places(
     "IPrecAvg",
     formula="IPrecAvg = mean of IPrec@r over the recall levels r = 0, 0.1, ..., 1",
     use="Comparison with the literature before AP.",
@@ -242,7 +230,7 @@ def interpolated_average(
     return total / len(points)
 
 
-@_one_to_one(
+@_by_places(
     "YAAP",
     low=-np.inf,
     high=np.inf,
@@ -263,7 +251,7 @@ def smoothed_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     return np.array([math.log(value) for value in odds.tolist()])
 
 
-@_one_to_one(
+@_by_places(
     "BinG",
     formula="BinG = 1/R * sum over relevant documents of 1 / log2(2 + documents above it that are not relevant)",
     use="A document's worth falls with the wrong documents above it, not with its rank.",

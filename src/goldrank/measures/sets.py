@@ -16,6 +16,16 @@ _TREC_EVAL = "trec_eval 10 (National Institute of Standards and Technology)"
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
 
 
+def _set_precision_of_texts(p: Placements, *, rel: float, relative: bool) -> np.ndarray:
+    """Relative to all there is, a text with several references takes as many places."""
+    return set_precision(p.places if relative else p.per_rank, rel=rel, relative=relative)
+
+
+def _set_precision_of_pairs(p: Placements, *, rel: float, relative: bool) -> np.ndarray:
+    """Pairs as a share of all that there could be; `relative` changes nothing, as these are relative already."""
+    return ratio(hits(p, None, rel), p.retrieved * p.relevant(rel))
+
+
 @_unordered(
     "SetP",
     formula="SetP = (relevant documents returned) / (documents returned)",
@@ -23,6 +33,8 @@ _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performanc
     avoid="Runs return a fixed number of documents; use P@k.",
     cite=_CRANFIELD,
     aliases=("set_P", ("set_relative_P", {"relative": True})),
+    texts=_set_precision_of_texts,
+    pairs=_set_precision_of_pairs,
 )
 def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> np.ndarray:
     """The share of relevant documents among all that were returned.
@@ -89,7 +101,7 @@ def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | Non
     avoid="Otherwise: SetF is better known.",
     cite=_TREC_EVAL,
     aliases=("set_map",),
-    texts="one_to_one",
+    texts="places",
 )
 def set_ap(p: Placements, *, rel: float = 1) -> np.ndarray:
     """Precision times recall of the returned set.
@@ -202,6 +214,14 @@ def num_nonrel_ret(p: Placements, *, rel: float = 1) -> np.ndarray:
 _WEIGHT = Number(low=-1e9, high=1e9)
 
 
+def _utility_of_texts(p: Placements, *, rel: float, a: float, b: float, c: float, d: float, docs: int) -> np.ndarray:
+    """Texts are returned, references are missed."""
+    found, covered, relevant = hits(p.per_rank, None, rel), hits(p.per_label, None, rel), p.relevant(rel)
+    kept = a * found + b * (p.retrieved - found) + c * (relevant - covered)
+    total: np.ndarray = kept + d * (docs + found - p.retrieved - relevant)
+    return total
+
+
 @_unordered(
     "Utility",
     low=-np.inf,
@@ -213,6 +233,7 @@ _WEIGHT = Number(low=-1e9, high=1e9)
     avoid="Comparing queries: the scale depends on how much there is to find.",
     cite="Lewis 1995, Evaluating and optimizing autonomous text classification systems",
     options={"a": _WEIGHT, "b": _WEIGHT, "c": _WEIGHT, "d": _WEIGHT, "docs": Number(low=0, high=1e15, whole=True)},
+    texts=_utility_of_texts,
 )
 def utility(
     p: Placements, *, rel: float = 1, a: float = 1, b: float = -1, c: float = 0, d: float = 0, docs: int = 0

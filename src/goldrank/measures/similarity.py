@@ -20,7 +20,7 @@ from goldrank.measures.weights import running_powers
     cite="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
     aliases=(("RBO", {"normalize": False}),),
     options={"p": Number(low=0.0001, high=0.9999)},
-    texts="one_to_one",
+    texts="places",
 )
 def compatibility(placements: Placements, *, p: float = 0.95, normalize: bool = True) -> np.ndarray:
     """Rank-biased overlap with the ideal ranking that is nearest to this one.

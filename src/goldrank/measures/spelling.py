@@ -61,15 +61,25 @@ class Measure:
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
+        return self.taken(self.packed(table))
+
+    def packed(self, table: Table) -> Table:
+        """The table as if only what fits into the measure's budget of tokens had been retrieved."""
+        budget = self.option("tokens")
+        if budget is None or self.declaration.takes_budget:
+            return table
+        if not isinstance(table, Placements | Passages | Spans):
+            raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
+        depth = self.k if self.declaration.cutoff in ("optional", "needed") else None
+        return table.packed(budget, self.option("pack"), None if depth is None else int(depth))
+
+    def taken(self, table: Table) -> np.ndarray:
+        """One value per query of a table that was packed."""
         return self.with_kernel(self.declaration.kernel, table)
 
     def with_kernel(self, kernel: Kernel, table: Table) -> np.ndarray:
-        """One value per query by another kernel that takes the same options."""
-        budget, judged_only, given = self._given
-        if budget is not None:
-            if not isinstance(table, Placements | Passages):
-                raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
-            table = table.within(budget)
+        """The same by another kernel that takes the same options."""
+        judged_only, given = self._given
         if judged_only:
             table = table.condensed
         if self.declaration.per_query and kernel is self.declaration.kernel:
@@ -78,16 +88,19 @@ class Measure:
         return np.asarray(kernel(table, **given), np.float64)
 
     @cached_property
-    def _given(self) -> tuple[int | None, bool, Mapping[str, Any]]:
-        """Budget of tokens, whether only judged documents count, and what else the kernel gets by name."""
+    def _given(self) -> tuple[bool, Mapping[str, Any]]:
+        """Whether only judged documents count, and what else the kernel gets by name."""
         given: dict[str, Any] = {**self.declaration.defaults, **dict(self.options)}
-        budget, judged_only = given.pop("tokens"), given.pop("judged_only")
+        judged_only = given.pop("judged_only")
+        del given["pack"]
+        if not self.declaration.takes_budget:
+            del given["tokens"]
         for key, rule in self.declaration.options.items():
             if isinstance(rule, Choice) and rule.mapping and isinstance(given.get(key), tuple):
                 given[key] = dict(given[key])
         if self.declaration.cutoff != "none":
             given["k"] = self.k
-        return budget, judged_only, given
+        return judged_only, given
 
     def _query_by_query(self, p: Placements, given: Mapping[str, object]) -> np.ndarray:
         """Calls the kernel once per query, with grades by rank (None where unjudged) and all judged grades."""
@@ -128,6 +141,14 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
             raise MeasureError(f"{name}: {key} is {value!r}; it must be {error}") from None
         if kept != declaration.defaults.get(key):
             given[key] = kept
+    if declaration.takes_budget and (given.get("tokens") is None or "pack" in given):
+        raise MeasureError(
+            f"{name} needs a budget of tokens, and packs nothing", hint=f"For example {name}(tokens=2000)."
+        )
+    if "pack" in given and given.get("tokens") is None:
+        raise MeasureError(
+            f"{name}: pack says how texts fill a budget, and there is none", hint=f'{name}(tokens=2000, pack="skip")'
+        )
     return Measure(name, checked, tuple(sorted(given.items())), declaration=declaration)
 
 

@@ -51,6 +51,30 @@ def cover_all(t: Passages, *, k: int, rel: float = 1) -> np.ndarray:
     return recall_all(t.pairs.per_label, k=k, rel=rel)
 
 
+@_measure(
+    "CoverArea",
+    counts_tokens=True,
+    takes_budget=True,
+    formula="CoverArea(tokens=L) = mean over references of max(0, 1 - T/L), T: tokens up to the end of the first text "
+    "that covers it",
+    use="Compare systems whose texts differ in length: what is covered after few tokens counts more.",
+    avoid="The budget is fixed; use Cover(tokens=L).",
+    cite="Sakai and Dou 2013, Summaries, ranked retrieval and sessions: A unified framework (U-measure)",
+    aliases=("cover_area",),
+)
+def cover_area(t: Passages, *, k: int | None, rel: float = 1, tokens: int = 0) -> np.ndarray:
+    """The area under Cover against the budget of tokens, from 0 to `tokens`.
+
+    >>> items = [{"retrieved": ["x y", "a b"], "references": ["a b"]}]
+    >>> evaluate_texts(items, "CoverArea(tokens=8)", matcher="contains")["CoverArea(tokens=8)"]
+    0.5
+    """
+    first = t.pairs.per_label
+    found = (first.grade >= rel) & (first.rank <= (np.inf if k is None else k)) & (tokens > 0)
+    worth = np.where(found, np.maximum(0.0, 1.0 - t.spent(first) / max(tokens, 1)), 0.0)
+    return ratio(first.sum(worth), t.pairs.relevant(rel))
+
+
 _cost = partial(_measure, needs_relevant=False, higher_is_better=False, cite="goldrank 0.2")
 
 

@@ -12,6 +12,8 @@ from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Table, entities, plain
 from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.evaluation.texts import evaluate_texts
+from goldrank.io.items import Items
+from goldrank.io.items import items as read_items
 from goldrank.measures import known
 from goldrank.report.charts import Chart, curves
 from goldrank.report.sparkline import sparkline
@@ -23,15 +25,18 @@ BUDGETS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 Points = Sequence[tuple[float, float]]
 
 COVER = "Cover"
-"""The measure that the curves are of."""
+"""The measure that the curves are of, for references."""
+COVER_BY_PLACE = "EvidenceRecall"
+"""The same for evidence by place."""
 
 
 @dataclass(frozen=True)
 class CoverageCurves:
-    """Mean coverage of references by system: of the first k texts, and of the texts within a budget of tokens."""
+    """Mean coverage by system: of the first k texts, and of the texts within a budget of tokens."""
 
     by_texts: Mapping[str, Points]
     by_tokens: Mapping[str, Points]
+    measure: str = COVER
 
     @property
     def _axes(self) -> tuple[tuple[str, Mapping[str, Points]], ...]:
@@ -41,7 +46,7 @@ class CoverageCurves:
     @property
     def charts(self) -> list[Chart]:
         """A drawing for each axis."""
-        return [curves("Cover", lines, label=label, title=f"Coverage by {label}") for label, lines in self._axes]
+        return [curves(self.measure, lines, label=label, title=f"Coverage by {label}") for label, lines in self._axes]
 
     def svg(self) -> str:
         """Both drawings as one SVG file."""
@@ -81,11 +86,13 @@ def coverage_curves(
     names: Sequence[str] | None = None,
     depths: Sequence[int] = DEPTHS,
     budgets: Sequence[int] = BUDGETS,
+    measure: str | None = None,
     **how: Any,
 ) -> CoverageCurves:
     """How coverage grows with the number of texts and with the tokens that they have.
 
-    Each of the systems is what `evaluate_texts` takes, and `how` are its options (matcher, unit, tokens, ...).
+    Each of the systems is what `evaluate_texts` takes, and `how` are its options (matcher, unit, tokens, ...). What is
+    drawn is "Cover", or "EvidenceRecall" for questions that have evidence by place and no references; or the `measure`.
     Points after which nothing grows any more are left out.
 
     >>> items = [{"retrieved": ["one", "two three"], "references": ["one", "two"]}]
@@ -95,9 +102,12 @@ def coverage_curves(
     """
     if not systems or (names is not None and len(names) != len(systems)):
         raise OptionError(f"there are {len(systems)} systems and {len(names or ())} names")
-    wanted = curve_measures(depths, budgets)
-    scores = [evaluate_texts(items, wanted, **how) for items in systems]
-    return curves_of(with_names(scores, names))
+    reading = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
+    sets = [system if isinstance(system, Items) else read_items(system, **reading) for system in systems]
+    drawn = measure or (COVER if any(item.references for item in sets[0]) else COVER_BY_PLACE)
+    wanted = curve_measures(depths, budgets, drawn)
+    scores = [evaluate_texts(items, wanted, **how) for items in sets]
+    return curves_of(with_names(scores, names), drawn)
 
 
 def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> list[Scores]:
@@ -109,20 +119,20 @@ def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> 
     return [replace(run, run=name) for run, name in zip(scores, chosen, strict=True)]
 
 
-def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDGETS) -> list[str]:
+def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDGETS, measure: str = COVER) -> list[str]:
     """What has to be measured for `curves_of`."""
     depths = [whole_number(k, "one of depths", 1) for k in as_list(depths, "depths")]
     budgets = [whole_number(n, "one of budgets", 1) for n in as_list(budgets, "budgets")]
     if not depths and not budgets:
         raise OptionError("neither depths nor budgets are given")
     return [
-        *(f"{COVER}@{k}" for k in sorted(set(depths))),
-        *(f"{COVER}(tokens={n})" for n in sorted(set(budgets))),
-        COVER,
+        *(f"{measure}@{k}" for k in sorted(set(depths))),
+        *(f"{measure}(tokens={n})" for n in sorted(set(budgets))),
+        measure,
     ]
 
 
-def curves_of(scores: Sequence[Scores]) -> CoverageCurves:
+def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
     """The curves of scores that have the `curve_measures`."""
     by_texts: dict[str, list[tuple[float, float]]] = {}
     by_tokens: dict[str, list[tuple[float, float]]] = {}
@@ -133,7 +143,7 @@ def curves_of(scores: Sequence[Scores]) -> CoverageCurves:
         by_texts[run.run], by_tokens[run.run] = [], []
         for name, column in run.columns.items():
             measure = known(name)
-            if measure is None or measure.name != COVER:
+            if measure is None or measure.name != drawn:
                 continue
             budget = measure.option("tokens")
             if measure.k is None and budget is None:
@@ -142,7 +152,7 @@ def curves_of(scores: Sequence[Scores]) -> CoverageCurves:
                 by_texts[run.run].append((float(measure.k or 0), column.summary))
             elif measure.k is None:
                 by_tokens[run.run].append((float(budget), column.summary))
-    return CoverageCurves(_trimmed(by_texts, ends), _trimmed(by_tokens, ends))
+    return CoverageCurves(_trimmed(by_texts, ends), _trimmed(by_tokens, ends), drawn)
 
 
 def _trimmed(lines: Mapping[str, list[tuple[float, float]]], ends: Mapping[str, float]) -> dict[str, Points]:

@@ -193,12 +193,12 @@ class RankedRetrievalMetrics(MatchingMetric):
         relevant: dict[str, Any] = {"rel": ABOVE_ZERO} if is_graded else {}
         reciprocal_rank = values("RR", k, pairs.per_rank, CONTINUOUS_EVAL, **relevant)
         if release is None:
-            once = pairs.one_to_one
+            once = pairs.first_free
             gain = {"gain": "linear"} if is_graded else {}
             ap = values("AP", k, once, CONTINUOUS_EVAL, **relevant)
             ndcg = values("nDCG", k, once, CONTINUOUS_EVAL, **gain)
         else:
-            by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.one_to_one)
+            by_rank, by_pair = (pairs.every_row,) * 2 if release == "0.2" else (pairs.per_rank, pairs.first_free)
             ap = values("AP", k, by_rank, CONTINUOUS_EVAL_RELEASED)
             ndcg = values("nDCG", k, by_pair, CONTINUOUS_EVAL_RELEASED)
         return {"average_precision": ap, "reciprocal_rank": reciprocal_rank, "ndcg": ndcg}

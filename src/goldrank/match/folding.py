@@ -1,0 +1,279 @@
+"""The one form in which texts are compared, by matchers and by the locator: `fold`, with or without offsets.
+
+What does not make another text is made alike: case, white space, quotation marks and dashes, compatible forms (width,
+ligatures), digits of all scripts, characters that are not seen, vowel signs of Arabic and Hebrew, tatweel, and hyphens
+at line ends. Accents, signs and punctuation count. Levels: characters (`fold`), words (`tokens.words`) and letters and
+digits alone (`FoldedText.letters`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from typing import TypeAlias
+
+import numpy as np
+
+NAME = "fold-1"
+"""Shown with every result that was made with it; another set of rules gets another name."""
+
+_SINGLE = "\u2018\u2019\u201a\u201b\u2032\u2035\u02b9\u02bb\u02bc\u00b4\u0060\u2039\u203a\uff07\uff40"
+_DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d\u05be"
+_UNSEEN: tuple[int, ...] = (
+    *(0x00AD, 0x061C, 0x0640, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A)),
+    *(0xFEFF, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)),
+)
+_UNSEEN_SET = frozenset(_UNSEEN)
+_VOWELS = (
+    *(*range(0x0610, 0x061B), *range(0x064B, 0x0653), 0x0670, *range(0x06D6, 0x06DD), *range(0x06DF, 0x06E5)),
+    *(0x06E7, 0x06E8, *range(0x06EA, 0x06EE)),
+    *(code for code in range(0x0591, 0x05C8) if unicodedata.category(chr(code)) == "Mn"),
+)
+"""Marks of Arabic and Hebrew. They are deleted after letters were composed, so that hamza stays."""
+_SIGNS: dict[int, str] = {
+    **dict.fromkeys(map(ord, _SINGLE), "'"),
+    **dict.fromkeys(map(ord, _DOUBLE), '"'),
+    **dict.fromkeys(map(ord, _DASHES), "-"),
+    0x2033: "''",
+    0x2034: "'''",
+    0x2036: "''",
+    0x2037: "'''",
+    0x2057: "''''",  # primes
+    0x2044: "/",
+}
+_SUPERSCRIPTS = "\u00b2\u00b3\u00b9\u2070\u2074-\u2079"
+_FRACTIONS = "\u00bc-\u00be\u2150-\u215f\u2189"
+
+_LINE_END = re.compile(
+    "(?<=[^\\W\\d_])[\u0300-\u036f]*([-\u2010\u00ad][^\\S\\r\\n]*(?:\\r\\n?|[\\n\u2028\x85])[^\\S\\r\\n]*)([^\\W\\d_])"
+)
+"""A hyphen between a letter and a line end, and the letter after it."""
+
+
+Replacing: TypeAlias = Callable[[str], str]
+
+
+def _replacing(table: Mapping[int, str]) -> Replacing:
+    """Replaces the characters of a table; `str.translate` would look up all others too."""
+    found = re.compile(f"[{re.escape(''.join(map(chr, table)))}]")
+
+    def replacement(match: re.Match[str]) -> str:
+        return table[ord(match[0])]
+
+    return lambda text: found.sub(replacement, text)
+
+
+@cache
+def _first() -> Replacing:
+    """Steps 2 to 4 by character: what is not seen, signs, digits."""
+    digits = {
+        code: str(unicodedata.decimal(chr(code)))
+        for code in range(0x80, 0x20000)
+        if unicodedata.decimal(chr(code), None) is not None
+    }
+    return _replacing({**digits, **_SIGNS, **dict.fromkeys(_UNSEEN, "")})
+
+
+@cache
+def _last() -> Replacing:
+    """What may have come out of compatible forms, and letters that have another form in other languages."""
+    letters = {0x0131: "i", 0x06CC: "\u064a", 0x06A9: "\u0643"}
+    return _replacing({**_SIGNS, **dict.fromkeys((*_UNSEEN, *_VOWELS), ""), **letters})
+
+
+_DOTTED = re.compile("i\u0307+")
+_POWER = re.compile(f"[{_SUPERSCRIPTS}]")
+_SPECIAL = re.compile(f"[{_SUPERSCRIPTS}{_FRACTIONS}]")
+_AFTER_DIGIT = re.compile(f"(?<=[0-9])[{_SUPERSCRIPTS}{_FRACTIONS}]")
+
+
+def _joins(text: str) -> list[tuple[int, int]]:
+    """Where hyphens at line ends stand, each with its line end; what follows in lower case is the rest of the word."""
+    if "-" not in text and "\u2010" not in text and "\u00ad" not in text:
+        return []
+    return [found.span(1) for found in _LINE_END.finditer(text) if found[2].islower()]
+
+
+def _without(text: str, gaps: list[tuple[int, int]]) -> str:
+    ends = [0, *(end for _, end in gaps)]
+    begins = [*(begin for begin, _ in gaps), len(text)]
+    return "".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))
+
+
+def fold(text: str) -> str:
+    """A text in the form in which it is compared.
+
+    >>> fold(" The \\n“ﬁrst” Café—no… ")
+    'the "first" café-no...'
+    >>> fold("evalua-\\ntion of 10² ＡＢ")
+    'evaluation of 10^2 ab'
+    """
+    gaps = _joins(text) if "\n" in text or "\r" in text or not text.isascii() else []
+    if gaps:
+        text = _without(text, gaps)
+    if text.isascii():
+        return " ".join(text.lower().replace("`", "'").split())
+    text = _first()(text)
+    text = _AFTER_DIGIT.sub(_apart, text)
+    return unicodedata.normalize("NFC", " ".join(_small(text).split()))
+
+
+def _apart(found: re.Match[str]) -> str:
+    """A power, or a fraction, after a digit: set off from it."""
+    return ("^" if _POWER.match(found[0]) else " ") + found[0]
+
+
+def _small(text: str) -> str:
+    """Steps 5 to 7, which need nothing but the letter and the marks on it."""
+    composed = _last()(unicodedata.normalize("NFKC", text))
+    small = _DOTTED.sub("i", unicodedata.normalize("NFKC", composed.casefold()))
+    return unicodedata.normalize("NFC", _last()(small))
+
+
+@dataclass(frozen=True)
+class FoldedText:
+    """A text as `fold` makes it, and where each character of that form came from.
+
+    Offsets are of whole letters, with the marks on them: a place is always one in the text itself.
+    """
+
+    text: str
+    start: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def of(cls, text: str) -> FoldedText:
+        """The folded text with offsets."""
+        codes = code_points(text)
+        keep = np.ones(len(codes), bool)
+        for begin, end in _joins(text):
+            keep[begin:end] = False
+        if text.isascii():
+            codes = _ASCII[codes]
+            origin = np.flatnonzero(keep)
+            return cls._spaced(codes[origin], origin, origin + 1)
+        keep &= ~_each(codes, _is_unseen)
+        origin = np.flatnonzero(keep)
+        return cls._clustered(codes[origin], origin)
+
+    @classmethod
+    def _clustered(cls, codes: np.ndarray, origin: np.ndarray) -> FoldedText:
+        """Letters with the marks on them are folded together, each kind once."""
+        letters, kind = _numbered(codes)
+        begins = ~np.array([_is_mark(letter) for letter in letters], bool)[kind]
+        begins[:1] = True
+        first = np.flatnonzero(begins)
+        last = np.concatenate((first[1:], [len(codes)]))[: len(first)]
+        # A form for each kind of letter; letters with marks, and those whose form depends on what stands before, more.
+        forms = [_small(_first()(letter)) for letter in letters]
+        cluster = kind[first]
+        special = np.array([_SPECIAL.match(letter) is not None for letter in letters], bool)[cluster]
+        if special.any():
+            digit = np.array([unicodedata.decimal(letter, None) is not None for letter in letters], bool)[kind]
+            special &= np.concatenate(([False], digit))[first]
+        chosen = np.flatnonzero((last - first > 1) | special)
+        made: dict[str, int] = {}
+        for at in chosen.tolist():
+            letter = "".join(map(chr, codes[first[at] : last[at]].tolist()))
+            form = _small(_first()(letter))
+            if special[at]:
+                form = ("^" if _POWER.match(letter) else " ") + form
+            cluster[at] = made.setdefault(form, len(forms) + len(made))
+        forms += made
+        width = np.array([len(form) for form in forms], np.int64)
+        flat = code_points("".join(forms))
+        at_form = np.cumsum(width) - width
+        each = width[cluster]
+        if (each == 1).all():
+            return cls._spaced(flat[at_form[cluster]], origin[first], origin[last - 1] + 1)
+        source = np.repeat(np.arange(len(first)), each)
+        within = np.arange(len(source)) - np.repeat(np.cumsum(each) - each, each)
+        folded = flat[at_form[cluster[source]] + within] if len(source) else np.zeros(0, np.int64)
+        return cls._spaced(folded, origin[first[source]], origin[last[source] - 1] + 1)
+
+    @classmethod
+    def _spaced(cls, codes: np.ndarray, start: np.ndarray, end: np.ndarray) -> FoldedText:
+        """Runs of white space as one blank, none at the ends."""
+        blank = _each(codes, str.isspace)
+        keep = ~blank
+        keep[1:] |= blank[1:] & ~blank[:-1]
+        inside = np.flatnonzero(~blank)
+        if len(inside):
+            keep[: inside[0]] = False
+            keep[inside[-1] + 1 :] = False
+        else:
+            keep[:] = False
+        return cls(_text_of(np.where(blank, 32, codes)[keep]), start[keep], end[keep])
+
+    def where(self, keep: np.ndarray) -> FoldedText:
+        """The marked characters alone."""
+        return FoldedText(_text_of(self.codes[keep]), self.start[keep], self.end[keep])
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """The characters as numbers."""
+        return code_points(self.text)
+
+    @cached_property
+    def joined(self) -> FoldedText:
+        """The same without blanks."""
+        return self.where(self.codes != 32)
+
+    @cached_property
+    def letters(self) -> FoldedText:
+        """Letters and digits alone."""
+        return self.where(_each(self.codes, str.isalnum))
+
+    def span(self, begin: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the folded text stands in the text itself."""
+        return int(self.start[begin]), int(self.end[end - 1])
+
+
+def code_points(text: str) -> np.ndarray:
+    """The characters of a text as numbers."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+
+
+def _text_of(codes: np.ndarray) -> str:
+    return codes.astype(np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
+
+
+_ASCII = code_points("".join(map(chr, range(128))).lower().replace("`", "'"))
+
+
+def _numbered(codes: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The different characters, and for each code the number of its own."""
+    size = int(codes.max(initial=0)) + 1
+    present = np.zeros(size, bool)
+    present[codes] = True
+    known = np.flatnonzero(present)
+    number = np.zeros(size, np.int64)
+    number[known] = np.arange(len(known))
+    return [chr(code) for code in known.tolist()], number[codes]
+
+
+def _each(codes: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:
+    """What a test says of each character; it is asked once for each different one."""
+    characters, kind = _numbered(codes)
+    flags: np.ndarray = np.array([test(character) for character in characters], bool)[kind]
+    return flags
+
+
+def _is_unseen(character: str) -> bool:
+    return ord(character) in _UNSEEN_SET
+
+
+@lru_cache(65536)
+def _is_mark(letter: str) -> bool:
+    """Whether a character may grow together with the one before: marks, and the later parts of Korean syllables."""
+    first = unicodedata.normalize("NFKD", letter)[0]
+    return (
+        unicodedata.category(letter)[0] == "M"
+        or unicodedata.combining(first) > 0
+        or "\u1160" <= first <= "\u11ff"
+        or "\ud7b0" <= first <= "\ud7ff"
+    )

@@ -1,0 +1,309 @@
+"""What nearly the same words must not differ in: numbers, their units, negations, and by choice names.
+
+A pair of texts that a lexical matcher takes for a match is looked at once more: "is not safe" has all the words of "is
+safe", and "within 300 days" most of those of "within 30 days". Only the stretch that matched is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
+from typing import NamedTuple, TypeVar
+
+from goldrank.errors import OptionError, did_you_mean
+from goldrank.match.folding import fold
+from goldrank.match.tokens import words
+
+GUARDS = {
+    "numbers": "every number of the reference is there, as often",
+    "units": "with the same unit",
+    "negations": "there are as many negations as in the reference",
+    "names": "every name of the reference is there: what is capitalised inside sentences",
+}
+DEFAULT = ("numbers", "units", "negations")
+
+Value = tuple[bool, str, int]
+"""A number: whether it is negative, its digits without zeros at the ends, and the power of ten."""
+
+
+Spanned = TypeVar("Spanned", "Quantity", tuple[int, int])
+
+
+class Quantity(NamedTuple):
+    """A number in a text."""
+
+    start: int
+    end: int
+    readings: frozenset[Value | str]
+    """What it can mean: 1.000 is one, or one thousand. A date or the number of a version is what it is."""
+    unit: str | None
+
+
+def checked(guards: Iterable[str] | None) -> tuple[str, ...]:
+    """The names of guards, in the usual order, or the error that says which there are."""
+    given = (guards,) if isinstance(guards, str) else tuple(guards or ())
+    for name in given:
+        if name not in GUARDS:
+            raise OptionError(
+                f"there is no guard {name!r}; there are: {', '.join(GUARDS)}", hint=did_you_mean(name, GUARDS)
+            )
+    return tuple(name for name in GUARDS if name in given)
+
+
+# Numbers.
+
+_GAP = "[ \\u00a0\\u2009\\u202f]"
+_NUMBER = re.compile(
+    rf"""(?P<date>\d{{4}}-\d{{2}}-\d{{2}}(?![\d-]))
+    | (?P<spaced>(?<![\d.,])\d{{1,3}}(?:{_GAP}\d{{3}})+(?!\d)(?:[.,]\d+)?)
+    | (?P<plain>\d+(?:[.,'’\u066b\u066c]\d+)*)(?P<power>[eE][+-]?\d+(?!\w))?""",
+    re.VERBOSE,
+)
+_SIGN = re.compile(r"(?:^|[\s(\[{=:,;<>≤≥~$€£¥])[-−–]$")
+_GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+")
+
+
+def quantities(text: str) -> list[Quantity]:
+    """The numbers of a text, with their units.
+
+    >>> [(sorted(found.readings), found.unit) for found in quantities("1,500 kg by 2030")]
+    [([(False, '15', 2)], 'kg'), ([(False, '203', 1)], None)]
+    """
+    found: list[Quantity] = []
+    for match in _NUMBER.finditer(text) if any(map(str.isdecimal, text)) else ():
+        start, end = match.span()
+        minus = _SIGN.search(text[max(start - 2, 0) : start]) is not None
+        digits = "".join(_ascii(c) for c in match[0])
+        if match["date"]:
+            readings: list[frozenset[Value | str]] = [frozenset((digits,))]
+        elif match["spaced"]:
+            readings = [frozenset((_value(re.sub(r"\s", "", digits).replace(",", "."), minus),))]
+        else:
+            readings = _readings(digits, minus, match["power"] or "")
+        unit = _unit(text, start - minus, end)
+        found += [Quantity(start - minus, end, reading, unit) for reading in readings]
+    return found
+
+
+def _ascii(character: str) -> str:
+    if character in "\u066b\u066c’":
+        return {"\u066b": ".", "\u066c": ",", "’": "'"}[character]
+    digit = unicodedata.decimal(character, None)
+    return character if digit is None else str(digit)
+
+
+def _readings(digits: str, minus: bool, power: str) -> list[frozenset[Value | str]]:
+    """What a run of digits and marks can mean; several numbers if it is a list of them."""
+    number = digits.removesuffix(power) if power else digits
+    marks = [c for c in number if not c.isdigit()]
+    if not marks:
+        return [frozenset((_value(digits, minus),))]
+    decimal = marks[-1]
+    whole, _, rest = number.rpartition(decimal)
+    plain = re.sub(r"[.,']", "", whole)
+    fraction = _value(f"{plain}.{rest}{power}", minus)
+    if len(marks) == 1 and decimal != "'":
+        if len(rest) != 3 or len(whole) > 3 or whole.startswith("0"):
+            return [frozenset((fraction,))]
+        thousands = _value(whole + rest + power, minus)
+        return [frozenset((thousands, fraction) if decimal == "." else (thousands,))]
+    if _GROUPED.fullmatch(number):
+        return [frozenset((_value(re.sub(r"[.,']", "", number) + power, minus),))]
+    if len(set(marks)) > 1 and marks.count(decimal) == 1 and decimal != "'" and _GROUPED.fullmatch(whole):
+        return [frozenset((fraction,))]
+    if set(marks) == {"."}:
+        return [frozenset((number,))]
+    parts = re.split(r"[,']", number)
+    return [reading for part in parts for reading in (_readings(part, False, "") if part else [])]
+
+
+def _value(number: str, minus: bool) -> Value:
+    mantissa, _, power = number.lower().partition("e")
+    whole, _, rest = mantissa.partition(".")
+    exponent = int(power[:9] or 0) - len(rest)
+    digits = (whole + rest).lstrip("0")
+    short = digits.rstrip("0")
+    return (minus and bool(short), short, exponent + len(digits) - len(short) if short else 0)
+
+
+# Units.
+
+_SYMBOLS = (
+    *("m", "km", "cm", "mm", "nm", "kg", "g", "mg", "t", "l", "ml", "cl", "dl", "s", "ms", "min", "h", "d", "W", "kW"),
+    *("MW", "GW", "kWh", "MWh", "J", "kJ", "MJ", "V", "mV", "kV", "A", "mA", "Hz", "kHz", "MHz", "GHz", "N", "Pa"),
+    *("kPa", "hPa", "bar", "cal", "kcal", "kB", "MB", "GB", "TB", "K", "ft", "lb", "oz", "yd", "mi", "km/h", "mph"),
+)
+_WORDS = {
+    "%": ("%", "percent", "per cent", "prozent", "pct"),
+    "‰": ("‰", "permille"),
+    "°C": ("°c", "℃", "degrees celsius", "celsius"),
+    "°F": ("°f", "℉", "degrees fahrenheit", "fahrenheit"),
+    "µg": ("µg", "μg", "mcg", "ug", "microgram", "micrograms"),
+    "µm": ("µm", "μm", "um", "micrometre", "micrometres", "micrometer", "micrometers"),
+    "m": ("metre", "metres", "meter", "meters", "mètre", "mètres", "metro", "metros"),
+    "km": ("kilometre", "kilometres", "kilometer", "kilometers", "kilomètres"),
+    "cm": ("centimetre", "centimetres", "centimeter", "centimeters"),
+    "mm": ("millimetre", "millimetres", "millimeter", "millimeters"),
+    "kg": ("kilogram", "kilograms", "kilo", "kilos", "kilogramm"),
+    "g": ("gram", "grams", "gramm", "gramme", "grammes"),
+    "mg": ("milligram", "milligrams", "milligramm"),
+    "t": ("tonne", "tonnes", "ton", "tons", "tonnen"),
+    "l": ("litre", "litres", "liter", "liters"),
+    "ml": ("millilitre", "millilitres", "milliliter", "milliliters"),
+    "s": ("sec", "secs", "second", "seconds", "sekunde", "sekunden", "seconde", "secondes", "segundos"),
+    "ms": ("millisecond", "milliseconds"),
+    "min": ("mins", "minute", "minutes", "minuten", "minutos", "minuti"),
+    "h": ("hr", "hrs", "hour", "hours", "stunde", "stunden", "heure", "heures", "hora", "horas", "ore"),
+    "d": ("day", "days", "tag", "tage", "tagen", "jour", "jours", "día", "días", "giorni", "dagen", "dias"),
+    "week": ("weeks", "woche", "wochen", "semaine", "semaines", "semana", "semanas", "weken"),
+    "month": ("months", "monat", "monate", "monaten", "mois", "mes", "meses", "mesi", "maanden"),
+    "year": ("years", "yr", "yrs", "jahr", "jahre", "jahren", "an", "ans", "año", "años", "anni", "jaar", "anos"),
+    "W": ("watt", "watts"),
+    "V": ("volt", "volts"),
+    "ft": ("foot", "feet"),
+    "inch": ("inches",),
+    "mi": ("mile", "miles"),
+    "lb": ("lbs",),
+    "oz": ("ounce", "ounces"),
+    "kB": ("kilobyte", "kilobytes"),
+    "MB": ("megabyte", "megabytes"),
+    "GB": ("gigabyte", "gigabytes"),
+    "USD": ("$", "us$", "usd", "dollar", "dollars"),
+    "EUR": ("€", "eur", "euro", "euros"),
+    "GBP": ("£", "gbp", "pound", "pounds"),
+    "JPY": ("¥", "jpy", "yen"),
+    "CHF": ("chf", "francs", "franken"),
+    "cent": ("cents", "ct"),
+    "thousand": ("tausend", "k"),
+    "million": ("millions", "mio", "millionen", "mn"),
+    "billion": ("billions", "bn", "mrd", "milliarden"),
+}
+_AFTER = re.compile(r"[\s-]?(°\s?[CF]|[%‰℃℉]|[€$£¥](?!\s?\d)|km/h|(?:degrees|per) [a-z]+|[^\W\d_]+)")
+_BEFORE = re.compile(r"([$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF))\s?$")
+
+
+@cache
+def _units() -> dict[str, str]:
+    words = {word: unit for unit, listed in _WORDS.items() for word in (*listed, unit.casefold())}
+    return {**words, **{symbol: symbol for symbol in _SYMBOLS}, "L": "l", "mL": "ml"}
+
+
+def _unit(text: str, start: int, end: int) -> str | None:
+    """What a number counts, if that is a known unit."""
+    units = _units()
+    before = _BEFORE.search(text, max(start - 5, 0), start)
+    if before:
+        return units[before[1].casefold()]
+    after = _AFTER.match(text, end)
+    if after is None:
+        return None
+    return units.get(after[1]) or units.get(" ".join(after[1].casefold().replace("° ", "°").split()))
+
+
+# Negations and names.
+
+_NEGATIONS = (
+    *("not", "no", "never", "none", "neither", "nor", "cannot", "without"),
+    *("nicht", "nie", "niemals", "kein", "keine", "keinem", "keinen", "keiner", "keines", "ohne", "weder", "nichts"),
+    *("pas", "jamais", "aucun", "aucune", "sans", "ni", "rien"),
+    *("nunca", "jamás", "sin", "ninguno", "ninguna", "ningún", "tampoco", "nada"),
+    *("non", "mai", "senza", "nessun", "nessuno", "nessuna", "né", "niente"),
+    *("niet", "geen", "nooit", "zonder", "noch"),
+    *("não", "sem", "nenhum", "nenhuma", "nem"),
+)
+_NEGATIVE_WORDS = frozenset((*_NEGATIONS, "t"))  # don't is the words don and t
+_NEGATION = re.compile(rf"\b(?:{'|'.join(_NEGATIONS)})\b|n['’ʼ`´]t\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<![.!?:\n\"“„»(]\s)(?<!^)(?<=[\s(\"“„'-])[^\W\d_a-z][\w’'-]+")
+
+
+class Facts:
+    """What guards look at in a text, found when it is first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def numbers(self) -> list[Quantity]:
+        """The numbers."""
+        return quantities(self.text)
+
+    @cached_property
+    def negations(self) -> list[tuple[int, int]]:
+        """Where negations stand."""
+        if _NEGATIVE_WORDS.isdisjoint(words(self.text)):
+            return []
+        return [found.span() for found in _NEGATION.finditer(self.text)]
+
+    @cached_property
+    def names(self) -> Counter[str]:
+        """Words that are capitalised inside sentences, folded."""
+        return Counter(fold(found[0]) for found in _NAME.finditer(self.text) if found[0][0].isupper())
+
+    def within(self, stretches: Sequence[tuple[int, int]]) -> Facts:
+        """The same of some stretches alone; a number that reaches into one belongs to it."""
+        if list(stretches) == [(0, len(self.text))]:
+            return self
+        part = Facts(" ".join(self.text[start:end] for start, end in stretches))
+        part.__dict__["numbers"] = [q for s, e in stretches for q in _overlapping(self.numbers, s, e)]
+        part.__dict__["negations"] = [n for s, e in stretches for n in _overlapping(self.negations, s, e)]
+        return part
+
+    def needs(self, other: Facts, guards: Sequence[str]) -> bool:
+        """Whether there is anything to guard between this reference and a text."""
+        counted = "negations" in guards and bool(self.negations or other.negations)
+        return counted or bool(self.numbers) or ("names" in guards and bool(self.names))
+
+
+def _overlapping(spans: Sequence[Spanned], start: int, end: int) -> Sequence[Spanned]:
+    """Those that reach into a stretch; they ascend and do not overlap."""
+    low = bisect_right(spans, start, key=lambda span: span[1])
+    return spans[low : bisect_left(spans, end, lo=low, key=lambda span: span[0])]
+
+
+def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
+    """The first guard that refuses a text as a match of a reference; empty if none does.
+
+    >>> refusing(Facts("within 30 days"), Facts("within 300 days"), DEFAULT)
+    'numbers'
+    """
+    if "numbers" in guards and not _held(reference.numbers, text.numbers, units=False):
+        return "numbers"
+    if "units" in guards and any(quantity.unit for quantity in reference.numbers):
+        known = {reading for quantity in text.numbers for reading in quantity.readings}
+        if not _held([q for q in reference.numbers if q.readings & known], text.numbers, units=True):
+            return "units"
+    if "negations" in guards and len(reference.negations) != len(text.negations):
+        return "negations"
+    if "names" in guards:
+        there = set(fold(text.text).split()) | set(re.findall(r"[\w’'-]+", fold(text.text)))
+        if any(name not in there for name in reference.names):
+            return "names"
+    return ""
+
+
+def _held(wanted: Sequence[Quantity], there: Sequence[Quantity], units: bool) -> bool:
+    """Whether each number is among others, as often, with its unit if that counts."""
+    by_reading: dict[Value | str, list[int]] = {}
+    for number, other in enumerate(there):
+        for reading in other.readings:
+            by_reading.setdefault(reading, []).append(number)
+    taken: set[int] = set()
+    # Those that can be met in one way only come first.
+    for quantity in sorted(wanted, key=lambda one: (len(one.readings), one.unit is None)):
+        at = next(
+            (
+                at
+                for reading in quantity.readings
+                for at in by_reading.get(reading, ())
+                if at not in taken and (not units or quantity.unit in (None, there[at].unit))
+            ),
+            None,
+        )
+        if at is None:
+            return False
+        taken.add(at)
+    return True

@@ -1,0 +1,243 @@
+"""What nearly the same words must not differ in, windows of long texts, and the level of chance."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from rag_cases import cases
+
+from goldrank import evaluate_texts
+from goldrank.errors import OptionError
+from goldrank.match import Matcher, matcher
+from goldrank.match.guards import Facts, quantities, refusing
+from goldrank.match.token_overlap import RougeL, TokenRecall
+from goldrank.match.windows import best_windows
+
+NUMBERS = cases("numbers")
+GUARDS = cases("guards")
+SQUAD = cases("squad_f1")
+ONE = np.array([0])
+
+
+def decision(rule: Matcher, text: str, reference: str) -> str:
+    """'match', the guard that refuses, or 'below'."""
+    passing = rule.enough(rule.degrees([text], [reference], ONE, ONE))
+    refused = rule.refused(passing, [text], [reference], ONE, ONE)
+    decided = bool(rule.decide([text], [reference], ONE, ONE)[0])
+    assert decided == (bool(passing[0]) and not refused)
+    return "match" if decided else refused.get(0, "below")
+
+
+@pytest.mark.parametrize("case", NUMBERS, ids=[case["id"] for case in NUMBERS])
+def test_reference_numbers(case: dict[str, Any]) -> None:
+    left, right = (f"It is {case['inputs'][side]} in all" for side in ("left", "right"))
+    both = {refusing(Facts(a), Facts(b), ["numbers"]) for a, b in ((left, right), (right, left))}
+    assert (both == {""}) == case["expected"]["same"]
+
+
+@pytest.mark.parametrize(
+    ("text", "readings"),
+    [("1.000", [{(False, "1", 3), (False, "1", 0)}]), ("0.5", [{(False, "5", -1)}]),
+     ("1,2,3", [{(False, "1", 0)}, {(False, "2", 0)}, {(False, "3", 0)}]), ("5.0", [{(False, "5", 0)}]),
+     ("0", [{(False, "", 0)}]), ("-0", [{(False, "", 0)}]), ("12.05.2024", [{"12.05.2024"}]),
+     ("10-20", [{(False, "1", 1)}, {(False, "2", 1)}]), ("1e400", [{(False, "1", 400)}]),
+     ("9" * 5000, [{(False, "9" * 5000, 0)}])],
+)  # fmt: skip
+def test_readings(text: str, readings: list[set[Any]]) -> None:
+    assert [set(one.readings) for one in quantities(text)] == readings
+
+
+@pytest.mark.parametrize("case", GUARDS, ids=[case["id"] for case in GUARDS])
+def test_reference_decisions(case: dict[str, Any]) -> None:
+    given = case["inputs"]
+    expected = {"negation": "negations"}.get(case["expected"]["decision"], case["expected"]["decision"])
+    assert decision(matcher(given["matcher"]), given["text"], given["reference"]) == expected
+    whole = evaluate_texts([{"retrieved": [given["text"]], "references": [given["reference"]]}], "Cover")
+    assert whole["Cover"] == (expected == "match")
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "expected"),
+    [
+        ("The fee is 5 % of the sum paid.", "The fee is 5 percent of the sum paid.", "match"),
+        ("The fee is $5 for each of them.", "The fee is 5 dollars for each of them.", "match"),
+        ("The fee is €5 for each of them.", "The fee is $5 for each of them.", "units"),
+        ("It takes 30 weeks until the goods are sent.", "It takes 30 days until the goods are sent.", "units"),
+        ("Values 3 and 4 and 5 were found there.", "Values 3 and 3 and 5 were found there.", "numbers"),
+        ("It doesn’t work in the rain, they say.", "It does work in the rain, they say.", "negations"),
+        ("Das Gerät ist nicht sicher für kleine Kinder.", "Das Gerät ist sicher für kleine Kinder.", "negations"),
+        ("Le produit est sans danger pour eux tous.", "Le produit est un danger pour eux tous.", "negations"),
+        ("It costs 5.5 in every one of the shops.", "It costs 5 in every one of the shops.", "numbers"),
+    ],
+)
+def test_decisions(text: str, reference: str, expected: str) -> None:
+    assert decision(RougeL(0.7), text, reference) == expected
+    assert decision(RougeL(0.7, guards=()), text, reference) == "match"
+
+
+def test_of_equal_windows_any_suffices() -> None:
+    filler = "and so on and on it went for many a long day in that place " * 3
+    text = f"The drug is not safe for children. {filler} The drug is safe for children."
+    assert decision(RougeL(0.7), text, "The drug is safe for children.") == "match"
+
+
+def test_names_are_guarded_by_choice() -> None:
+    text, reference = "In the year 1889 Berlin had a fair for all.", "In the year 1889 Paris had a fair for all."
+    assert decision(RougeL(0.7), text, reference) == "match"
+    assert decision(RougeL(0.7, guards=["names"]), text, reference) == "names"
+
+
+def test_precision_guards_the_other_side() -> None:
+    """Where the text is looked for in the reference, the reference may say more."""
+    rule = matcher("rouge-l-precision")
+    assert (
+        decision(rule, "It was built in 1889.", "It was built in 1889. It is 330 metres tall and not old.") == "match"
+    )
+    assert decision(rule, "It was built then in 1899.", "It was built then in 1889. It is tall.") == "numbers"
+
+
+def test_spelling_shows_and_takes_options() -> None:
+    for spelled in ("rouge-l:0.7", "rouge-l(window=None):0.7", "rouge-l(guards=()):0.7", "shingles(n=5):0.5",
+                    "rouge-l(window=None, guards=('numbers',)):0.7", "token-recall(window=None)>0.5"):  # fmt: skip
+        assert str(matcher(spelled)) == spelled
+    for wrong in (
+        "rouge-l(windows=None):0.7",
+        "rouge-l(guards=('number',)):0.7",
+        "rouge-l(7):0.7",
+        "exact(window=None)",
+    ):
+        with pytest.raises(OptionError):
+            matcher(wrong)
+    items = [{"retrieved": ["It is 300 in all of them."], "references": ["It is 30 in all of them."]}]
+    assert evaluate_texts(items, "Cover")["Cover"] == 0
+    unguarded = evaluate_texts(items, "Cover", guards=())
+    assert unguarded["Cover"] == 1
+    assert "guards=()" in unguarded.convention
+
+
+# Windows.
+
+
+def by_all_windows(text: list[str], reference: list[str], ordered: bool) -> int:
+    """The most words in common of any window, in a plain loop."""
+    size, step = 2 * len(reference) + 4, max(len(reference) // 2, 1)
+    starts = range(0, max(len(text) - size, 0) + step, step) if len(text) > size else [0]
+    best = 0
+    for start in starts:
+        window = text[start : start + size]
+        if ordered:
+            row = [0] * (len(reference) + 1)
+            for word in window:
+                before = row[:]
+                for j, other in enumerate(reference):
+                    row[j + 1] = before[j] + 1 if word == other else max(before[j + 1], row[j])
+            best = max(best, row[-1])
+        else:
+            best = max(best, sum(min(window.count(w), reference.count(w)) for w in set(reference)))
+    return best
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_windows_are_those_of_a_plain_loop(ordered: bool) -> None:
+    rng = random.Random(ordered)
+    for _ in range(300):
+        text = rng.choices("abcdefgh", k=rng.randint(1, 60))
+        reference = rng.choices("abcdxy", k=rng.randint(1, 8))
+        found = best_windows(text, reference, ordered=ordered)
+        assert found.common == by_all_windows(text, reference, ordered)
+        for first, past in found.stretches:
+            assert by_all_windows(text[first:past], reference, ordered) == found.common
+            assert text[first] in reference
+            assert text[past - 1] in reference
+        rule = (RougeL if ordered else TokenRecall)(0.7, guards=())
+        degree = rule.degrees([" ".join(text)], [" ".join(reference)], ONE, ONE)[0]
+        assert degree == pytest.approx(found.common / len(reference))
+        assert rule.decide([" ".join(text)], [" ".join(reference)], ONE, ONE)[0] == (degree >= 0.7)
+
+
+def test_scattered_words_are_no_match() -> None:
+    reference = "the tower was built in the year of the fair"
+    scattered = " ".join(f"{word} {'x ' * 40}" for word in reference.split())
+    assert decision(RougeL(0.7), scattered, reference) == "below"
+    assert decision(RougeL(0.7, window=None), scattered, reference) == "match"
+    assert decision(RougeL(1.0), scattered, reference) == "match"  # all words: no window
+
+
+def test_a_very_long_text() -> None:
+    rng = random.Random(1)
+    words = [f"w{rng.randint(0, 2000)}" for _ in range(200_000)]
+    reference = " ".join(words[150_000:150_012])
+    text = " ".join(words)
+    assert len(text) > 1_000_000
+    assert decision(RougeL(0.7, guards=()), text, reference) == "match"
+
+
+# SQuAD's F1.
+
+
+@pytest.mark.parametrize("case", SQUAD, ids=[case["id"] for case in SQUAD])
+def test_token_f1_is_that_of_the_script(case: dict[str, Any]) -> None:
+    given = case["inputs"]
+    found = matcher("token-f1").degrees([given["retrieved"]], [given["reference"]], ONE, ONE)
+    assert found[0] == pytest.approx(case["expected"]["F1"], abs=1e-12)
+
+
+# The level of chance.
+
+
+def sentence(rng: random.Random, words: int, vocabulary: int) -> str:
+    return " ".join(f"word{rng.randint(1, vocabulary)}x" for _ in range(words))
+
+
+def questions(number: int, vocabulary: int, size: int) -> list[dict[str, Any]]:
+    rng = random.Random(number)
+    items = []
+    for q in range(number):
+        reference = sentence(rng, 6, vocabulary)
+        own = f"{sentence(rng, size, vocabulary)} {reference}"
+        items.append({"id": f"q{q}", "retrieved": [own, sentence(rng, size, vocabulary)], "references": [reference]})
+    return items
+
+
+def test_chance_is_shown_and_warned_of() -> None:
+    codes = [note.code for note in evaluate_texts(questions(40, 5_000, 30), "Cover@2").notes]
+    assert "chance-level" in codes
+    # Few different words, and no windows: almost anything matches.
+    loose = evaluate_texts(questions(40, 4, 100), "Cover@2", matcher="rouge-l(window=None):0.7")
+    (note,) = (note for note in loose.notes if note.code == "high-chance-level")
+    assert note.is_warning
+    assert note.fact("low") <= note.fact("share") <= note.fact("high")
+    assert note.fact("share") > 0.9
+    assert "by chance" in str(note)
+    assert str(loose.notes) == str(
+        evaluate_texts(questions(40, 4, 100), "Cover@2", matcher="rouge-l(window=None)").notes
+    )
+
+
+def test_no_chance_level_where_nothing_can_be_said() -> None:
+    def codes(items: list[dict[str, Any]], **how: Any) -> set[str]:
+        return {note.code for note in evaluate_texts(items, "Cover@2", **how).notes} & {
+            "chance-level",
+            "high-chance-level",
+        }
+
+    assert not codes(questions(19, 5_000, 30))
+    same = [{**item, "references": ["word1x word2x"], "retrieved": ["word1x word2x"]} for item in questions(30, 50, 5)]
+    assert not codes(same)  # all share their text and reference
+    assert not codes(questions(40, 5_000, 30), matcher=lambda text, reference: reference in text)  # may cost money
+
+
+def test_refused_pairs_are_near_misses() -> None:
+    items = [
+        {
+            "id": "q",
+            "retrieved": ["Returns are taken within 300 days."],
+            "references": ["Returns are taken within 30 days."],
+        }
+    ]
+    told = str(evaluate_texts(items, "Cover").explain("q"))
+    assert "closest to r1" in told
+    assert "numbers differ" in told
