@@ -152,6 +152,9 @@ def open_files(
     parts: list[Part] = [(given, ())] if found is None else found
     opened = [(sources.open_source(path), partition) for path, partition in parts]
     kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
+    for (source, _), kind in zip(opened, kinds, strict=True):
+        if kind.binary:
+            source.as_binary()
     first = opened[0][0]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind is not kinds[0]:

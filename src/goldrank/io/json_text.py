@@ -22,13 +22,35 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, in text."""
 
 
+class WrittenNumber(float):
+    """A number with a point or an exponent, and how it is written: 1e-400 is no zero."""
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def integer(text: str) -> int | float:
+    """An integer, or a double where it has hundreds of digits."""
+    return int(text) if len(text) < 300 else float(text)
+
+
+NUMBERS: dict[str, Any] = {}
+SCORES: dict[str, Any] = {"parse_int": integer}
+GRADES: dict[str, Any] = {"parse_int": integer, "parse_float": WrittenNumber}
+"""How numbers are read: as Python does, as scores, or as grades."""
+
+
 class JsonParser:
     """Reads JSON in which no object has a key twice; `hint` says what to do about one that has."""
 
-    def __init__(self, hint: str | None = None) -> None:
+    def __init__(self, hint: str | None = None, numbers: dict[str, Any] = NUMBERS) -> None:
         self._hint = hint
         self._repeated: list[_RepeatedKey] = []
-        self.decoder = json.JSONDecoder(object_pairs_hook=self._new_object)
+        self.decoder = json.JSONDecoder(object_pairs_hook=self._new_object, **numbers)
 
     def _new_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -99,6 +121,23 @@ def step(key: str | int) -> str:
     return f".{key}" if key.isidentifier() else f"['{ids.show(key)}']"
 
 
+def begins_so(text: bytes, is_cut: bool = False) -> bool:
+    """Whether text that begins with a bracket goes on as JSON does; of text that is cut there may be more.
+
+    >>> begins_so(b'{"q1": {"d1": 1}'), begins_so(b"[1] Q0 d1 1 0.5 tag"), begins_so(b'{"a": 1}\\n{"a": 2}')
+    (True, False, True)
+    """
+    found = text.decode("utf-8", "surrogateescape").rstrip()
+    try:
+        _, end = json.JSONDecoder().raw_decode(found)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(found) - (12 if is_cut else 0) or error.msg.startswith("Unterminated")
+    except (ValueError, RecursionError):
+        return True
+    rest = found[end:].lstrip(" \t")
+    return not rest or rest[0] in "\r\n"
+
+
 def is_lines(source: ByteSource) -> bool:
     """Whether the objects of a file stand in a line each, rather than being one object over all lines."""
     chunks = source.chunks()
@@ -120,12 +159,14 @@ def is_lines(source: ByteSource) -> bool:
     return True
 
 
-def read_lines(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[tuple[int, Any]]:
+def read_lines(
+    source: ByteSource, counts: Counter[str], hint: str, numbers: dict[str, Any] = NUMBERS
+) -> Iterator[tuple[int, Any]]:
     """The values that stand in a line each, with the numbers of their lines.
 
     `counts` gets codes of notes, `hint` says what to do about a key that an object has twice.
     """
-    parser = JsonParser(hint)
+    parser = JsonParser(hint, numbers)
     for number, line in source.lines():
         try:
             text = line.decode()
@@ -138,9 +179,9 @@ def read_lines(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[
         yield number, parser.parse(text, source.name, number)
 
 
-def read_whole(source: ByteSource, hint: str) -> Any:
+def read_whole(source: ByteSource, hint: str, numbers: dict[str, Any] = NUMBERS) -> Any:
     """The one value of a file."""
-    return JsonParser(hint).parse(source.read().decode("utf-8", "surrogateescape"), source.name, 1)
+    return JsonParser(hint, numbers).parse(source.read().decode("utf-8", "surrogateescape"), source.name, 1)
 
 
 def read_array(source: ByteSource, counts: Counter[str], hint: str) -> Iterator[tuple[int, Any]]:

@@ -18,11 +18,12 @@ import polars as pl
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
-from goldrank.data.qrels import HIGH_GRADE, Judgements, Qrels, check_grade
+from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grade
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import aliases, parquet_check
 from goldrank.io.formats import Partition, Reading
+from goldrank.io.numbers import SCORE_PATTERN, grade_of, score_of
 from goldrank.io.records import Records
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note, from_counts
@@ -79,13 +80,17 @@ class InputTable:
 
 
 @contextmanager
-def reading(where: str, kind: str = "a table") -> Iterator[None]:
-    """Turn polars' errors, its panics on damaged files among them, into ours."""
+def reading(where: str, kind: str = "a table", source: ByteSource | None = None) -> Iterator[None]:
+    """Turn polars' errors, its panics on damaged files among them, into ours. It opens a `source` anew by its path."""
     try:
         yield
+        if source is not None:
+            source.verify()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
+        if source is not None:
+            source.verify()
         hint = "Is the file complete?"
         raise InputError(f"cannot be read as {kind}: {_first_line(error)}", where=where, hint=hint) from None
 
@@ -118,18 +123,18 @@ def read_records(table: InputTable, how: Reading) -> Records:
     frame = table.frame.select(wanted or present)
 
     def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
-        batches = _batches(frame, BATCH_OF_RECORDS, table.where)
+        batches = _batches(frame, BATCH_OF_RECORDS, table.where, table.source)
         return enumerate(row for batch in batches for row in batch.iter_rows(named=True))
 
     digest = None if table.source is None else table.source.digest
     return Records(table.where, table.label, rows, table.row_name, digest, list(table.notes))
 
 
-def _batches(frame: pl.LazyFrame, size: int, where: str) -> Iterator[pl.DataFrame]:
+def _batches(frame: pl.LazyFrame, size: int, where: str, source: ByteSource | None) -> Iterator[pl.DataFrame]:
     with reading(where):
         batches = frame.collect_batches(maintain_order=True, chunk_size=size)
     while True:
-        with reading(where):
+        with reading(where, source=source):
             batch = next(batches, None)
         if batch is None:
             return
@@ -202,7 +207,7 @@ class TableRun(BlockSource):
         assert self.shape is not None
 
         def load(begin: int, size: int) -> pl.DataFrame:
-            with reading(self.name):
+            with reading(self.name, source=self.source):
                 found = self._table.frame.slice(begin, size).collect()
             if len(found) != size:
                 raise InputError(f"has fewer than the {self.shape.rows:,} rows of its footer", where=self.name)  # type: ignore[union-attr]
@@ -213,7 +218,7 @@ class TableRun(BlockSource):
             yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
 
     def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
-        for batch in _batches(self._table.frame, step, self.name):
+        for batch in _batches(self._table.frame, step, self.name, self.source):
             for low in range(0, len(batch), step):
                 part = batch.slice(low, step)
                 yield lambda part=part: part, len(part)  # type: ignore[misc]
@@ -242,7 +247,7 @@ class TableRun(BlockSource):
             return self._table.place(begin + row)
 
         query, doc = (_id_bytes(batch[column], column, place) for column in ("query", "doc"))
-        score = _numbers(batch[self._value], self._value, place)
+        score = _scores(batch[self._value], self._value, place)
         if self._value == "rank":
             score = -score
         key = doc.hash(seed=0).to_numpy()
@@ -281,7 +286,7 @@ def _run(table: InputTable, id_kind: str) -> Run:
 
 def _judgements(table: InputTable, real_grades: bool) -> Judgements:
     found = aliases.find_all(table.columns(), ("query", "doc", "grade"), table.where)
-    with reading(table.where):
+    with reading(table.where, source=table.source):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items()).collect()
     if not len(frame):
         raise InputError("no rows", where=table.where, hint="Is it the right file, and is it complete?")
@@ -296,13 +301,8 @@ def _judgements(table: InputTable, real_grades: bool) -> Judgements:
         return table.place(int(rows[row]))
 
     kept = frame[rows]
-    exact = grade.dtype.is_integer()
-    values = kept["grade"].to_list() if exact else _numbers(kept["grade"], "grade", place).tolist()
+    grades = _grades(kept["grade"], place, real_grades)
     queries, docs = (_id_bytes(kept[name], name, place).to_list() for name in ("query", "doc"))
-    grades = [
-        value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
-        for row, value in enumerate(values)
-    ]
     return Judgements(queries, docs, grades, place, notes)
 
 
@@ -330,25 +330,51 @@ def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str])
     return texts
 
 
-def _numbers(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> np.ndarray:
-    """Numbers as doubles, none missing and none NaN."""
+def _scores(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> np.ndarray:
+    """Scores or ranks as doubles, none missing and none NaN."""
     kind = column.dtype
-    if not (kind.is_numeric() or kind in (pl.String, pl.Boolean, pl.Null)):
-        raise InputError(f"the {what} column is of type {kind}", where=place(0), hint="It should hold numbers.")
-    values = column.cast(pl.Float64, strict=False)
-    if values.null_count():
-        row = int(np.flatnonzero(values.is_null().to_numpy())[0])
-        found = column[row]
-        if found is None or found == "":
-            raise InputError(f"the {what} is missing", where=place(row))
-        hint = f"A {what} is a decimal number such as 12.5."
-        if isinstance(found, str) and found.replace(",", ".").lstrip("+-").replace(".", "", 1).isdigit():
-            hint = "Is this a decimal comma? " + hint
-        raise InputError(f"{what} '{ids.show(str(found))}' is not a number", where=place(row), hint=hint)
-    numbers = values.to_numpy()
+    _refuse_kind(column, what, place)
+    _refuse(column.is_null().to_numpy(), f"the {what} is missing", place)
+    if kind != pl.String:
+        scores = column.cast(pl.Float64).to_numpy()
+    else:
+        _refuse((column == "").to_numpy(), f"the {what} is missing", place)
+        wrong = np.flatnonzero(~column.str.contains(f"^(?:{SCORE_PATTERN})$").to_numpy())
+        if len(wrong):
+            row = int(wrong[0])
+            score_of(column[row].encode(), place(row), what=what)
+        values = column.cast(pl.Float64, strict=False)
+        scores = values.to_numpy(writable=True)
+        for row in np.flatnonzero(values.is_null().to_numpy()).tolist():
+            scores[row] = float(column[row])
     hint = "A document that was not scored has no place in a ranking: leave it out."
-    _refuse(np.isnan(numbers), f"the {what} is NaN", place, hint)
-    return numbers
+    _refuse(np.isnan(scores), f"the {what} is NaN", place, hint)
+    return scores
+
+
+def _grades(column: pl.Series, place: Callable[[int], Place | str], real_grades: bool) -> list[Grade]:
+    """Grades from a column in which none is missing."""
+    _refuse_kind(column, "grade", place)
+    if column.dtype == pl.String:
+        whole = column.str.contains("^[0-9]{1,3}$").to_numpy()
+        values = zip(column.to_list(), whole.tolist(), strict=True)
+        return [
+            int(text) if is_plain else grade_of(text.encode(), place(row), real_grades=real_grades)
+            for row, (text, is_plain) in enumerate(values)
+        ]
+    return [
+        value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
+        for row, value in enumerate(column.to_list())
+    ]
+
+
+def _refuse_kind(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> None:
+    kind = column.dtype
+    if not (kind.is_numeric() or kind in (pl.String, pl.Null)):
+        hint = "It should hold numbers."
+        if kind == pl.Boolean:
+            hint += " Make 1 and 0 of true and false if that is what is meant."
+        raise InputError(f"the {what} column is of type {kind}", where=place(0), hint=hint)
 
 
 def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Place | str], hint: str | None = None) -> None:
