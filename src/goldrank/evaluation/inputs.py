@@ -99,7 +99,7 @@ def of_shard(judgements: Judgements, shard: str) -> Qrels:
     found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
     number, of = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= of:
-        raise OptionError(f"shard is {shard!r}", hint="For example '2/8', the second of eight.")
+        raise OptionError(f"shard is {shard!r:.80}", hint="For example '2/8', the second of eight.")
     kept = judgements.of_shard(number, of)
     if not len(kept):
         raise InputError(

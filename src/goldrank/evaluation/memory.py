@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from goldrank import ids
 from goldrank.data.blocks import USUAL, BlockSource, Plan
 from goldrank.data.qrels import Qrels
 from goldrank.errors import MemoryLimitError, OptionError
@@ -42,9 +43,11 @@ SMALLER: tuple[tuple[float, int], ...] = ((1.0, 1_000_000), (0.5, 500_000), (0.2
 
 def size(given: str | int) -> int:
     """Bytes from a number or from text such as '500MB' or '2GiB'."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(given)) if not isinstance(given, bool) else None
+    text = "" if isinstance(given, bool) or not isinstance(given, str | int) else str(given).strip()
+    found = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?) *([A-Za-z]{0,3})", text[:100]) if len(text) < 100 else None
     if found is None or found[2].upper() not in UNITS or float(found[1]) <= 0:
-        raise OptionError(f"{given!r} is no amount of memory", hint="For example 500MB, 2GiB or a number of bytes.")
+        shown = ids.show(repr(given), 60)
+        raise OptionError(f"{shown} is no amount of memory", hint="For example 500MB, 2GiB or a number of bytes.")
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 
