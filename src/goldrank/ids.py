@@ -65,8 +65,11 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
         if not 0 < len(text) <= MAX_ID_BYTES // 4:
             check_length(text, what, where)
         return text
-    if isinstance(value, Integral) and not isinstance(value, bool) and abs(value) < 10**1000:
-        return str(int(value))
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        whole = int(value)
+        if abs(whole) < 10**1000:  # Python writes no longer ones than some thousand digits
+            return str(whole)
+        raise InputError(f"{what} is an integer of more than 1,000 digits", where=where)
     raise InputError(
         f"{what} {value!r} is of type {type(value).__name__}",
         where=where,
@@ -101,7 +104,7 @@ def has_no_order(given: object) -> bool:
     return isinstance(given, Set | MappingView | _SetIterator)
 
 
-_SetIterator = type(iter(set()))
+_SetIterator: type = type(iter(set()))
 
 
 def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> str:

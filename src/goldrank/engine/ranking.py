@@ -8,6 +8,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
+from goldrank.data.blocks import Block
 from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import InputError
@@ -144,6 +145,12 @@ def _hits(lines: RunLines, judged: JudgementIndex) -> tuple[np.ndarray, np.ndarr
     lines_of_hits = candidates[np.array(hits, np.int64)]
     labels = judged.arrays.start[lines.code[lines_of_hits]] + positions
     return lines_of_hits, labels, np.array(near, np.int64)
+
+
+def refuse_repeats(block: Block, lines: np.ndarray) -> None:
+    """Raises if lines of one query have a document twice."""
+    code = np.zeros(len(block), np.int64)
+    _without_repeats(RunLines(code, block.score, block.key, block.docs, block.place, None).take(lines), "error")
 
 
 def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray]:

@@ -18,8 +18,6 @@ class Compression:
     magic: ClassVar[bytes]
     """How its files begin."""
     suffixes: ClassVar[tuple[str, ...]]
-    usual_ratio: ClassVar[int] = 10
-    """How many times its size a file is taken to unpack to, for estimates."""
     module: ClassVar[str]
     """The module whose `open` gives the decompressed bytes of a file."""
     error: ClassVar[tuple[str, str]] = ("builtins", "OSError")
@@ -83,7 +81,7 @@ def compression_of(head: bytes, suffix: str) -> Compression | None:
     """How a file is packed that begins so and whose name ends so; None if it is not.
 
     What begins as a compressed file does is one if it holds a NUL byte, as no text does and compressed files of more
-    than some hundred bytes do; if its name says so; or if it can be unpacked. Else it is text, with an id that begins so.
+    than some hundred bytes do; if its name says so; or if it can be unpacked. Else it is text with such an id.
     """
     kind = next((kind for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
     if kind is None or suffix in kind.suffixes or b"\0" in head or kind.fits(head):

@@ -185,7 +185,7 @@ class PartsRun(BlockSource):
             yield from blocks.pieces(share)
 
     def memory(self, threads: int, share: float) -> int:
-        return max(blocks.memory(threads, share) for blocks in self._opened())
+        return max(blocks.held() + blocks.memory(threads, share) for blocks in self._opened())
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         return next(self._opened()).keys(docs)

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.data.qrels import Grade, Qrels, check_grade
+from goldrank.data import budget
+from goldrank.data.qrels import Grade, Qrels, check_grade, reserve_judgements
 from goldrank.data.run import Run, check_score
 from goldrank.errors import InputError
 from goldrank.io import aliases, json_text, objects
@@ -24,6 +25,8 @@ from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, of_mapping
 from goldrank.io.sources import ByteSource
 
+ROW = 300
+"""Bytes that a row of a run takes beside the record that it comes from."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
 TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
@@ -38,6 +41,7 @@ def read_run(source: ByteSource, how: Reading) -> Run:
     if isinstance(data, dict) and isinstance(data.get("rank_eval"), dict):
         data = data["rank_eval"]
     if isinstance(data, list):
+        budget.reserve(ROW * len(data), f"a run of {len(data):,} records", where)
         rows = _records(data, "score", where, numbers, places)
         run = objects.run_from_rows(rows, source.label, how.duplicates, where=places.__getitem__)
     elif isinstance(data.get("details"), Mapping):
@@ -61,6 +65,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     places: list[str] = []
     if isinstance(data, list) or "requests" in data or "judgmentRatings" in data:
         if isinstance(data, list):
+            reserve_judgements(len(data), where)
             rows = _records(data, "grade", where, numbers, places)
         else:
             rows = _ratings(data, where, places)

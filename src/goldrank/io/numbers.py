@@ -2,8 +2,9 @@
 
 A score is a decimal number, with or without exponent, or an infinity: 12.5, -3e-2, inf. A grade is a whole number in
 digits, whose point may be followed by zeros alone: 2, -1, 1.0. Digits are those of ASCII. So `0x10`, `1_000`, `3,5`
-and `true` are no numbers, and `1e0`, `0.9` and `1e-400` are no grades. Gains with decimals (real_grades=True) are written
-as finite scores are. `data.qrels.check_grade` and `data.run.check_score` are the same rule for numbers that are no text.
+and `true` are no numbers, and `1e0`, `0.9` and `1e-400` are no grades. Gains with decimals (real_grades=True) are
+written as finite scores are. `data.qrels.check_grade` and `data.run.check_score` are the same rule for numbers that are
+no text.
 """
 
 from __future__ import annotations

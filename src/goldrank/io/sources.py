@@ -9,11 +9,13 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank.data import budget
 from goldrank.errors import InputError, Place
 from goldrank.io.compression import COMPRESSIONS, Compression, compression_of, split_suffix
 from goldrank.io.scan import PAD, padded
@@ -154,7 +156,11 @@ class ByteSource:
         """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
         parts: list[bytes] = []
         since_line_end = 0
+        total = 0
         for data in self.chunks():
+            total += len(data)
+            # The parts are there already; joining them takes as much again.
+            budget.reserve(total, f"holding {total:,} bytes", self.name)
             parts.append(data)
             if lines:
                 end = data.rfind(b"\n")
@@ -290,11 +296,6 @@ class ByteSource:
         self.verify()
         return digest
 
-    def unpacked(self) -> int:
-        """An estimate of the bytes when decompressed; nothing is read for it but a few bytes."""
-        stored = self.size or 0
-        return stored if self.compression is None else self.compression.usual_ratio * stored
-
     @property
     def size(self) -> int | None:
         """Bytes as stored, if that can be told."""
@@ -392,7 +393,7 @@ def _spool(stream: Any, name: str) -> ByteSource:
             del held
             while data := read():
                 kept.write(data)
-        source = ByteSource(name, lambda: open(temporary, "rb", buffering=0), path=Path(temporary))
+        source = ByteSource(name, partial(open, temporary, "rb", buffering=0), path=Path(temporary))
     except BaseException as error:
         _remove(temporary)
         if isinstance(error, OSError):

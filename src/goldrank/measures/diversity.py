@@ -10,7 +10,7 @@ import numpy as np
 from goldrank.data.aspects import Aspects
 from goldrank.measures.cutoff import precision, ratio, success
 from goldrank.measures.declare import measure
-from goldrank.measures.options import MAX_CUTOFF, CHANCE, Choice, Number
+from goldrank.measures.options import CHANCE, MAX_CUTOFF, Choice, Number
 from goldrank.measures.rank import average_precision, r_precision_multiple
 from goldrank.measures.weights import discounted, running_powers
 
