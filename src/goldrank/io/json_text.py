@@ -192,7 +192,7 @@ def read_whole(source: ByteSource, hint: str, numbers: dict[str, Any] = NUMBERS)
 
 VALUE, OBJECT, ARRAY = 200, 240, 90
 """Bytes that a value, an object and an array take, beside the text. A run of 400,000 documents of nine-byte ids took
-168 for each; CPython's own sizes are 56 for an empty list, 64 for an empty object and 232 for one of up to five keys."""
+168 for each; an empty list has 56 bytes, an empty object 64, and one of up to five keys 232."""
 
 
 def size_of(raw: bytes) -> int:

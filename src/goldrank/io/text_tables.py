@@ -75,7 +75,7 @@ def read_rows(lines: Iterable[tuple[int, bytes]], name: str, counts: Counter[str
     end = start - 1
     while (row := _next_row(reader, name, start)) is not None:
         begin, end = end + 1, start + reader.line_num - 1
-        if not any(cell.strip() for cell in row):
+        if not any(cell.strip() for cell in row) and (not header or len(row) in (0, 1, len(header))):
             counts["blank-lines"] += 1
             continue
         if not header:
