@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 from goldrank import GoldrankError, Qrels, Run, evaluate, evaluate_texts, read_qrels, read_run, write_qrels, write_run
+from goldrank.compat import axion, continuous_eval, lesson, remem
 from goldrank.engine.lists import place
 from goldrank.io import as_qrels, as_run
 
@@ -319,3 +320,15 @@ def test_a_format_that_is_named_wins() -> None:
     assert read_qrels(stream("[1] d1 1\n"), format="trec-3col") == {"[1]": {"d1": 1}}
     assert read_run(stream("{q} Q0 d1 1 0.5\n"), format="trec-no-tag") == {"{q}": {"d1": 0.5}}
     assert read_run(stream("query,doc,score\td\t1\n"), format="msmarco") == {"query,doc,score": {"d": -1.0}}
+
+
+def test_texts_of_facades_have_an_order() -> None:
+    texts: Any = {"a", "b", "c"}
+    with pytest.raises(GoldrankError):
+        remem.RetrievalRecall().calculate_metric_scores(gold_docs=[["a"]], retrieved_docs=[texts], k_list=[1])
+    with pytest.raises(GoldrankError):
+        continuous_eval.RankedRetrievalMetrics()(texts, ["a"])
+    with pytest.raises(GoldrankError):
+        axion.DatasetItem(actual_ranking=texts, expected_reference=["a"])
+    with pytest.raises(GoldrankError):
+        lesson.reciprocal_rank(texts, {"a"})

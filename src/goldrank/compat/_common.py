@@ -13,6 +13,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.texts import Texts
 from goldrank.engine import lists
 from goldrank.errors import InputError, OptionError
+from goldrank.ids import has_no_order
 from goldrank.measures import Measure, make, summarise
 
 Value = TypeVar("Value")
@@ -67,8 +68,8 @@ def positive(k: object, what: str = "k") -> int:
 
 def checked_texts(texts: Texts, what: str) -> Texts:
     """A list of texts, or the error that says that it is none."""
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{what} {texts!r}, not a list of texts")
+    if isinstance(texts, str) or has_no_order(texts) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{what} {texts!r:.200}, not a list of texts")
     return texts
 
 

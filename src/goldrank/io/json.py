@@ -25,7 +25,9 @@ from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, of_mapping
 from goldrank.io.sources import ByteSource
 
-ROW = 300
+HELD_LINES = 1_000
+"""After how many lines it is asked whether more fit."""
+ROW = 500
 """Bytes that a row of a run takes beside the record that it comes from."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
@@ -114,7 +116,12 @@ def dump(data: Run | Qrels) -> bytes:
 def _load(source: ByteSource, how: Reading, kinds: dict[str, Any]) -> tuple[Any, Sequence[int] | None]:
     """An object or a list; JSON Lines as a list of records, with the lines that they stand in."""
     if how.format == "jsonl" or json_text.is_lines(source):
-        numbered = list(json_text.read_lines(source, Counter(), ONE_OBJECT, kinds))
+        numbered = []
+        for line in json_text.read_lines(source, Counter(), ONE_OBJECT, kinds):
+            numbered.append(line)
+            if len(numbered) % HELD_LINES == 0:
+                needed = ROW * (len(numbered) + HELD_LINES)
+                budget.reserve(needed, f"holding {len(numbered):,} lines of JSON", source.name)
         return [record for _, record in numbered], [number for number, _ in numbered]
     data = json_text.read_whole(source, ONE_OBJECT, kinds)
     if isinstance(data, Mapping) and (query := aliases.find(data, "query")) and isinstance(data[query], str | int):

@@ -169,9 +169,9 @@ def read_lines(
     `counts` gets codes of notes, `hint` says what to do about a key that an object has twice.
     """
     parser = JsonParser(hint, numbers)
-    for i, (number, line) in enumerate(source.lines()):
-        if i % 1000 == 0 or len(line) > LONG_LINE:
-            budget.reserve(size_of(line), f"holding {i + 1:,} lines of JSON", source.name)
+    for number, line in source.lines():
+        if len(line) > LONG_LINE:
+            budget.reserve(size_of(line), f"holding line {number:,}", source.name)
         try:
             text = line.decode()
         except UnicodeDecodeError:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from goldrank.errors import InputError
+from goldrank.ids import has_no_order
 
 Entries: TypeAlias = Sequence[str] | Sequence[Mapping[str, Any]]
 """Ids, or dictionaries with an "id" and perhaps a "relevance". `Any`: a wrong value makes a result, not an error."""
@@ -56,7 +57,8 @@ class DatasetItem:
     def _listed(self, given: object, name: str) -> list[Mapping[str, Any]] | None:
         if given is None:
             return None
-        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        is_unordered = name == "actual_ranking" and has_no_order(given)
+        if is_unordered or isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise InputError(f"item {self.id!r}: {name} is a {type(given).__name__}, not a list")
         entries = list(given)
         if entries and all(isinstance(entry, str) for entry in entries):
