@@ -270,5 +270,5 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
     hint = "See `goldrank measures` for all of them."
     if alias:
         rest = text[len(word) :] if text.startswith(word) else ""
-        hint = f"Did you mean {alias.name}{rest}?"
+        hint = f"Did you mean {alias.name}{rest if len(rest) <= 80 else ''}?"
     return MeasureError(f"unknown measure {text!r:.120}", hint=hint)
