@@ -40,6 +40,8 @@ class PartialPlacements:
         return PartialPlacements(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
 
 
+SUSPECTS = 10_000
+"""Lines whose ids are looked at together where documents may repeat."""
 PER_ROW = ("query", "rank", "label", "tie_first", "tie_last")
 PER_QUERY = ("retrieved", "infinite", "contradicted", "constant", "repeated", "near_forms")
 
@@ -162,7 +164,9 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
     suspects = np.flatnonzero(np.isin(lines.key, twice))
     seen: dict[tuple[int, bytes], int] = {}
     drop: list[int] = []
-    for line, doc in zip(suspects.tolist(), lines.docs(suspects), strict=True):
+    # Some at a time: a run of one line again and again is refused by its first two.
+    some = (suspects[low : low + SUSPECTS] for low in range(0, len(suspects), SUSPECTS))
+    for line, doc in ((line, doc) for part in some for line, doc in zip(part.tolist(), lines.docs(part), strict=True)):
         pair = (int(lines.code[line]), doc)
         before = seen.setdefault(pair, line)
         if before == line:
