@@ -48,7 +48,7 @@ def random_measure(rng: random.Random, declaration: Declaration, *, k: Any = Non
     options = {
         key: random_option(rng, key, option)
         for key, option in declaration.options.items()
-        if rng.random() < 0.4 and key != "tokens"  # documents have no length
+        if rng.random() < 0.4 and key not in ("tokens", "pack")  # documents have no length
     }
     if declaration.cutoff == "recall":
         k = rng.choice((0.0, 0.1, 0.25, 0.5, 1.0))

@@ -147,5 +147,5 @@ def one_of(value: object, allowed: Iterable[str], what: str) -> str:
     if isinstance(value, str) and value in words:
         return value
     listed = ", ".join(words)
-    hint = did_you_mean(str(value), words)
+    hint = did_you_mean(str(value)[:80], words)
     raise OptionError(f"{what} is {value!r:.80}; it must be one of: {listed}", hint=hint)

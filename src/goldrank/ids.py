@@ -7,7 +7,7 @@ survive as surrogate escapes, integers are their decimal digits, and order is al
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, MappingView, Set
 from numbers import Integral
 
 from goldrank.errors import InputError
@@ -61,17 +61,51 @@ def decode_all(raw: Iterable[bytes]) -> tuple[str, ...]:
 
 def as_text(value: object, what: str, where: str | None = None) -> str:
     """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bytes):
-        return decode(value)
+    if isinstance(value, str | bytes):
+        text = value if isinstance(value, str) else decode(value)
+        if not 0 < len(text) <= MAX_ID_BYTES // 4:
+            check_length(text, what, where)
+        return text
     if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
+        whole = int(value)
+        if abs(whole) < 10**1000:  # Python writes no longer ones than some thousand digits
+            return str(whole)
+        raise InputError(f"{what} is an integer of more than 1,000 digits", where=where)
     raise InputError(
         f"{what} {value!r} is of type {type(value).__name__}",
         where=where,
         hint="Ids are text (or integers, which are read as their digits). Convert them before evaluating.",
     )
+
+
+def check_length(text: str, what: str, where: str | None = None) -> None:
+    """Raises if an id is empty or too long: the same limits for files and for objects."""
+    if not text:
+        raise InputError(f"the {what} is empty", where=where, hint="Every query and document has an id.")
+    if len(text) > MAX_ID_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES:
+        what = f"the {what} '{show(text, 20)}' has more than {MAX_ID_BYTES:,} bytes"
+        raise InputError(what, where=where, hint="Is it the text of a document? Give each a short id.")
+
+
+def check_lengths(texts: Mapping[str, object], what: str, where: str) -> None:
+    """The same for the keys of a mapping, all of which are text (a TypeError if not). It is quick where all is well."""
+    joined = "".join(texts)
+    if "" in texts or len(joined) > MAX_ID_BYTES or not joined.isascii():
+        for text in texts:
+            if not 0 < len(text) <= MAX_ID_BYTES // 4:
+                check_length(text, what, where)
+
+
+def has_no_order(given: object) -> bool:
+    """Whether it is a set or a view of a mapping: what comes first in it says nothing.
+
+    >>> has_no_order({"d1", "d2"}), has_no_order(iter(frozenset("ab"))), has_no_order(["d1", "d2"])
+    (True, True, False)
+    """
+    return isinstance(given, Set | MappingView | _SetIterator)
+
+
+_SetIterator: type = type(iter(set()))
 
 
 def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from goldrank import cli, evaluate
 from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.qrels import Qrels
+from goldrank.engine.distinct import DistinctIds
 from goldrank.errors import MemoryLimitError, OptionError
 from goldrank.evaluation import memory
 from goldrank.report import charts
@@ -23,10 +25,12 @@ CODE = """
 import json, sys
 import goldrank
 limit = sys.argv[3] or None
+run = goldrank.read_runs(sys.argv[2]) if "tags" in sys.argv[2] else sys.argv[2]
 try:
-    found = goldrank.evaluate(sys.argv[1], sys.argv[2], ["AP", "nDCG@10"], max_memory=limit).mean
+    found = goldrank.evaluate(sys.argv[1], run, ["AP", "nDCG@10"], max_memory=limit, overlap="allow")
+    found = len(found) if "tags" in sys.argv[2] else [found["AP"], found.counts["unjudged_queries"]]
 except goldrank.GoldrankError as error:
-    found = str(error)
+    found = type(error).__name__ + " " + str(error)
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]
 print(json.dumps({"found": found, "peak": int(peak) * 1024}))
 """
@@ -72,6 +76,139 @@ def test_limits_are_kept(run: str, data: Path) -> None:
         limited = evaluated(data / "qrels", data / run, limit)
         assert limited["found"] == free["found"]
         assert limited["peak"] <= memory.size(limit)
+
+
+HUGE = {
+    "one query": lambda i: f"q1 Q0 doc{i} {i} {-i}.5 t\n",
+    "one query, all tied": lambda i: f"q1 Q0 doc{i} {i} 0.5 t\n",
+    "scattered": lambda i: f"q{1 + (i % 10_000 == 0)} Q0 doc{i} {i} {-i}.5 t\n",
+    "unjudged queries": lambda i: f"{'query' if i else 'q'}{i or 1} Q0 doc{i} 1 0.5 t\n",
+    "tags": lambda i: f"q1 Q0 doc1 1 0.5 t{i}\n",
+}
+"""Lines of runs that take much memory for their size."""
+LINES = 600_000
+
+
+@pytest.fixture(scope="module")
+def huge(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("huge")
+    (folder / "qrels").write_text("q1 0 doc5 1\nq1 0 doc7 1\nq2 0 doc0 1\n")
+    for name, line in HUGE.items():
+        text = "".join(line(i) for i in range(30_000 if name == "tags" else LINES))
+        (folder / name).write_text(text)
+        (folder / f"{name}.gz").write_bytes(gzip.compress(text.encode(), 1))
+    return folder
+
+
+@needs_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("name", HUGE)
+def test_runs_that_take_much_memory(name: str, packed: str, huge: Path) -> None:
+    """They stay within the limit, or are refused with the file's name and what they take."""
+    free = evaluated(huge / "qrels", huge / f"{name}{packed}", "") if name != "tags" else {"found": 30_000}
+    outcomes = set()
+    for limit in ("120MB", "200MB", "1GB"):
+        if name == "tags" and limit == "1GB":
+            continue  # it fits, and takes half a minute
+        limited = evaluated(huge / "qrels", huge / f"{name}{packed}", limit)
+        assert limited["peak"] <= memory.size(limit)
+        refused = str(limited["found"]).startswith("MemoryLimitError")
+        outcomes.add(refused)
+        if refused:
+            assert f"{name}{packed}" in limited["found"]
+            assert "takes about" in limited["found"]
+        else:
+            assert limited["found"] == free["found"]
+    assert outcomes == ({True} if name == "tags" else {False} if name == "unjudged queries" else {True, False})
+
+
+@needs_proc
+@pytest.mark.slow
+def test_files_that_are_held_whole(huge: Path) -> None:
+    """Of qrels and of runs in JSON and CSV, plain or packed, as many are held as fit."""
+    rows = [(f"q{i // 1000}", f"d{i}", i % 7) for i in range(150_000)]
+    table = {f"q{q}": {f"d{q * 1000 + i}": i % 7 for i in range(1000)} for q in range(150)}
+    contents = {
+        "qrels.txt": "".join(f"{q} 0 {d} {n}\n" for q, d, n in rows),
+        "table.json": json.dumps(table),
+        "records.jsonl": "".join(json.dumps({"query": q, "doc": d, "score": n}) + "\n" for q, d, n in rows),
+        "table.csv": "query,doc,score\n" + "".join(f"{q},{d},{n}\n" for q, d, n in rows),
+        "quoted.csv": "query,doc,score\n" + "".join(f'"{q}",{d},{n}\n' for q, d, n in rows),
+    }
+    (huge / "small").write_text("q1 0 d1001 1\n")
+    (huge / "run").write_text("q1 Q0 d1001 1 2.0 t\n")
+    for name, text in contents.items():
+        for suffix in ("", ".gz") if name in ("qrels.txt", "table.json") else ("",):
+            path = huge / (name + suffix)
+            path.write_bytes(gzip.compress(text.encode(), 1) if suffix else text.encode())
+            outcomes = set()
+            for given in (
+                ((path, huge / "run"), (huge / "small", path)) if name != "qrels.txt" else ((path, huge / "run"),)
+            ):
+                for limit in ("60MB", "130MB", "1GB"):
+                    found = evaluated(*given, limit)
+                    outcomes.add(isinstance(found["found"], str))
+                    assert found["peak"] <= memory.size(limit) or (limit == "60MB" and found["peak"] < 120_000_000), (
+                        name
+                    )
+            assert outcomes == {True, False}
+
+
+@needs_proc
+@pytest.mark.slow
+def test_parquet_bomb(tmp_path: Path) -> None:
+    """Millions of rows of one pair in some kilobytes are refused by their number; a few by their repetition."""
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    for rows in (3_000_000, 20_000_000):
+        frame = pl.DataFrame({"query": ["q1"], "doc": ["d1"], "score": [1.0]}).select(
+            pl.all().repeat_by(rows).explode()
+        )
+        frame.write_parquet(tmp_path / "bomb.parquet", row_group_size=1_000_000)
+        assert (tmp_path / "bomb.parquet").stat().st_size < 500_000
+        for qrels, run in (("qrels", "bomb.parquet"), ("bomb.parquet", "qrels")):
+            for limit in ("", "500MB"):
+                found = evaluated(tmp_path / qrels, tmp_path / run, limit)
+                assert "bomb.parquet" in found["found"]
+                assert "unpacks to more than 250 times its size" in found["found"]
+                assert found["peak"] < 300_000_000
+
+
+@needs_proc
+@pytest.mark.slow
+def test_gzip_bomb_of_one_pair(tmp_path: Path) -> None:
+    """The first piece shows that a document repeats: nothing is held until the end."""
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    with gzip.open(tmp_path / "bomb.gz", "wb", compresslevel=9) as file:
+        for _ in range(20):
+            file.write(b"q1 Q0 d1 1 1.0 run\n" * 500_000)
+    for limit in ("", "200MB"):
+        found = evaluated(tmp_path / "qrels", tmp_path / "bomb.gz", limit)
+        assert "bomb.gz" in found["found"]
+        assert "in this ranking twice" in found["found"]
+        assert found["peak"] < (memory.size(limit) if limit else 300_000_000)
+
+
+def test_memory_that_runs_out_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run").write_text("q1 Q0 d1 1 2.0 t\n")
+
+    def load(self: Any, data: Any, offset: int) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr("goldrank.io.trec.TrecRun._block", load)
+    with pytest.raises(MemoryLimitError, match="run: memory ran out"):
+        evaluate({"q1": {"d1": 1}}, tmp_path / "run", "AP")
+
+
+@pytest.mark.parametrize("most", [1, 3, 1000])
+def test_distinct_ids(most: int) -> None:
+    """Exact, whether held or put away: ids of any bytes, in any order, some many times."""
+    distinct = DistinctIds(most)
+    wanted = [b"", b"a", b"b\n", b"\xff" * 300, *(str(i).encode() for i in range(200))]
+    for i in range(0, len(wanted), 7):
+        distinct.add(wanted[i : i + 7])
+        distinct.add(wanted[: i + 1 : 3])
+    assert distinct.finish() == (len(wanted), sorted(wanted)[:4])
 
 
 @needs_proc
@@ -121,7 +258,7 @@ def test_plans_get_smaller_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
     qrels = Qrels({"q": {"d": 1}})
     base = memory.resident() + memory.LIBRARIES
     plans = [memory.plan(base + room, qrels, [Greedy()]) for room in (800 << 20, 250 << 20, 60 << 20)]  # type: ignore[list-item]
-    assert plans[0] == USUAL
+    assert (plans[0].threads, plans[0].share, plans[0].lines) == (4, USUAL.share, USUAL.lines)
     sizes = [(plan.threads or 4) * plan.share for plan in plans]
     assert sizes[0] > sizes[1] > sizes[2]
     assert plans[2].lines < plans[1].lines

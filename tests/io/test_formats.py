@@ -162,10 +162,12 @@ def test_cells_with_separators_and_line_ends() -> None:
 
 
 def test_quepid() -> None:
-    """An empty rating is unjudged, and so is a query that stands alone."""
-    data = "query,docid,rating\nstar wars,a,3\nstar wars,b,\nstar wars,c,0\ndune\n"
+    """An empty rating is unjudged. A row that is cut off says nothing for sure."""
+    data = "query,docid,rating\nstar wars,a,3\nstar wars,b,\nstar wars,c,0\ndune,,\n"
     assert qrels_of(stream(data)) == {"star wars": {"a": 3, "c": 0}}
     assert read_qrels(stream(data)).notes == (Note.of("ungraded-rows", count=2),)
+    with pytest.raises(GoldrankError, match="<stream>:5: found 1 columns in 'dune', expected 3"):
+        read_qrels(stream(data.replace("dune,,", "dune")))
 
 
 def frame(rows: list[tuple[Any, ...]], *columns: str) -> pl.DataFrame:
@@ -594,7 +596,7 @@ def test_real_grades_round_trip(name: str, tmp_path: Path) -> None:
         write_qrels(Qrels(qrels, real_grades=True), tmp_path / "qrels.txt")
 
 
-@pytest.mark.parametrize("id", ["a b", "", "#a", "a\tb", "a\nb", "a\0b", " a"])
+@pytest.mark.parametrize("id", ["a b", "#a", "a\tb", "a\nb", "a\0b", " a"])
 def test_ids_that_cannot_stand_in_trec_files(id: str, tmp_path: Path) -> None:
     """Nothing is written, not even the lines before."""
     for run in ({"q": {"d": 1.0, id: 0.5}}, {"a": {"d": 1.0}, id: {"d": 1.0}}):
@@ -603,11 +605,10 @@ def test_ids_that_cannot_stand_in_trec_files(id: str, tmp_path: Path) -> None:
         assert not (tmp_path / "run").exists()
     with pytest.raises(GoldrankError, match="cannot stand in a TREC file"):
         write_qrels({"q": {"d": 1, id: 1}}, tmp_path / "qrels")
-    if id:
-        write_run({"q": {id: 0.5}}, tmp_path / "run.json")
-        assert run_of(tmp_path / "run.json") == {"q": {id: 0.5}}
-        write_run({"q": {id: 0.5}}, tmp_path / "run.parquet")
-        assert run_of(tmp_path / "run.parquet") == {"q": {id: 0.5}}
+    write_run({"q": {id: 0.5}}, tmp_path / "run.json")
+    assert run_of(tmp_path / "run.json") == {"q": {id: 0.5}}
+    write_run({"q": {id: 0.5}}, tmp_path / "run.parquet")
+    assert run_of(tmp_path / "run.parquet") == {"q": {id: 0.5}}
 
 
 @pytest.mark.parametrize("name", ["run", "run.json", "run.parquet"])

@@ -61,8 +61,8 @@ def tweet(id: str) -> int:
         {"query": {"q1": "2023-1", "q2": "2024-1"}.__getitem__},
         {"query": {"q1": "all", "q2": "mean"}.__getitem__},
         {"query": {"q1": "nan", "q2": "NA"}.__getitem__},
-        {"query": {"q1": "", "q2": " "}.__getitem__},
-        {"doc": lambda d: d * 100_000},
+        {"query": {"q1": "\t", "q2": " "}.__getitem__},
+        {"doc": lambda d: d * 32_768},
     ],
 )  # fmt: skip
 def test_ids_of_all_kinds(change: dict[str, Change]) -> None:
@@ -177,7 +177,7 @@ def test_bad_grade(bad: Any) -> None:
         evaluate([("q1", "d1", 1), ("q2", "d4", bad)], RUN)
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.int8, np.uint64, float, np.float32, bool])
+@pytest.mark.parametrize("kind", [np.int64, np.int8, np.uint64, float, np.float32, Decimal, Fraction])
 def test_grades_of_other_types(kind: Any) -> None:
     """Row 73."""
     qrels = {"q1": {"d1": kind(1), "d2": kind(0)}}
@@ -334,7 +334,6 @@ def test_empty_grade_is_not_judged() -> None:
         (b'{"q1": {"d1": 1}', ":1:17: is not JSON: Expecting ',' delimiter"),
         (b'{"q1": {"d1": 1},\n "q2": {d1: 2}}', ":2:9: is not JSON: Expecting property name"),
         (b'{"q1": {"d1": 1}} x', ":1:19: is not JSON: Extra data, found 'x'"),
-        (b'{"q1": {"d1": ' + b"1" * 5000 + b"}}", "is not JSON"),
         (b"[" * 200_000, "is nested too deeply"),
         (b'{"a":' * 200_000, "is nested too deeply"),
         (b"[1, 2]", "$[0]: is 1, not an object"),
@@ -364,8 +363,8 @@ def test_bad_json_run(text: bytes, words: str) -> None:
         (b"{}", "no judgements"),
         (b'{"q1": 5}', "$.q1: holds 5 where documents should be"),
         (b'{"q1": {"d1": null}}', "$.q1.d1: grade None is of type NoneType"),
-        (b'{"q1": {"d1": 0.5}}', "$.q1.d1: grade 0.5 is not a whole number"),
-        (b'{"q1": {"d1": 1e400}}', "$.q1.d1: grade inf is not a finite number"),
+        (b'{"q1": {"d1": 0.5}}', "$.q1.d1: grade '0.5' is not a whole number"),
+        (b'{"q1": {"d1": 1e400}}', "$.q1.d1: grade '1e400' is not a whole number"),
         (b'{"q1": {"d1": 1, "d1": 2}}', "key 'd1' occurs twice in the object at $.q1"),
         (b'{"q1": [{"a": 1}]}', "the documents of query 'q1' are not ids"),
         (b'{"requests": [{"id": "q1"}]}', "$.requests[0].ratings: is None, not a list"),
@@ -375,7 +374,7 @@ def test_bad_json_run(text: bytes, words: str) -> None:
         (b'{"requests": [{"id": "q", "ratings": [{"_id": "d", "rating": 1}, {"_id": "d", "rating": 2}]}]}',
          "$.requests[0].ratings[1]: document 'd' of query 'q' is judged 2 here"),
         (b'{"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "high"}]}]}',
-         "$.judgmentRatings[0].ratings[0]: grade 'high' is of type str"),
+         "$.judgmentRatings[0].ratings[0]: grade 'high' is not a whole number"),
         (b'{"judgmentRatings": 1}', "$.judgmentRatings: is 1, not a list"),
         (b'{"metric_score": 1, "details": {}}', "this is a response with rankings"),
         (b'{"relevant_docs": 3, "queries": {}}', "$.relevant_docs: is a JSON int, not an object"),

@@ -71,7 +71,7 @@ def checked_texts(texts: Texts, what: str) -> Texts:
     """A list of texts, or the error that says that it is none."""
     is_list = isinstance(texts, Sequence | np.ndarray) and not isinstance(texts, str | bytes)
     if not is_list or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{what} {texts!r}, not a list of texts")
+        raise InputError(f"{what} {texts!r:.200}, not a list of texts")
     return texts
 
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,8 @@ class Rows:
     """Where a line stands, for messages."""
     claimed: Callable[[np.ndarray], np.ndarray] | None = field(default=None, kw_only=True)
     """The ranks that some lines claim to have, -1 where they claim none."""
+    held: int = field(default=0, kw_only=True)
+    """Bytes that are in memory as long as these lines are kept, beside the columns."""
 
     def __len__(self) -> int:
         return len(self.score)
@@ -51,35 +54,41 @@ class Block(Rows):
     notes: Counter[str] = field(default_factory=Counter, kw_only=True)
     """What the reader tolerated in these lines: codes of notes, with how often."""
 
-    def by_tag(self) -> list[tuple[bytes, Block]]:
+    def by_tag(self) -> Iterator[tuple[bytes, Block]]:
         """The lines of each tag, in the order in which tags first appear."""
         if self.tags is None:
-            return [(b"", self)]
+            yield b"", self
+            return
         start = self.tags.starts()
         names = self.tags.names(start[:-1])
         number: dict[bytes, int] = {}
         codes = np.array([number.setdefault(name, len(number)) for name in names], np.int64)
         if len(number) < 2:
-            return [(name, self) for name in number]
+            yield from ((name, self) for name in number)
+            return
         line_code = np.repeat(codes, np.diff(start))
         order = np.argsort(line_code, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(line_code))[:-1])
-        return [(name, self.select(lines)) for name, lines in zip(number, parts, strict=True)]
+        yield from ((name, self.select(lines)) for name, lines in zip(number, parts, strict=True))
+
+    @cached_property
+    def _line_query(self) -> np.ndarray:
+        """For each line the first stretch that is of its query."""
+        number: dict[bytes, int] = {}
+        codes = np.array([number.setdefault(query, i) for i, query in enumerate(self.queries)], np.int64)
+        return np.repeat(codes, np.diff(self.start))
 
     def select(self, lines: np.ndarray) -> Block:
         """Some of the lines, in ascending order."""
-        number: dict[bytes, int] = {}
-        codes = np.array([number.setdefault(query, len(number)) for query in self.queries], np.int64)
-        line_code = np.repeat(codes, np.diff(self.start))[lines]
+        line_code = self._line_query[lines]
         begin = np.concatenate((np.zeros(min(1, len(lines)), np.int64), np.flatnonzero(np.diff(line_code)) + 1))
-        names = list(number)
         claimed = self.claimed
         return Block(
             self.score[lines],
             self.key[lines],
             lambda some: self.docs(lines[some]),
             lambda line: self.place(int(lines[line])),
-            [names[code] for code in line_code[begin].tolist()],
+            [self.queries[code] for code in line_code[begin].tolist()],
             np.append(begin, len(lines)),
             lambda some: self.keep(lines[some]),
             claimed=None if claimed is None else lambda some: claimed(lines[some]),
@@ -113,7 +122,11 @@ class Plan:
     share: float = 1.0
     """The size of a piece, as a share of the usual one."""
     lines: int = 1_000_000
-    """How many lines of scattered queries are ranked at a time."""
+    """How many lines of scattered queries are ranked at a time, and how many ids are held to be counted."""
+    limit: int | None = None
+    """Bytes that the process may take; None for any number."""
+    room: int | None = None
+    """Bytes of those that are left for the lines of one query."""
 
 
 USUAL = Plan()
@@ -139,6 +152,10 @@ class BlockSource(ABC):
     @abstractmethod
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         """The `Block.key` that lines of these documents would have."""
+
+    def held(self) -> int:
+        """Bytes that are in memory since the input was opened."""
+        return 0
 
     def files(self) -> Sequence[Any]:
         """The files that are read, for those who watch how far reading has come."""

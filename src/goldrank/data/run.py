@@ -180,33 +180,34 @@ def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, M
                 hint='Results look like {"d1": 0.9, "d2": 0.4}.',
             )
         query_types.add(type(query))
-        # A mixture of types within one ranking is found by its first and last document.
-        doc_types.update(type(doc) for doc in (*islice(row, 1), *islice(_reversed(row), 1)))
+        try:
+            ids.check_lengths(row, "document id", f"{name}: query {query!r:.80}")
+            doc_types.update(map(type, islice(row, 1)))
+        except TypeError:  # not all of them are text
+            doc_types.update(map(type, row))
     kind = ids.kind(query_types, doc_types, name)
     if query_types <= {str} and doc_types <= {str}:
+        ids.check_lengths(results, "query id", name)
         return results, kind
-    text = ids.as_text
     return {
-        text(query, "query id"): {text(doc, "document id"): score for doc, score in row.items()}
+        ids.as_text(query, "query id", name): {
+            ids.as_text(doc, "document id", f"{name}: query {query!r:.80}"): score for doc, score in row.items()
+        }
         for query, row in results.items()
     }, kind
 
 
-def _reversed(row: Mapping[Any, Any]) -> Iterator[Any]:
-    return reversed(row) if isinstance(row, dict) else iter(row)
-
-
 def check_score(value: Any, where: Place | str) -> float:
-    """`value` as a score, or the error that says why it is none."""
+    """`value` as a score, or the error that says why it is none. A flag is no score."""
     if type(value) is not float:
         try:
-            if isinstance(value, str | bytes):
+            if isinstance(value, str | bytes) or type(value).__name__ in ("bool", "bool_"):
                 raise TypeError
             value = float(value)
         except (TypeError, ValueError, OverflowError):
             raise InputError(
                 f"score {value!r:.80} is of type {type(value).__name__}"
-                if not isinstance(value, int)
+                if not isinstance(value, int) or isinstance(value, bool)
                 else "score is too large for a double",
                 where=where,
                 hint="Scores are numbers.",

@@ -15,6 +15,7 @@ import numpy as np
 
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError
+from goldrank.ids import has_no_order
 
 Ids = Sequence[Hashable]
 Judged = Mapping[Hashable, float] | Iterable[Hashable]
@@ -27,6 +28,9 @@ def place(rankings: Sequence[Ids], judged: Sequence[Judged]) -> Placements:
 
 def place_each(rankings: Sequence[Ids], *judgements: Sequence[Judged]) -> list[Placements]:
     """Placements of the same lists by several sets of judgements."""
+    if any(map(has_no_order, rankings)):
+        hint = "Give a list, best first: the same set would give another result the next time."
+        raise InputError("a ranking is a set, which has no order", hint=hint, code="no-order")
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     total = int(size.sum())
     start = np.cumsum(size) - size

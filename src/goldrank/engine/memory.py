@@ -137,7 +137,10 @@ def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
     try:
         # The quickest way from Python floats to an array, and it takes nothing but numbers.
         scores = np.frombuffer(struct.pack(f"{len(row)}d", *row.values()))
-        if math.isfinite(scores.dot(scores)) or not np.isnan(scores).any():
+        # A flag would pass for 0 or 1, so that rankings with such scores are looked at more closely.
+        may_have_flags = bool(((scores == 0) | (scores == 1)).any())
+        is_number = math.isfinite(scores.dot(scores)) or not np.isnan(scores).any()
+        if is_number and not (may_have_flags and not {bool, np.bool_}.isdisjoint(map(type, row.values()))):
             return scores
     except (struct.error, OverflowError, TypeError):
         pass

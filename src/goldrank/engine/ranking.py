@@ -47,6 +47,8 @@ class PartialPlacements:
         return PartialPlacements(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
 
 
+SUSPECTS = 10_000
+"""Lines whose ids are looked at together where documents may repeat."""
 PER_ROW = ("query", "rank", "label", "tie_first", "tie_last")
 PER_QUERY = ("retrieved", "infinite", "contradicted", "constant", "repeated", "near_forms")
 
@@ -217,6 +219,12 @@ def _judged(
     return which, judged.arrays.start[codes[which]] + positions, np.array(near, np.int64)
 
 
+def refuse_repeats(block: Block, lines: np.ndarray) -> None:
+    """Raises if lines of one query have a document twice."""
+    code = np.zeros(len(block), np.int64)
+    _without_repeats(RunLines(code, block.score, block.key, block.docs, block.place, None).take(lines), "error")
+
+
 def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray]:
     """The lines with each document of a query once and the queries of those dropped, or an error."""
     ordered = np.sort(lines.key)
@@ -226,7 +234,9 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
     suspects = np.flatnonzero(np.isin(lines.key, twice))
     seen: dict[tuple[int, bytes], int] = {}
     drop: list[int] = []
-    for line, doc in zip(suspects.tolist(), lines.docs(suspects), strict=True):
+    # Some at a time: a run of one line again and again is refused by its first two.
+    some = (suspects[low : low + SUSPECTS] for low in range(0, len(suspects), SUSPECTS))
+    for line, doc in ((line, doc) for part in some for line, doc in zip(part.tolist(), lines.docs(part), strict=True)):
         pair = (int(lines.code[line]), doc)
         before = seen.setdefault(pair, line)
         if before == line:

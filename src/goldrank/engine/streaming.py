@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -21,18 +21,28 @@ import numpy as np
 from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.blocks import USUAL, Block, BlockSource, Plan, Rows
+from goldrank.data.budget import check, named, resident
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble, compared, ranked
+from goldrank.engine.counts import RunCounts, assemble, compared, ranked
+from goldrank.engine.distinct import DistinctIds
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
 from goldrank.engine.lines import JudgementIndex, RunLines, join, pair_keys
-from goldrank.engine.ranking import PER_QUERY, PER_ROW, PartialPlacements, rank_block, rank_lines
+from goldrank.engine.ranking import PER_QUERY, PER_ROW, PartialPlacements, rank_block, rank_lines, refuse_repeats
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 
 MOST_TAGS = 4
+RANKED_LINE = 200
+"""Bytes for each line of a query while it is ranked, beside what was kept of the line. Measured with a million lines
+of ten-byte ids: 80 with distinct scores, 176 where all are tied."""
+RUN, RUN_QUERY = 36_000, 150
+"""Bytes for each run of several that are told apart by tag, and for each of its judged queries. Measured with 30,000
+runs of one line: 17,000 for one when all is done, and as much again for those of the pieces in work."""
+QUERY_HINT = "Give more memory, or leave out of the run what lies deeper than you measure."
+TAGS_HINT = "Is the last column a tag? If not, leave --by-tag (read_runs) out; else split the file by tag."
 _LARGE_BLOCK = 31 << 20
 
 
@@ -59,10 +69,12 @@ class RankedBlock:
 class RunAccumulator:
     """What the pieces of one run come to, taken in order; it grows with the judged queries, not with the run."""
 
-    def __init__(self, judged: JudgementIndex, convention: Convention) -> None:
+    def __init__(self, judged: JudgementIndex, convention: Convention, plan: Plan, where: str) -> None:
         size = len(judged.arrays.queries)
         self.judged = judged
         self.convention = convention
+        self._plan = plan
+        self._where = where
         self.counts = RunCounts()
         self.parts: list[PartialPlacements] = []
         self.lines = np.zeros(size, np.int64)
@@ -71,11 +83,11 @@ class RunAccumulator:
         self._open: list[tuple[int, Rows]] = []
         """The query at the end of the last piece, which the next one may continue."""
         self._last = -1
-        self._unjudged: set[bytes] = set()
+        self._unjudged = DistinctIds(plan.lines)
 
     def add(self, piece: RankedBlock) -> None:
         """Take the next piece."""
-        self._unjudged |= piece.unjudged
+        self._unjudged.add(piece.unjudged)
         self.counts.lines += piece.lines
         self.counts.example_docs = self.counts.example_docs or piece.example_docs
         self.counts.tolerated.update(piece.block_notes)
@@ -102,6 +114,12 @@ class RunAccumulator:
             if judged[-1]:
                 self._open.append(piece.edges[-1])
         self._last = int(codes[-1])
+        if self._plan.room is not None and self._open:
+            lines = sum(len(rows) for _, rows in self._open)
+            needed = sum(rows.held for _, rows in self._open) + RANKED_LINE * lines
+            query = ids.show(self.judged.arrays.queries[self._open[0][0]])
+            what = f"ranking the {lines:,} lines (and perhaps more) of query '{query}'"
+            check_room(self._plan, needed, what, self._where, QUERY_HINT)
 
     def _close(self) -> None:
         """Rank the query that no later piece continues; should it turn up again, it is among the scattered."""
@@ -129,14 +147,20 @@ class RunAccumulator:
                 total[name][found.code] += getattr(found, name)
         for name in PER_QUERY[1:]:
             setattr(counts, name, int(total[name].sum()))
-        counts.unjudged_queries = len(self._unjudged)
-        counts.unjudged_examples = [ids.decode(query) for query in sorted(self._unjudged)[:MOST_EXAMPLES]]
+        counts.unjudged_queries, examples = self._unjudged.finish()
+        counts.unjudged_examples = list(map(ids.decode, examples))
         empty = [np.zeros(0, np.int64)]
         joined = [np.concatenate([getattr(found, name) for found in self.parts] or empty) for name in PER_ROW]
         return assemble(self.judged.arrays, total["retrieved"], answered, *joined), counts
 
 
-Split = Callable[[Block], list[tuple[bytes, Block]]]
+def check_room(plan: Plan, needed: int, what: str, where: str, hint: str) -> None:
+    """Raises if so many bytes do not fit beside all else."""
+    if plan.limit is not None and plan.room is not None and needed > plan.room:
+        check(plan.limit, plan.limit - plan.room + needed, what, where, hint)
+
+
+Split = Callable[[Block], Iterable[tuple[bytes, Block]]]
 """How a block is dealt out to the runs in it, by tag."""
 
 
@@ -183,18 +207,32 @@ def _place(
     judged = JudgementIndex(qrels, source)
     gathered: dict[bytes, RunAccumulator] = {}
 
-    def work(piece: Callable[[], Block]) -> list[tuple[bytes, RankedBlock]]:
-        return [(tag, _rank_piece(block, judged, convention)) for tag, block in split(piece())]
+    per_run = RUN + RUN_QUERY * len(judged.arrays.queries)
 
-    for pieces in in_threads(work, source.pieces(plan.share), plan.threads):
-        for tag, piece in pieces:
-            if tag not in gathered:
-                gathered[tag] = RunAccumulator(judged, convention)
-            gathered[tag].add(piece)
-    again = {tag: run for tag, run in gathered.items() if run.scattered().any()}
-    if again:
-        _rank_again(source, judged, convention, plan, split, again)
-    return {tag: run.finish() for tag, run in gathered.items()}
+    def check_runs(count: int) -> None:
+        what = f"evaluating {count:,} runs (and perhaps more), one for each tag,"
+        check_room(plan, per_run * count, what, source.name, TAGS_HINT)
+
+    def work(piece: Callable[[], Block]) -> list[tuple[bytes, RankedBlock]]:
+        found = []
+        for tag, block in split(piece()):
+            found.append((tag, _rank_piece(block, judged, convention)))
+            check_runs(len(found))
+        return found
+
+    with named(source.name):
+        for pieces in in_threads(work, source.pieces(plan.share), plan.threads):
+            for tag, piece in pieces:
+                if tag not in gathered:
+                    gathered[tag] = RunAccumulator(judged, convention, plan, source.name)
+                    check_runs(len(gathered))
+                gathered[tag].add(piece)
+            if plan.limit is not None:
+                check(plan.limit, resident(), "reading so far", source.name)
+        again = {tag: run for tag, run in gathered.items() if run.scattered().any()}
+        if again:
+            _rank_again(source, judged, convention, plan, split, again)
+        return {tag: run.finish() for tag, run in gathered.items()}
 
 
 def processors() -> int:
@@ -231,7 +269,11 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
     edges: list[tuple[int, Rows]] = []
     for i in sorted({0, len(codes) - 1} if len(codes) else ()):
         if codes[i] >= 0:
-            edges.append((int(codes[i]), block.keep(np.arange(block.start[i], block.start[i + 1]))))
+            edge = np.arange(block.start[i], block.start[i + 1])
+            if convention.duplicates == "error":
+                # Found again when the query is whole; a query of endless repetition would not come to that.
+                refuse_repeats(block, edge)
+            edges.append((int(codes[i]), block.keep(edge)))
             inner[i] = -1
     found = rank_block(block, inner, judged, convention)
     if found is None:
@@ -285,5 +327,8 @@ def _rank_again(
                     piece = next(islice(source.pieces(plan.share), number, None))
                     return dict(split(piece()))[tag].place(line)
 
+                size, needed = sort.size(bucket)
+                what = f"ranking {size:,} lines of queries that are scattered over the run"
+                check_room(plan, needed, what, source.name, QUERY_HINT)
                 lines = sort.read(bucket, place_of)
                 gathered[tag].parts.append(rank_lines(lines, judged, convention, scattered=True))

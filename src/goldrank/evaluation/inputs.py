@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank import io
 from goldrank.conventions import Convention
+from goldrank.data import budget
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import USUAL, BlockSource, Plan
 from goldrank.data.preferences import Preferences
@@ -49,6 +50,18 @@ def resolve(
 ) -> Inputs:
     """Read the judgements, open the runs, and plan the work within the memory that there is."""
     limit = None if max_memory is None else memory.size(max_memory)
+    with budget.limited(limit):
+        return _resolved(qrels, runs, rules, format, shard, limit)
+
+
+def _resolved(
+    qrels: JudgementsLike,
+    runs: RunLike | RunsLike,
+    rules: Convention,
+    format: str | None,
+    shard: str | None,
+    limit: int | None,
+) -> Inputs:
     if limit is not None:
         check_files(limit, qrels, runs)
     judgements = (
@@ -99,7 +112,7 @@ def of_shard(judgements: Judgements, shard: str) -> Qrels:
     found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
     number, of = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= of:
-        raise OptionError(f"shard is {shard!r}", hint="For example '2/8', the second of eight.")
+        raise OptionError(f"shard is {shard!r:.80}", hint="For example '2/8', the second of eight.")
     kept = judgements.of_shard(number, of)
     if not len(kept):
         raise InputError(
@@ -111,11 +124,12 @@ def of_shard(judgements: Judgements, shard: str) -> Qrels:
 def check_files(max_memory: str | int, qrels: JudgementsLike, runs: RunLike | RunsLike) -> None:
     """Refuse files that must be held whole and do not fit, before they are read."""
     limit = memory.size(max_memory)
-    hint = "Give more memory, or split the queries into shards: docs/scale.md."
-    base = memory.resident() + memory.LIBRARIES
+    base = memory.resident()
     listed = list(runs.values()) if isinstance(runs, dict) else runs if isinstance(runs, list | tuple) else [runs]
-    asked = [(qrels, memory.QRELS_BYTE, "reading the judgements"), *((run, memory.HELD_BYTE, "") for run in listed)]
-    for given, per_byte, what in asked:
+    for given, thing, what in (
+        (qrels, "qrels", "reading the judgements"),
+        *((run, "run", "holding the run") for run in listed),
+    ):
         if isinstance(given, str | os.PathLike):
-            held = io.held_bytes(given, "qrels" if what else "run")
-            memory.check(limit, base + per_byte * held, what or "holding the run", os.fsdecode(given), hint)
+            # Twice: once as bytes and once as what is made of them. Readers know better when they have the bytes.
+            memory.check(limit, base + 2 * io.held_bytes(given, thing), what, os.fsdecode(given))

@@ -79,12 +79,12 @@ def _run_of_parts(files: InputFiles, duplicates: str) -> Run:
 
 
 def held_bytes(given: types.Path, thing: str) -> int:
-    """About how many bytes of a path must be held at once to read it: all of qrels, none of a TREC run."""
+    """How many bytes of a path, as stored, must be held at once to read it: all of qrels, none of a TREC run."""
     if os.fspath(given) == "-" or formats.of_folder(Path(given)) is not None:
         return 0
     files = open_files(given, thing)
     held = files.opened if thing == "qrels" or files.format.in_memory else []
-    return sum(source.unpacked() for source, _ in held)
+    return sum(source.size or 0 for source, _ in held)
 
 
 def read_qrels(

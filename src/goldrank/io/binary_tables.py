@@ -7,6 +7,7 @@ import io
 import polars as pl
 
 from goldrank import ids
+from goldrank.data import budget
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.forking import check_polars
@@ -19,16 +20,22 @@ def _open_table(source: ByteSource, format: str) -> tables.InputTable:
         if format == "arrow":
             is_stream = source.head.startswith(b"\xff\xff\xff\xff")
             read = pl.read_ipc_stream if is_stream else pl.read_ipc
-            return tables.InputTable(read(io.BytesIO(source.read())).lazy(), source, source.notes)
+            return _held(read(io.BytesIO(source.read())), source)
         if source.path is not None and source.compression is None:
             with source.open() as file:
                 shape = parquet_check.check(file, source.name)
             frame = pl.scan_parquet(source.path, glob=False, hive_partitioning=False)
             return tables.InputTable(frame, source, source.notes, shape=shape)
         data = io.BytesIO(source.read())
-        parquet_check.check(data, source.name)
+        shape = parquet_check.check(data, source.name)
+        budget.reserve(shape.unpacked + shape.rows * parquet_check.ROW, f"holding {shape.rows:,} rows", source.name)
         data.seek(0)
-        return tables.InputTable(pl.read_parquet(data).lazy(), source, source.notes)
+        return _held(pl.read_parquet(data), source)
+
+
+def _held(frame: pl.DataFrame, source: ByteSource) -> tables.InputTable:
+    """A table that is in memory whole."""
+    return tables.InputTable(frame.lazy(), source, source.notes, held=int(frame.estimated_size()))
 
 
 read_run, read_qrels, read_records = tables.readers(_open_table)

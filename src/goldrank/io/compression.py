@@ -18,8 +18,6 @@ class Compression:
     magic: ClassVar[bytes]
     """How its files begin."""
     suffixes: ClassVar[tuple[str, ...]]
-    usual_ratio: ClassVar[int] = 10
-    """How many times its size a file is taken to unpack to, for estimates."""
     module: ClassVar[str]
     """The module whose `open` gives the decompressed bytes of a file."""
     error: ClassVar[tuple[str, str]] = ("builtins", "OSError")
@@ -28,6 +26,18 @@ class Compression:
     def open(self, raw: IO[bytes]) -> Any:
         """A binary file with the decompressed bytes of another."""
         return import_module(self.module).open(raw)
+
+    def fits(self, head: bytes) -> bool:
+        """Whether the first bytes of a file unpack to something: an id may begin as a compressed file does."""
+        decompressor = self.decompressor()
+        try:
+            return bool(decompressor.decompress(head, 1 << 16)) or bool(decompressor.eof)
+        except (OSError, EOFError, self.damage()):
+            return False
+
+    def decompressor(self) -> Any:
+        """An object whose `decompress(data, most)` gives up to `most` bytes."""
+        return getattr(import_module(self.module), self.name.capitalize() + "Decompressor")()
 
     def damage(self) -> type[Exception]:
         module, name = self.error
@@ -39,6 +49,9 @@ class Gzip(Compression):
     name, magic, suffixes = "gzip", b"\x1f\x8b", (".gz", ".gzip")
     module, error = "gzip", ("zlib", "error")
 
+    def decompressor(self) -> Any:
+        return import_module("zlib").decompressobj(wbits=31)
+
 
 class Zstd(Compression):
     name, magic, suffixes = "zstd", b"\x28\xb5\x2f\xfd", (".zst", ".zstd")
@@ -49,13 +62,31 @@ class Zstd(Compression):
 class Bzip2(Compression):
     name, magic, suffixes, module = "bzip2", b"BZh", (".bz2",), "bz2"
 
+    def decompressor(self) -> Any:
+        return import_module("bz2").BZ2Decompressor()
+
 
 class Xz(Compression):
     name, magic, suffixes = "xz", b"\xfd7zXZ\x00", (".xz",)
     module, error = "lzma", ("lzma", "LZMAError")
 
+    def decompressor(self) -> Any:
+        return import_module("lzma").LZMADecompressor()
+
 
 COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zstd(), Bzip2(), Xz())}
+
+
+def compression_of(head: bytes, suffix: str) -> Compression | None:
+    """How a file is packed that begins so and whose name ends so; None if it is not.
+
+    What begins as a compressed file does is one if it holds a NUL byte, as no text does and compressed files of more
+    than some hundred bytes do; if its name says so; or if it can be unpacked. Else it is text with such an id.
+    """
+    kind = next((kind for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
+    if kind is None or suffix in kind.suffixes or b"\0" in head or kind.fits(head):
+        return kind
+    return None
 
 
 def split_suffix(name: str) -> tuple[str, str]:

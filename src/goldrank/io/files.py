@@ -155,6 +155,9 @@ def open_files(
     parts: list[Part] = [(given, ())] if found is None else found
     opened = [(sources.open_source(path), partition) for path, partition in parts]
     kinds = [asked or formats.detect(source, thing, known_columns) for source, _ in opened]
+    for (source, _), kind in zip(opened, kinds, strict=True):
+        if kind.binary:
+            source.as_binary()
     first = opened[0][0]
     for (source, _), kind in zip(opened, kinds, strict=True):
         if kind is not kinds[0]:
@@ -185,7 +188,7 @@ class PartsRun(BlockSource):
             yield from blocks.pieces(share)
 
     def memory(self, threads: int, share: float) -> int:
-        return max(blocks.memory(threads, share) for blocks in self._opened())
+        return max(blocks.held() + blocks.memory(threads, share) for blocks in self._opened())
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         return next(self._opened()).keys(docs)

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any
 from goldrank import ids
 from goldrank.errors import InputError, one_of
 from goldrank.io import aliases
-from goldrank.io.sources import ByteSource
+from goldrank.io.numbers import NUMBER
+from goldrank.io.sources import HEAD, MAX_LINE, ByteSource
 
 if TYPE_CHECKING:
     from goldrank.io.records import RecordFields
@@ -73,6 +74,17 @@ class Beginning:
         filled = [line for line in re.split(rb"[\r\n]+", self.text) if line.strip()]
         return filled if self.thing == "records" else [line for line in filled if not _is_comment(line)]
 
+    @cached_property
+    def is_trec(self) -> bool:
+        """Whether the first line reads as one of a run or of qrels, so that other signs are no more than an id."""
+        width, number = _TREC_NUMBER.get(self.thing, (0, 0))
+        line = self.lines[0] if self.lines and width else b""
+        if line and len(line) >= len(self.text.rstrip()):  # cut off, perhaps
+            line = next(self.source.chunks(MAX_LINE)).lstrip().split(b"\n")[0]
+        cells = line.split()
+        is_wide_enough = len(cells) >= width if self.thing == "run" else len(cells) == width
+        return bool(cells) and is_wide_enough and b"\0" not in line and NUMBER.fullmatch(cells[number]) is not None
+
     @property
     def is_empty(self) -> bool:
         lines = self.lines or (line for _, line in self.source.lines() if not _is_comment(line))
@@ -104,6 +116,8 @@ class Format:
     """Whether a run is held in memory whole. Others are read piece by piece."""
     counts_rows: bool = False
     """Whether opening a file that is not compressed shows that it is sound, and how many rows it has."""
+    binary: bool = False
+    """Whether its bytes are no text, so that nothing in them is a line end."""
     folder: str | None = None
     """For a format of whole folders: the folder inside by which it is recognised. Its module has `find_file`."""
 
@@ -116,16 +130,40 @@ class Format:
         return getattr(self.implementation, f"read_{thing}")(source, Reading(self.name, **how))
 
 
+_TREC_NUMBER = {"run": (6, 4), "qrels": (4, 3)}
+"""How many fields a line of TREC text has at least, and which of them is a number, counted from 0."""
+
+
 def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b"#")
 
 
+def _is_parquet(seen: Beginning) -> bool:
+    return seen.source.head.startswith(b"PAR1") and not seen.is_trec
+
+
+def _is_arrow(seen: Beginning) -> bool:
+    return seen.source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")) and not seen.is_trec
+
+
+def _is_json(seen: Beginning) -> bool:
+    if not seen.text.startswith((b"{", b"[")):
+        return False
+    from goldrank.io import json_text
+
+    return not seen.is_trec or json_text.begins_so(seen.text, len(seen.source.head) == HEAD)
+
+
 def _is_json_lines(seen: Beginning) -> bool:
-    if not seen.text.startswith(b"{"):
+    if not seen.text.startswith(b"{") or not _is_json(seen):
         return False
     from goldrank.io import json_text
 
     return json_text.is_lines(seen.source)
+
+
+def _is_table(seen: Beginning) -> bool:
+    return seen.known_columns(seen.header) and not seen.is_trec
 
 
 def _is_msmarco(seen: Beginning) -> bool:
@@ -139,14 +177,12 @@ _TABLE = ("run", "qrels", "records")
 FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
-        Format("parquet", _TABLE, _IO + "binary_tables", lambda seen: seen.source.head.startswith(b"PAR1"), writes=True,
-               suffixes=(".parquet", ".pq"), counts_rows=True),
-        Format("arrow", _TABLE, _IO + "binary_tables",
-               lambda seen: seen.source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff"))),
+        Format("parquet", _TABLE, _IO + "binary_tables", _is_parquet, writes=True, suffixes=(".parquet", ".pq"),
+               counts_rows=True, binary=True),
+        Format("arrow", _TABLE, _IO + "binary_tables", _is_arrow, binary=True),
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
-        Format("json", _TABLE, _IO + "json", lambda seen: seen.text.startswith((b"{", b"[")), writes=True,
-               suffixes=(".json",), in_memory=True),
-        Format("table", _TABLE, _IO + "text_tables", lambda seen: seen.known_columns(seen.header)),
+        Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
+        Format("table", _TABLE, _IO + "text_tables", _is_table),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),

@@ -154,8 +154,6 @@ class Items:
             query = number
         else:
             query = ids.as_text(known["query"].value, "query id", known["query"].path)
-            if not query:
-                raise InputError("the query id is empty", where=known["query"].path)
         retrieved: list[RetrievedText] | None = None
         texts: Sequence[str]
         if not absent(failure := record.get(FAILED)):

@@ -11,18 +11,24 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.data.qrels import Qrels, check_grade
+from goldrank.data import budget
+from goldrank.data.qrels import Grade, Qrels, check_grade, reserve_judgements
 from goldrank.data.run import Run, check_score
 from goldrank.errors import InputError
 from goldrank.io import aliases, json_text, objects
 from goldrank.io.formats import Reading
 from goldrank.io.json_text import step
+from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, of_mapping
 from goldrank.io.sources import ByteSource
 
+HELD_LINES = 1_000
+"""After how many lines it is asked whether more fit."""
+ROW = 500
+"""Bytes that a row of a run takes beside the record that it comes from."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
 TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
@@ -31,12 +37,13 @@ RECORD_HINT = 'Expected {"query_id": ..., "doc_id": ..., "score": ...} or {"quer
 
 def read_run(source: ByteSource, how: Reading) -> Run:
     """A run from any of the shapes of a run."""
-    data, numbers = _load(source, how)
+    data, numbers = _load(source, how, json_text.SCORES)
     where = source.name
     places: list[str] = []
     if isinstance(data, dict) and isinstance(data.get("rank_eval"), dict):
         data = data["rank_eval"]
     if isinstance(data, list):
+        budget.reserve(ROW * len(data), f"a run of {len(data):,} records", where)
         rows = _records(data, "score", where, numbers, places)
         run = objects.run_from_rows(rows, source.label, how.duplicates, where=places.__getitem__)
     elif isinstance(data.get("details"), Mapping):
@@ -55,20 +62,22 @@ def read_run(source: ByteSource, how: Reading) -> Run:
 
 def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     """Qrels from any of the shapes of judgements."""
-    data, numbers = _load(source, how)
+    data, numbers = _load(source, how, json_text.GRADES)
     where = source.name
     places: list[str] = []
     if isinstance(data, list) or "requests" in data or "judgmentRatings" in data:
         if isinstance(data, list):
+            reserve_judgements(len(data), where)
             rows = _records(data, "grade", where, numbers, places)
         else:
             rows = _ratings(data, where, places)
-        qrels = objects.qrels_from_rows(rows, source.label, how.judgements, how.real_grades, where=places.__getitem__)
+        graded = ((query, doc, _grade(grade, places[-1], how.real_grades)) for query, doc, grade in rows)
+        qrels = objects.qrels_from_rows(graded, source.label, how.judgements, how.real_grades, where=places.__getitem__)
     elif "details" in data and ("metric_score" in data or "quality_level" in data):
         raise InputError("this is a response with rankings, not judgements", where=where, hint="Are the files swapped?")
     else:
         table, path = (data["relevant_docs"], "$.relevant_docs") if "relevant_docs" in data else (data, "$")
-        _check_table(table, f"{where}: {path}", lambda grade: check_grade(grade, where, how.real_grades))
+        _check_table(table, f"{where}: {path}", lambda grade: _grade(grade, where, how.real_grades))
         qrels = objects.qrels_from_mapping(table, source.label, how.real_grades)
     if not len(qrels):
         raise InputError("no judgements", where=where, hint="Is it the right file, and is it complete?")
@@ -104,12 +113,17 @@ def dump(data: Run | Qrels) -> bytes:
     return json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-def _load(source: ByteSource, how: Reading) -> tuple[Any, Sequence[int] | None]:
+def _load(source: ByteSource, how: Reading, kinds: dict[str, Any]) -> tuple[Any, Sequence[int] | None]:
     """An object or a list; JSON Lines as a list of records, with the lines that they stand in."""
     if how.format == "jsonl" or json_text.is_lines(source):
-        numbered = list(json_text.read_lines(source, Counter(), ONE_OBJECT))
+        numbered = []
+        for line in json_text.read_lines(source, Counter(), ONE_OBJECT, kinds):
+            numbered.append(line)
+            if len(numbered) % HELD_LINES == 0:
+                needed = ROW * (len(numbered) + HELD_LINES)
+                budget.reserve(needed, f"holding {len(numbered):,} lines of JSON", source.name)
         return [record for _, record in numbered], [number for number, _ in numbered]
-    data = json_text.read_whole(source, ONE_OBJECT)
+    data = json_text.read_whole(source, ONE_OBJECT, kinds)
     if isinstance(data, Mapping) and (query := aliases.find(data, "query")) and isinstance(data[query], str | int):
         return [data], [1]
     if not isinstance(data, dict | list):
@@ -173,15 +187,21 @@ def _ratings(data: Mapping[str, Any], where: str, places: list[str]) -> Iterator
             places.append(f"{path}.ratings[{j}]")
             if not isinstance(item, Mapping) or doc not in item or "rating" not in item:
                 raise InputError(f"has no {doc} with a rating", where=places[-1], hint=hint)
-            yield entry[query], item[doc], _number(item["rating"])
+            rating = item["rating"]  # which OpenSearch writes as text
+            yield entry[query], item[doc], _WrittenGrade(rating) if isinstance(rating, str) else rating
 
 
-def _number(value: Any) -> Any:
-    """A rating, which OpenSearch writes as text; what is no number is left for `check_grade` to refuse."""
-    try:
-        return float(value) if isinstance(value, str) and value.isascii() and "_" not in value else value
-    except ValueError:
-        return value
+class _WrittenGrade(NamedTuple):
+    """A grade that is given as text where numbers are."""
+
+    text: str
+
+
+def _grade(value: Any, where: str, real_grades: bool) -> Grade:
+    """A grade, by the rule for text where it is written with a point or an exponent."""
+    if isinstance(value, json_text.WrittenNumber | _WrittenGrade):
+        return grade_of(ids.encode(value.text), where, real_grades=real_grades)
+    return check_grade(value, where, real_grades)
 
 
 def _items(value: Any, where: str) -> list[Any]:

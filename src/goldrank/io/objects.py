@@ -17,6 +17,9 @@ from goldrank.notes import from_counts
 
 RowName = Callable[[int], str]
 
+SHORT = ids.MAX_ID_BYTES // 4
+"""Characters that are surely not too long for an id."""
+
 
 def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
@@ -33,16 +36,29 @@ def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]
     if isinstance(docs, Mapping):
         yield from ((query, doc, score) for doc, score in docs.items())
         return
-    if isinstance(docs, str | bytes) or not isinstance(docs, Iterable):
+    try:
+        listed = iter(docs) if not isinstance(docs, str | bytes) else None
+    except TypeError:
+        listed = None
+    if listed is None:
         hint = 'Results are {"d1": 0.9, "d2": 0.4} or a ranked list ["d1", "d2"].'
-        raise InputError(f"results of query {query!r} are a {type(docs).__name__}", where=name, hint=hint)
-    for rank, item in enumerate(docs, 1):
+        raise InputError(f"results of query {query!r:.80} are a {type(docs).__name__}", where=name, hint=hint)
+    refuse_unordered(docs, f"{name}: query {query!r:.80}")
+    for rank, item in enumerate(listed, 1):
         if isinstance(item, tuple | list):
             if len(item) != 2:
-                raise InputError(f"result {rank} of query {query!r} is {item!r}, not (doc, score)", where=name)
+                what = f"result {rank} of query {query!r:.80} is {item!r:.80}, not (doc, score)"
+                raise InputError(what, where=name)
             yield query, item[0], item[1]
         else:
             yield query, item, -float(rank)
+
+
+def refuse_unordered(given: Any, where: str) -> None:
+    """Raises for a ranking that has no order of its own: the same set would give another result the next time."""
+    if ids.has_no_order(given):
+        hint = "Give a list, best first, or a dict from documents to scores."
+        raise InputError(f"is a {type(given).__name__}, which has no order", where=where, hint=hint, code="no-order")
 
 
 def run_from_rows(
@@ -52,7 +68,8 @@ def run_from_rows(
 
     `queries` are there even if no row is about them; `where` names a row in messages.
     """
-    results: dict[str, dict[str, float]] = {ids.as_text(query, "query id"): {} for query in queries}
+    refuse_unordered(rows, name)
+    results: dict[str, dict[str, float]] = {ids.as_text(query, "query id", name): {} for query in queries}
     query_types: set[type] = set(map(type, queries))
     doc_types: set[type] = set()
     kept: list[tuple[str, str, float]] = []
@@ -66,7 +83,10 @@ def run_from_rows(
     for number, (query, doc, score) in enumerate(_columns(rows, ("query", "doc", "score"), name)):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        q, d = ids.as_text(query, "query id"), ids.as_text(doc, "document id")
+        if type(query) is not str or type(doc) is not str or not query or not doc or len(query) + len(doc) > SHORT:
+            place_of_id = row_name(number)
+            query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
+        q, d = query, doc
         kept.append((q, d, score))
         if type(score) is not float or score != score:
             score = check_score(score, place(number))
@@ -180,14 +200,16 @@ def qrels_from_rows(
 ) -> Qrels:
     """Qrels from (query, doc, grade) tuples, or named tuples with those fields under any of their names."""
     place = where or (lambda number: f"{name}: row {number + 1}")
+    if judgements == "last":
+        refuse_unordered(rows, name)
     columns: tuple[list[str], list[str], list[Any]] = ([], [], [])
     query_types: set[type] = set()
     doc_types: set[type] = set()
     for number, (query, doc, grade) in enumerate(_columns(rows, ("query", "doc", "grade"), name)):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        columns[0].append(ids.as_text(query, "query id"))
-        columns[1].append(ids.as_text(doc, "document id"))
+        columns[0].append(ids.as_text(query, "query id", place(number)))
+        columns[1].append(ids.as_text(doc, "document id", place(number)))
         columns[2].append(check_grade(grade, place(number), real_grades))
     kind = ids.kind(query_types, doc_types, name)
     return Qrels.from_rows(*columns, name=name, where=place, judgements=judgements, kind=kind)
@@ -205,6 +227,8 @@ def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> It
                 yield row[fields[wanted[0]]], row[fields[wanted[1]]], row[fields[wanted[2]]]
             elif fields:
                 yield tuple(getattr(row, fields[word]) for word in wanted)
+            elif isinstance(row, str | bytes | Mapping) or ids.has_no_order(row):
+                raise TypeError
             else:
                 query, doc, value, *_ = row
                 yield query, doc, value

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from goldrank.errors import InputError
-from goldrank.io.sources import read_fully
+from goldrank.io.sources import FREE, MAX_RATIO, read_fully
 
 MAGIC = b"PAR1"
+ROW = 40
+"""Bytes that a row takes at least when its columns are unpacked: two ids and a number."""
 PAGE_HEADER = 1 << 14
 MAX_PAGE_HEADER = 1 << 24
 """Page headers are small, but may hold the least and the greatest value of the page."""
@@ -30,6 +32,8 @@ class Shape:
     """The rows of its largest row group."""
     group_bytes: int
     """The bytes of its largest row group when unpacked."""
+    unpacked: int
+    """The bytes of all its pages when unpacked."""
 
 
 def check(file: IO[bytes], where: str) -> Shape:
@@ -40,18 +44,29 @@ def check(file: IO[bytes], where: str) -> Shape:
         length = int.from_bytes(tail[:4], "little")
         _require(tail[4:] == MAGIC and length <= size - 12, "the footer is missing")
         footer = _Thrift(_read(file, size - 8 - length, length)).struct()
+        unpacked = 0
         for chunk in itertools.chain.from_iterable(group[1] for group in footer[4]):
             if 1 not in chunk and 3 in chunk:  # its pages are in this file
-                _check_pages(file, chunk[3], size)
+                unpacked += _check_pages(file, chunk[3], size)
         groups = [(group[3], sum(chunk[3][6] for chunk in group[1] if 3 in chunk)) for group in footer[4]]
         rows = [int(number) for number, _ in groups]
-        return Shape(sum(rows), max(rows, default=0), max((int(size) for _, size in groups), default=0))
+        largest = max((int(group) for _, group in groups), default=0)
+        shape = Shape(sum(rows), max(rows, default=0), largest, unpacked)
     except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         hint = "Is the file complete?"
         raise InputError(f"cannot be read as Parquet: {error or 'it is damaged'}", where=where, hint=hint) from None
+    in_memory = shape.unpacked + ROW * shape.rows
+    if in_memory > FREE and in_memory > MAX_RATIO * size:
+        what = (
+            f"unpacks to more than {MAX_RATIO} times its size ({size:,} bytes): it says that it has {shape.rows:,} rows"
+        )
+        raise InputError(what, where=where, hint="Is this a table of rankings? If so, write it with fewer rows a file.")
+    return shape
 
 
-def _check_pages(file: IO[bytes], chunk: dict[int, Any], size: int) -> None:
+def _check_pages(file: IO[bytes], chunk: dict[int, Any], size: int) -> int:
+    """The bytes of the pages of a column when unpacked."""
+    unpacked = 0
     values, stored, data = chunk[5], chunk[7], chunk[9]
     at = min(data, chunk.get(11) or data)
     end = at + stored
@@ -63,7 +78,9 @@ def _check_pages(file: IO[bytes], chunk: dict[int, Any], size: int) -> None:
             if kind in header:
                 _require(0 <= header[kind][1] <= values, "a page has more values than its column")
         at += length + header[3]
+        unpacked += header[2]
     _require(at == end, "a page lies outside of its column")
+    return unpacked
 
 
 def _page_header(file: IO[bytes], at: int, end: int) -> tuple[dict[int, Any], int]:

@@ -10,14 +10,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank.data import budget
 from goldrank.errors import InputError, Place, of_type
-from goldrank.io.compression import COMPRESSIONS, Compression, split_suffix
+from goldrank.io.compression import COMPRESSIONS, Compression, compression_of, split_suffix
 from goldrank.io.scan import PAD, padded
 from goldrank.notes import Note
+
+CHANGED_HINT = "Read it again when it is written to the end, or read a copy."
 
 PIECE = 5 << 20
 """How many bytes are parsed at a time."""
@@ -37,17 +40,32 @@ _FOREIGN = {
     (b"SQLite format 3",): "an SQLite database",
     (b"%PDF",): "a PDF file",
 }
+"""How files begin that are not read. An id may begin so too, so that these signs count where a NUL byte is near:
+no text has one."""
 _BOM = b"\xef\xbb\xbf"
 
 Load = Callable[[], np.ndarray]
 """Gives the bytes of a piece with `scan.PAD` zero bytes behind them."""
 
 
+class Identity(NamedTuple):
+    """What tells a file from another of the same name, or from itself after it was written to."""
+
+    inode: int
+    size: int
+    time: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Identity:
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
 class ByteSource:
-    """An input that can be read again and again.
+    """An input that can be read again and again, and that is the same each time.
 
     `head` holds its first bytes, decompressed, less a byte order mark; `start` is where the data begins.
     `path` is a file with the same bytes, if there is one; `label` is a short name for people.
+    A file that is replaced or written to after it was first opened is refused, or results would mix old and new.
     """
 
     def __init__(
@@ -61,16 +79,18 @@ class ByteSource:
         self.watch: Callable[[int], None] | None = None
         """Told how far reading has come, in bytes as stored."""
         self.compression: Compression | None = None
-        with self.open() as stream:
-            magic = self._read(stream, 16)
-        self.compression = next((kind for kind in COMPRESSIONS.values() if magic.startswith(kind.magic)), None)
+        self._identity: Identity | None = None
+        _, suffix = split_suffix(name)
         with self.open() as stream:
             head = self._read(stream, HEAD)
+        self.compression = compression_of(head, suffix)
+        if self.compression is not None:
+            with self.open() as stream:
+                head = self._read(stream, HEAD)
         self._refuse_foreign(head)
         self.start = len(_BOM) if head.startswith(_BOM) else 0
         if self.start:
             self.notes.append(Note.of("byte-order-mark"))
-        _, suffix = split_suffix(name)
         if suffix and not self.compression:
             self.notes.append(Note.of("not-compressed", suffix=suffix))
         self.head: bytes = head[self.start :]
@@ -78,7 +98,14 @@ class ByteSource:
         if self.old_mac:
             self.notes.append(Note.of("cr-line-ends"))
 
+    def as_binary(self) -> None:
+        """Leave line ends alone: what looks like them is data."""
+        self.old_mac = False
+        self.notes = [note for note in self.notes if note.code != "cr-line-ends"]
+
     def _refuse_foreign(self, head: bytes) -> None:
+        if b"\0" not in head:
+            return
         wide = len(head) > 3 and (head[1::2][:2] == b"\0\0" or head[::2][:2] == b"\0\0")
         if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")) or wide:
             hint = "Save it as UTF-8 (or plain ASCII) and try again."
@@ -96,14 +123,43 @@ class ByteSource:
             raw = self._opener()
         except (OSError, ValueError) as error:
             raise cannot_open(error, self.name) from None
-        with raw, self.compression.open(raw) if self.compression else nullcontext(raw) as stream:
-            yield stream
+        with raw:
+            if self.path is not None:
+                self._same(os.fstat(raw.fileno()))
+            with self.compression.open(raw) if self.compression else nullcontext(raw) as stream:
+                yield stream
+            self.verify()
+
+    def verify(self) -> None:
+        """Raises if the file is no longer the one that was opened first."""
+        if self.path is None:
+            return
+        try:
+            found = os.stat(self.path)
+        except OSError as error:
+            what = f"was taken away while it was read: {error.strerror}"
+            raise InputError(what, where=self.name, hint=CHANGED_HINT, code="changed") from None
+        self._same(found)
+
+    def _same(self, found: os.stat_result) -> None:
+        now = Identity.of(found)
+        self._identity = before = self._identity or now
+        if now == before:
+            return
+        how = "it was replaced" if now.inode != before.inode else "it was written to"
+        if now.size != before.size:
+            how += f", and has {now.size:,} bytes instead of {before.size:,}"
+        raise InputError(f"was changed while it was read: {how}", where=self.name, hint=CHANGED_HINT, code="changed")
 
     def read(self, *, lines: bool = False) -> bytes:
         """Everything, for formats that cannot be read in pieces; `lines` refuses lines that are too long."""
         parts: list[bytes] = []
         since_line_end = 0
+        total = 0
         for data in self.chunks():
+            total += len(data)
+            # The parts are there already; joining them takes as much again.
+            budget.reserve(total, f"holding {total:,} bytes", self.name)
             parts.append(data)
             if lines:
                 end = data.rfind(b"\n")
@@ -188,7 +244,7 @@ class ByteSource:
             return data
 
         with self.open() as file:
-            total = os.fstat(file.fileno()).st_size
+            total = file.seek(0, os.SEEK_END)
             offset = self.start
             while offset < total:
                 end = min(offset + piece, total)
@@ -228,20 +284,22 @@ class ByteSource:
         return InputError(size, where=self.name, hint="Is it the right file, and is it complete?")
 
     def digest(self) -> str:
-        """SHA-256 of the bytes as stored."""
-        with self._opener() as stream:
-            import hashlib
+        """SHA-256 of the bytes as stored, which are those that were read."""
+        import hashlib
 
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-
-    def unpacked(self) -> int:
-        """An estimate of the bytes when decompressed; nothing is read for it but a few bytes."""
-        stored = self.size or 0
-        return stored if self.compression is None else self.compression.usual_ratio * stored
+        try:
+            with self._opener() as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise cannot_open(error, self.name) from None
+        self.verify()
+        return digest
 
     @property
     def size(self) -> int | None:
         """Bytes as stored, if that can be told."""
+        if self._identity is not None:
+            return self._identity.size
         with self._opener() as stream:
             return int(stream.seek(0, os.SEEK_END)) if stream.seekable() else None
 
@@ -252,6 +310,7 @@ class ByteSource:
             damage = OSError if self.compression is None else self.compression.damage()
             if not isinstance(error, (OSError, EOFError, damage)):
                 raise
+            self.verify()
             kind = f"the {self.compression.name} data is damaged or cut off" if self.compression else "cannot be read"
             what, hint = f"{kind}: {error} ({self.size:,} bytes as stored)", "Fetch or make the file again."
             raise InputError(what, where=self.name, hint=hint) from None

@@ -18,12 +18,13 @@ import polars as pl
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
-from goldrank.data.qrels import HIGH_GRADE, Judgements, Qrels, check_grade
+from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grade, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io import aliases, parquet_check
 from goldrank.io.formats import Partition, Reading
+from goldrank.io.numbers import SCORE_PATTERN, grade_of, score_of
 from goldrank.io.records import Records
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note, from_counts
@@ -35,13 +36,12 @@ BATCH_OF_RECORDS = 1000
 MOST_SLICED = 2_000_000
 """Rows of a row group up to which it is read slice by slice."""
 ROW = 150
-"""Bytes that a row takes while it is ranked, beside its own: chosen, as the next ones are.
-
-READ_AHEAD and TIMES_TABLE were not compared with peaks.
-"""
+"""Bytes that a row takes while it is ranked, beside its own. With 500,000 rows a group, two threads and batches of
+200,000 rows, peaks grew by 92 MB where this, PAGES and the rows' own bytes say 137 MB."""
 PAGES = 8 << 20
 READ_AHEAD = 4
-TIMES_TABLE = 8
+"""Row groups that polars has in work where they are not read in slices. Groups of 3 million rows: three were held,
+373 MB of what is taken to be 683; one group of 9 million: 534 MB of 647."""
 
 
 @dataclass
@@ -57,6 +57,8 @@ class InputTable:
     """The line that a row stands in, for text."""
     shape: parquet_check.Shape | None = None
     """For a Parquet file that can be read in slices, its size."""
+    held: int = 0
+    """Bytes that it takes where it is in memory whole."""
 
     def __post_init__(self) -> None:
         self.where, self.label = (self.source.name, self.source.label) if self.source else (self.name, self.name)
@@ -80,14 +82,18 @@ class InputTable:
 
 
 @contextmanager
-def reading(where: str, kind: str = "a table") -> Iterator[None]:
-    """Turn polars' errors, its panics on damaged files among them, into ours."""
+def reading(where: str, kind: str = "a table", source: ByteSource | None = None) -> Iterator[None]:
+    """Turn polars' errors, its panics on damaged files among them, into ours. It opens a `source` anew by its path."""
     check_polars()
     try:
         yield
+        if source is not None:
+            source.verify()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
+        if source is not None:
+            source.verify()
         hint = "Is the file complete?"
         raise InputError(f"cannot be read as {kind}: {_first_line(error)}", where=where, hint=hint) from None
 
@@ -120,18 +126,18 @@ def read_records(table: InputTable, how: Reading) -> Records:
     frame = table.frame.select(wanted or present)
 
     def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
-        batches = _batches(frame, BATCH_OF_RECORDS, table.where)
+        batches = _batches(frame, BATCH_OF_RECORDS, table.where, table.source)
         return enumerate(row for batch in batches for row in batch.iter_rows(named=True))
 
     digest = None if table.source is None else table.source.digest
     return Records(table.where, table.label, rows, table.row_name, digest, list(table.notes))
 
 
-def _batches(frame: pl.LazyFrame, size: int, where: str) -> Iterator[pl.DataFrame]:
+def _batches(frame: pl.LazyFrame, size: int, where: str, source: ByteSource | None) -> Iterator[pl.DataFrame]:
     with reading(where):
         batches = frame.collect_batches(maintain_order=True, chunk_size=size)
     while True:
-        with reading(where):
+        with reading(where, source=source):
             batch = next(batches, None)
         if batch is None:
             return
@@ -205,7 +211,7 @@ class TableRun(BlockSource):
         assert self.shape is not None
 
         def load(begin: int, size: int) -> pl.DataFrame:
-            with reading(self.name):
+            with reading(self.name, source=self.source):
                 found = self._table.frame.slice(begin, size).collect()
             if len(found) != size:
                 raise InputError(f"has fewer than the {self.shape.rows:,} rows of its footer", where=self.name)  # type: ignore[union-attr]
@@ -216,20 +222,25 @@ class TableRun(BlockSource):
             yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
 
     def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
-        for batch in _batches(self._table.frame, step, self.name):
+        for batch in _batches(self._table.frame, step, self.name, self.source):
             for low in range(0, len(batch), step):
                 part = batch.slice(low, step)
                 yield lambda part=part: part, len(part)  # type: ignore[misc]
 
     def memory(self, threads: int, share: float) -> int:
-        if self.shape is None:
-            # A table that is not Parquet is held whole.
-            return TIMES_TABLE * (self.source.unpacked() if self.source is not None else 0)
+        if self.shape is None:  # held whole; a batch is a view of it
+            return int((threads + 1) * share * BATCH * ROW)
         rows, size = max(1, self.shape.group_rows), self.shape.group_bytes
         if self._sliced:
             step = min(share * BATCH, self.shape.rows)
             return int((threads + 1) * (PAGES + step * (size / rows + ROW)))
-        return int(READ_AHEAD * size * (1 + ROW * rows / max(1, size)))
+        ahead = min(
+            READ_AHEAD * (size + parquet_check.ROW * rows), self.shape.unpacked + parquet_check.ROW * self.shape.rows
+        )
+        return int(ahead + (threads + 1) * share * BATCH * ROW)
+
+    def held(self) -> int:
+        return self._table.held
 
     def keys(self, docs: Sequence[bytes]) -> np.ndarray:
         return pl.Series(docs, dtype=pl.Binary).hash(seed=0).to_numpy()
@@ -245,7 +256,7 @@ class TableRun(BlockSource):
             return self._table.place(begin + row)
 
         query, doc = (_id_bytes(batch[column], column, place) for column in ("query", "doc"))
-        score = _numbers(batch[self._value], self._value, place)
+        score = _scores(batch[self._value], self._value, place)
         if self._value == "rank":
             score = -score
         key = doc.hash(seed=0).to_numpy()
@@ -254,7 +265,9 @@ class TableRun(BlockSource):
 
         def rows(lines: np.ndarray) -> Rows:
             kept = doc.gather(lines)
-            return Rows(score[lines], key[lines], partial(_texts, kept), lambda line: place(int(lines[line])))
+            held = int(kept.estimated_size())
+            where = lambda line: place(int(lines[line]))  # noqa: E731
+            return Rows(score[lines], key[lines], partial(_texts, kept), where, held=held)
 
         tags: Tags | None = None
         if "tag" in batch.columns:
@@ -284,10 +297,13 @@ def _run(table: InputTable, id_kind: str) -> Run:
 
 def _judgements(table: InputTable, real_grades: bool) -> Judgements:
     found = aliases.find_all(table.columns(), ("query", "doc", "grade"), table.where)
-    with reading(table.where):
+    if table.shape is not None:
+        reserve_judgements(table.shape.rows, table.where)
+    with reading(table.where, source=table.source):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items()).collect()
     if not len(frame):
         raise InputError("no rows", where=table.where, hint="Is it the right file, and is it complete?")
+    reserve_judgements(len(frame), table.where)
     grade = frame["grade"]
     unjudged = (grade.is_null() | (grade == "") if grade.dtype == pl.String else grade.is_null()).to_numpy()
     rows = np.flatnonzero(~unjudged)
@@ -299,13 +315,8 @@ def _judgements(table: InputTable, real_grades: bool) -> Judgements:
         return table.place(int(rows[row]))
 
     kept = frame[rows]
-    exact = grade.dtype.is_integer()
-    values = kept["grade"].to_list() if exact else _numbers(kept["grade"], "grade", place).tolist()
+    grades = _grades(kept["grade"], place, real_grades)
     queries, docs = (_id_bytes(kept[name], name, place).to_list() for name in ("query", "doc"))
-    grades = [
-        value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
-        for row, value in enumerate(values)
-    ]
     return Judgements(queries, docs, grades, place, notes)
 
 
@@ -333,25 +344,51 @@ def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str])
     return texts
 
 
-def _numbers(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> np.ndarray:
-    """Numbers as doubles, none missing and none NaN."""
+def _scores(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> np.ndarray:
+    """Scores or ranks as doubles, none missing and none NaN."""
     kind = column.dtype
-    if not (kind.is_numeric() or kind in (pl.String, pl.Boolean, pl.Null)):
-        raise InputError(f"the {what} column is of type {kind}", where=place(0), hint="It should hold numbers.")
-    values = column.cast(pl.Float64, strict=False)
-    if values.null_count():
-        row = int(np.flatnonzero(values.is_null().to_numpy())[0])
-        found = column[row]
-        if found is None or found == "":
-            raise InputError(f"the {what} is missing", where=place(row))
-        hint = f"A {what} is a decimal number such as 12.5."
-        if isinstance(found, str) and found.replace(",", ".").lstrip("+-").replace(".", "", 1).isdigit():
-            hint = "Is this a decimal comma? " + hint
-        raise InputError(f"{what} '{ids.show(str(found))}' is not a number", where=place(row), hint=hint)
-    numbers = values.to_numpy()
+    _refuse_kind(column, what, place)
+    _refuse(column.is_null().to_numpy(), f"the {what} is missing", place)
+    if kind != pl.String:
+        scores = column.cast(pl.Float64).to_numpy()
+    else:
+        _refuse((column == "").to_numpy(), f"the {what} is missing", place)
+        wrong = np.flatnonzero(~column.str.contains(f"^(?:{SCORE_PATTERN})$").to_numpy())
+        if len(wrong):
+            row = int(wrong[0])
+            score_of(column[row].encode(), place(row), what=what)
+        values = column.cast(pl.Float64, strict=False)
+        scores = values.to_numpy(writable=True)
+        for row in np.flatnonzero(values.is_null().to_numpy()).tolist():
+            scores[row] = float(column[row])
     hint = "A document that was not scored has no place in a ranking: leave it out."
-    _refuse(np.isnan(numbers), f"the {what} is NaN", place, hint)
-    return numbers
+    _refuse(np.isnan(scores), f"the {what} is NaN", place, hint)
+    return scores
+
+
+def _grades(column: pl.Series, place: Callable[[int], Place | str], real_grades: bool) -> list[Grade]:
+    """Grades from a column in which none is missing."""
+    _refuse_kind(column, "grade", place)
+    if column.dtype == pl.String:
+        whole = column.str.contains("^[0-9]{1,3}$").to_numpy()
+        values = zip(column.to_list(), whole.tolist(), strict=True)
+        return [
+            int(text) if is_plain else grade_of(text.encode(), place(row), real_grades=real_grades)
+            for row, (text, is_plain) in enumerate(values)
+        ]
+    return [
+        value if type(value) is int and 0 <= value < HIGH_GRADE else check_grade(value, place(row), real_grades)
+        for row, value in enumerate(column.to_list())
+    ]
+
+
+def _refuse_kind(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> None:
+    kind = column.dtype
+    if not (kind.is_numeric() or kind in (pl.String, pl.Null)):
+        hint = "It should hold numbers."
+        if kind == pl.Boolean:
+            hint += " Make 1 and 0 of true and false if that is what is meant."
+        raise InputError(f"the {what} column is of type {kind}", where=place(0), hint=hint)
 
 
 def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Place | str], hint: str | None = None) -> None:

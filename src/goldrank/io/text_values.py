@@ -58,6 +58,8 @@ def listed(value: Any, what: str, at: str) -> list[Any] | tuple[Any, ...]:
     hint = "A question for which nothing was found has an empty list." if absent(value) else None
     if isinstance(value, str):
         hint = "One text alone is a list, too: [text]."
+    elif ids.has_no_order(value):
+        hint = "Give a list: a set has no order, so that it gives another result the next time."
     elif isinstance(value, Iterable) and not isinstance(value, Mapping | bytes):
         return list(value)
     raise InputError(f"is {shown(value)}, not a list of {what}", where=at, hint=hint)
@@ -91,7 +93,7 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     if given_id is None:  # an id may be an object such as a UUID
         others = (_get(value, name) for name in TEXT_FIELDS["id"])
         given_id = next((str(other) for other in others if not absent(other) and not callable(other)), None)
-    text_id = None if given_id is None else ids.as_text(given_id, "document id")
+    text_id = None if given_id is None else ids.as_text(given_id, "document id", at)
     given_score = _first((outer, value), "score", Real)
     score = None if given_score is None else float(given_score)
     if not found and not has_text_field(value):

@@ -112,7 +112,7 @@ def insq(p: Placements, *, T: float = 1.0, min_rel: float = 0, max_rel: float = 
     )
 
 
-@_measure(
+@partial(measure, options=_OPTIONS | {"T": Number(low=0.5, high=1_000_000)})(
     "INST",
     formula="INST: the chance to go on from rank i is ((i + T + t - 1) / (i + T + t))^2, where t = T - gain so far",
     use="Users who want a gain of T, and adapt to what they have found.",

@@ -10,7 +10,7 @@ import numpy as np
 from goldrank.data.aspects import Aspects
 from goldrank.measures.cutoff import precision, ratio, success
 from goldrank.measures.declare import measure
-from goldrank.measures.options import MAX_CUTOFF, Choice, Number
+from goldrank.measures.options import CHANCE, MAX_CUTOFF, Choice, Number
 from goldrank.measures.rank import average_precision, r_precision_multiple
 from goldrank.measures.weights import discounted, running_powers
 
@@ -18,7 +18,7 @@ Discount = Callable[[np.ndarray], np.ndarray]
 _SHARE = Number(low=0, high=1)
 _ASPECTS = Choice(("relevant", "all"))
 """Which aspects are averaged over: those with a relevant document, or all."""
-_measure = partial(measure, over="aspects", options={"aspects": _ASPECTS, "alpha": _SHARE, "beta": _SHARE})
+_measure = partial(measure, over="aspects", options={"aspects": _ASPECTS, "alpha": _SHARE, "beta": CHANCE})
 _at_k = partial(_measure, cutoff="needed")
 _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results"
 

@@ -13,7 +13,7 @@ from goldrank.data.placements import Placements, accumulate
 from goldrank.errors import MeasureError
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import Kernel, measure, monotone
-from goldrank.measures.options import Choice, Number, Option
+from goldrank.measures.options import CHANCE, Choice, Number, Option
 from goldrank.measures.weights import GAIN, Gain, discounted, gains, running_powers
 
 _OPTIONS: dict[str, Option] = {
@@ -172,7 +172,7 @@ def ndcg(
     use="A user goes on to the next document with probability p; the rest shows what judging more could change.",
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
-    options={"p": Number(low=0, high=1), "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
+    options={"p": CHANCE, "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},
     holes="linear",
 )
 def rank_biased(

@@ -10,7 +10,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.top_documents import TopDocuments
 from goldrank.measures.cutoff import ratio
 from goldrank.measures.declare import measure
-from goldrank.measures.options import Number
+from goldrank.measures.options import CHANCE
 from goldrank.measures.rank import GEOMETRIC_FLOOR
 from goldrank.measures.weights import running_powers
 
@@ -135,7 +135,7 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
     avoid="Comparing quality.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     aliases=("rbp_resid",),
-    options={"p": Number(low=0, high=1)},
+    options={"p": CHANCE},
 )
 def rbp_residual(placements: Placements, *, p: float = 0.9) -> np.ndarray:
     """The uncertainty of RBP that comes from unjudged documents.

@@ -39,12 +39,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Number:
-    """A number from `low` to `high`; `whole` allows integers only, `optional` also None."""
+    """A number from `low` to `high`, or `below` it; `whole` allows integers only, `optional` also None."""
 
     low: float = -math.inf
     high: float = math.inf
     whole: bool = False
     optional: bool = False
+    below: bool = False
 
     def check(self, value: object) -> OptionValue:
         if value is None and self.optional:
@@ -53,16 +54,20 @@ class Number:
             number = _whole(value) if self.whole else _real(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
-        if not self.low <= number <= self.high:
-            raise ValueError(f"{self._kind} from {self.low:g} to {self.high:g}")
+        if not self.low <= number <= self.high or (self.below and number == self.high):
+            raise ValueError(self._kind + self._limits)
         return number
+
+    @property
+    def _limits(self) -> str:
+        return f" from {self.low:g} to {'below ' if self.below else ''}{self.high:g}"
 
     @property
     def _kind(self) -> str:
         return "a whole number" if self.whole else "a number"
 
     def __str__(self) -> str:
-        limits = "" if self.high >= MAX_CUTOFF else f" from {self.low:g} to {self.high:g}"
+        limits = "" if self.high >= MAX_CUTOFF else self._limits
         return self._kind + limits + (", or None" if self.optional else "")
 
 
@@ -95,6 +100,9 @@ class Numbers:
     def __str__(self) -> str:
         return f"a list of numbers from {self.low:g} to {self.high:g}"
 
+
+CHANCE = Number(low=0, high=1, below=True)
+"""The chance to go on to the next document. A user who always does never sees a last one: all weights would be 0."""
 
 Option: TypeAlias = Choice | Number | Numbers | Flag
 """A rule: `check` gives the value as it is kept, or raises a ValueError that says what it must be."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.data.aspects import Aspects
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
@@ -27,6 +28,8 @@ from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 if TYPE_CHECKING:
     from goldrank.types import MeasureLike, MeasuresLike
 
+MAX_SPELLING = 20_000
+"""Characters that a measure may have: room for a thousand gains."""
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 """What is measured when nothing is asked for."""
 
@@ -185,6 +188,9 @@ def parse(measure: MeasureLike) -> Measure:
     if not isinstance(measure, str):
         return measure if isinstance(measure, Measure) else _of_function(measure)
     spelled = measure.strip()
+    if len(spelled) > MAX_SPELLING:
+        shown, size = ids.show(spelled, 40), len(spelled)
+        raise MeasureError(f"{shown!r} of {size:,} characters is no measure", hint="For example 'nDCG@10'.")
     if alias := lookup(spelled):
         return make(alias.name, None, alias.options)
     if other := other_spelling(spelled):
@@ -261,11 +267,11 @@ def _parse_expression(text: str) -> Measure:
     options: dict[str, object] = {}
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
-            raise MeasureError(f"{text!r}: options are given by name", hint="For example P(rel=2)@5.")
+            raise MeasureError(f"{text!r:.120}: options are given by name", hint="For example P(rel=2)@5.")
         for keyword in tree.keywords:
             assert keyword.arg is not None
             if keyword.arg in options:
-                raise MeasureError(f"{text!r}: option {keyword.arg!r} is given twice")
+                raise MeasureError(f"{text!r:.120}: option {keyword.arg!r} is given twice")
             options[keyword.arg] = _literal(keyword.value, text)
         tree = tree.func
     if not isinstance(tree, ast.Name):
@@ -281,7 +287,7 @@ def _literal(node: ast.expr, text: str) -> object:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise MeasureError(
-            f"{text!r}: options and cut-offs are plain values", hint='For example nDCG(gain="exp2")@20.'
+            f"{text!r:.120}: options and cut-offs are plain values", hint='For example nDCG(gain="exp2")@20.'
         ) from None
 
 
@@ -292,5 +298,5 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
     hint = "See `goldrank measures` for all of them."
     if alias:
         rest = text[len(word) :] if text.startswith(word) else ""
-        hint = f"Did you mean {alias.name}{rest}?"
-    return MeasureError(f"unknown measure {text!r}", hint=hint)
+        hint = f"Did you mean {alias.name}{rest if len(rest) <= 80 else ''}?"
+    return MeasureError(f"unknown measure {text!r:.120}", hint=hint)

@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank.compat._common import rows_of
 from goldrank.errors import InputError, did_you_mean
+from goldrank.ids import has_no_order
 
 Entries: TypeAlias = Sequence[str] | Sequence[Mapping[str, Any]]
 """Ids, or dictionaries with an "id" and perhaps a "relevance". `Any`: a wrong value makes a result, not an error."""
@@ -34,7 +35,8 @@ def listed(given: Any, name: str, whose: str) -> list[Mapping[str, Any]] | None:
     """The entries of a ranking or a reference as dictionaries; `name` and `whose` are for the message."""
     if given is None:
         return None
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+    is_unordered = name == "actual_ranking" and has_no_order(given)
+    if is_unordered or isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise InputError(f"{whose}: {name} is a {type(given).__name__}, not a list")
     entries = list(given)
     if entries and all(isinstance(entry, str) for entry in entries):
