@@ -44,6 +44,13 @@ def random_option(rng: random.Random, name: str, option: object) -> Any:
     return round(rng.uniform(low + 0.05 * (high - low), high - 0.05 * (high - low)), 3)
 
 
+def with_budget(declaration: Declaration, options: dict[str, Any]) -> dict[str, Any]:
+    """The options with a budget of tokens where there must be one, and none of packing where there is no budget."""
+    if declaration.takes_budget:
+        return {"tokens": 9} | {key: value for key, value in options.items() if key != "pack" and value is not None}
+    return options if options.get("tokens") is not None else {k: v for k, v in options.items() if k != "pack"}
+
+
 def random_measure(rng: random.Random, declaration: Declaration, *, k: Any = None) -> Measure:
     options = {
         key: random_option(rng, key, option)
@@ -58,7 +65,7 @@ def random_measure(rng: random.Random, declaration: Declaration, *, k: Any = Non
         k = None
     elif k is None and (declaration.cutoff == "needed" or rng.random() < 0.5):
         k = rng.choice((1, 2, 3, 5, 10, 100))
-    return make(declaration.name, k, options)
+    return make(declaration.name, k, with_budget(declaration, options))
 
 
 def random_data(rng: random.Random, *, unjudged: bool = True, ties: bool = True, lowest: int = -1) -> tuple[Qrels, Run]:

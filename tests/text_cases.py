@@ -68,6 +68,10 @@ TEXTS = [
     TextCase("Repeated@9", "a b", "a", 0.0),
     TextCase("Redundant", "a ab b ba x", "ab", 2 / 5, "the third and the fourth add nothing; the last covers nothing"),
     TextCase("Redundant@3", "a ab b ba x", "ab", 1 / 3),
+    TextCase("CoverArea(tokens=8)", "ab . c", "abcd", (2 * (1 - 2 / 8) + (1 - 4 / 8)) / 4, "after 2, 2 and 4 tokens"),
+    TextCase("CoverArea(rel=2, tokens=8)", "ab . c", "abcd", 0.0, "there is no reference of grade 2"),
+    TextCase("CoverArea(tokens=8)@1", "ab . c", "abcd", 2 * (1 - 2 / 8) / 4),
+    TextCase("CoverArea(tokens=3)", "ab . c", "abcd", 2 * (1 - 2 / 3) / 4, "the third text ends beyond the budget"),
     # Tokens.
     TextCase("Tokens", "ab . abc", "a", 6),
     TextCase("Tokens@2", "ab . abc", "a", 3),

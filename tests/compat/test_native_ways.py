@@ -44,11 +44,11 @@ CONTINUOUS_EVAL = {
     "003.01": (
         "list(RankedRetrievalMetrics(RougeChunkMatch()).calculate(**datum).values())",
         """list(evaluate_texts([datum], ["AP", "RR", 'nDCG(discount="ln")'], matcher="rouge:0.7", """
-        'credit="one_to_one").mean.values())',
+        'credit="first_free").mean.values())',
     ),
     "003.03": (
         "RankedRetrievalMetrics().calculate(**datum, ground_truth_relevance=relevance)['ndcg']",
-        """next(iter(evaluate_texts([graded], 'nDCG(discount="ln")', matcher="exact", credit="one_to_one")"""
+        """next(iter(evaluate_texts([graded], 'nDCG(discount="ln")', matcher="exact", credit="first_free")"""
         ".mean.values()))",
     ),
     "003.04": (
@@ -57,7 +57,7 @@ CONTINUOUS_EVAL = {
     ),
     "003.05": (
         "RankedRetrievalMetrics(ExactChunkMatch()).calculate(**datum)['average_precision']",
-        'evaluate_texts([datum], "AP", matcher="exact", credit="one_to_one")["AP"]',
+        'evaluate_texts([datum], "AP", matcher="exact", credit="first_free")["AP"]',
     ),
     "003.06": (
         "list(PrecisionRecallF1(RougeChunkMatch()).calculate(**datum).values())",

@@ -19,7 +19,11 @@ CUTS = {"none": "", "recall": "@0.5", "multiple": "@0.5"}
 
 def every_measure(*over: str) -> list[str]:
     """Each registered measure that reads one of these tables, with a cut-off where it takes one."""
-    found = [name + CUTS.get(one.cutoff, "@5") for name, one in REGISTRY.items() if one.over in over]
+    found = [
+        name + ("(tokens=9)" if one.takes_budget else "") + CUTS.get(one.cutoff, "@5")
+        for name, one in REGISTRY.items()
+        if one.over in over
+    ]
     assert found
     return found
 

@@ -142,7 +142,8 @@ def test_folding_keeps_track(text: str) -> None:
 @settings(deadline=None)
 @given(LETTERS)
 def test_unicode_forms_are_alike(text: str) -> None:
-    forms = {fold(unicodedata.normalize(form, text)) for form in ("NFC", "NFD", "NFKC", "NFKD")}
+    # Raised digits and fractions after a digit are kept apart from it (10² is not 102), which NFKC would lose.
+    forms = {fold(unicodedata.normalize(form, text)) for form in ("NFC", "NFD")}
     # A compatible form may be written with a blank (as the accent that stands alone is), so blanks do not count.
     assert len({form.replace(" ", "") for form in forms}) == 1
 

@@ -220,7 +220,8 @@ def test_hand_made_values() -> None:
     assert degrees_of(matcher("rouge-l"), pair) == [3 / 6]  # on the mat
     assert degrees_of(matcher("token-recall"), pair) == [5 / 6]  # all but the second "the"
     assert degrees_of(matcher("token-iou"), pair) == [5 / 7]  # 6 + 6 - 5 = 7 words in either
-    assert degrees_of(matcher("token-f1"), pair) == [10 / 12]
+    assert degrees_of(matcher("token-f1"), pair) == [1]  # as SQuAD's script: without the and a, all words are there
+    assert degrees_of(matcher("token-f1"), [("the red cat", "a red dog!")]) == [2 * 1 / 4]
     assert degrees_of(matcher("shingles"), pair) == [1 / 4]  # on the mat, of four runs
     assert degrees_of(Shingles(n=2), pair) == [2 / 5]  # on the, the mat; of five
     assert degrees_of(matcher("shingles"), [("x a b y", "a b")]) == [1]  # two words are one run

@@ -175,7 +175,7 @@ def test_documents_have_no_budget_of_tokens() -> None:
     with pytest.raises(MeasureError, match="texts only"):
         parse("nDCG(tokens=5)")(table)
     with pytest.raises(GoldrankError):
-        parse("nDCG(tokens=0)")
+        parse("nDCG(tokens=-1)")
 
 
 DIVERSITY = [name for name, one in REGISTRY.items() if one.over == "aspects"]

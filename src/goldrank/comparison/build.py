@@ -87,7 +87,7 @@ def compare(
     >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
     >>> compare(qrels, runs, "RR")["RR", "a", "b"].words
-    'No clear difference between b and a: +0.5000 RR (95% interval -0.3761 to +1.0000); better on 4, worse on 0,
+    'No clear difference between b and a: +0.5000 RR (95% interval -0.3836 to +1.0000); better on 4, worse on 0,
     equal on 0 of 4 queries (p = 0.125). Only 4 of 4 queries differ: no test can decide.'
     >>> compare(evaluate(qrels, runs, "RR"))["RR", "a", "b"].difference
     0.5

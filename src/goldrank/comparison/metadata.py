@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from goldrank import ids, types
@@ -19,11 +20,19 @@ Attribute: TypeAlias = "QueryValues | Callable[[str], Any] | None"
 """An attribute of queries: the same, a function of the query id, or None for one of the automatic ones."""
 
 
+def _asked(function: Callable[[str], Any], name: str, query: str) -> Any:
+    """What somebody's function says of a query, or the error that says for which one it failed."""
+    try:
+        return function(query)
+    except Exception as error:
+        what = f"{name!r}: the function failed for query '{ids.show(query)}': {type(error).__name__}: {error}"
+        raise InputError(what) from error
+
+
 def lookup(given: Any, name: str) -> Callable[[str], Any]:
     """A function of the query id, from such a function, a mapping, a JSONL file or a data frame of queries."""
     if callable(given):
-        found: Callable[[str], Any] = given
-        return found
+        return partial(_asked, given, name)
     if isinstance(given, Mapping):
         by_id = {ids.as_text(key, "query id"): value for key, value in given.items()}
         return by_id.get

@@ -16,7 +16,7 @@ from goldrank.comparison.slices import AUTOMATIC, SMALL, Groups, group_queries, 
 from goldrank.comparison.statistics import Facts, facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, of_type
 from goldrank.notes import Note
 from goldrank.types import QrelsLike
 
@@ -109,6 +109,9 @@ def score_intervals(
     >>> round(found.low, 3), found.high
     (0.905, 1.0)
     """
+    of_type(scores, Scores, "scores", "the scores of one run", "score_intervals(evaluate(qrels, run)).")
+    if slice_by is not None:
+        of_type(slice_by, Mapping, "slice_by", "a mapping from names of attributes to their values")
     if not 0 < level < 1:
         raise OptionError(f"level is {level!r}; it must be between 0 and 1")
     notes: list[Note] = []

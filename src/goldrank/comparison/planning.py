@@ -20,7 +20,7 @@ from goldrank.comparison.power import detectable_effect, family_alpha, queries_n
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import facts_of
 from goldrank.comparison.tabular import Tabular, attributes
-from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.errors import InputError, OptionError, of_type, whole_number
 
 DIFFERENCES = (0.01, 0.02, 0.05)
 """Which are planned for if none is named."""
@@ -140,6 +140,8 @@ def plan(
     >>> plan(deviation=0.25, difference=0.05).planned[0].needed[0].queries
     199
     """
+    if pilot is not None:
+        of_type(pilot, Comparison, "the pilot", "a comparison", "plan(compare(qrels, runs)).")
     differences = _numbers(difference, "difference")
     sizes = [whole_number(n, "queries", 2) for n in ([queries] if isinstance(queries, int) else queries)]
     wanted = power if power is not None else pilot.settings.power if pilot is not None else 0.8

@@ -53,7 +53,7 @@ class Comparison(Tabular):
     """Several systems on the same queries: means with intervals, and each pair's difference.
 
     >>> from goldrank import compare
-    >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
+    >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(8)}
     >>> first, second = {q: ["d"] for q in qrels}, {q: ["x", "d"] for q in qrels}
     >>> pair = compare(qrels, {"new": first, "old": second}, "RR", baseline="old")["RR", "old", "new"]
     >>> pair.difference, pair.p["randomization"] == 2 / 2**8, pair.verdict

@@ -244,9 +244,9 @@ class Finder:
         return Span(source, start, end)
 
     def _source(self, given: object, where: str) -> str:
-        source = ids.as_text(given, f"{where}: source")
-        if source == NOWHERE:
+        if given == NOWHERE:
             raise InputError("the source has no name", where=where)
+        source = ids.as_text(given, f"{where}: source")
         if self.sources and source not in self.sources:
             raise InputError(
                 f"source '{ids.show(source)}' is not among the {len(self.sources):,} sources",

@@ -156,7 +156,7 @@ def junit(verdict: Verdict) -> str:
 def _moved(finding: Finding) -> list[str]:
     return [
         f"{moved.change:+.4f}  {moved.before:.4f} -> {moved.after:.4f}  '{log_line(moved.query, 60)}'"
-        + (f"  {moved.cause}: {_why(moved)}" if moved.cause else "")
+        + (f"  {moved.cause}: {log_line(_why(moved))}" if moved.cause else "")
         for moved in finding.worst
     ]
 
