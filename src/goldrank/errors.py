@@ -97,7 +97,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint for a mistyped word, or None when nothing is near."""
     by_folded = {name.casefold(): name for name in known}
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
-    return f"Did you mean {by_folded[near[0]]}?" if near else None
+    return f"Did you mean {by_folded[near[0]]}?" if near and by_folded[near[0]] != word else None
 
 
 def whole_number(value: object, what: str, least: int = 0, most: int | None = None) -> int:
