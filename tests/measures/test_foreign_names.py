@@ -14,6 +14,7 @@ from goldrank.measures.declare import ALIASES
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0, "d": 3}}
 RUN = {"q": ["b", "x", "a", "c"]}
+_COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,8 @@ def test_objects_of_ir_measures_are_measures(given, means):
     given.SUPPORTED_PARAMS = dict.fromkeys(given.SUPPORTED_PARAMS)
     assert parse(given) == parse(means)
     scores = evaluate(QRELS, RUN, [given, "AP"])
-    assert scores[given] == scores[means] and scores.per_query[given] == scores.per_query[means]
+    assert scores[given] == scores[means]
+    assert scores.per_query[given] == scores.per_query[means]
 
 
 def test_objects_that_goldrank_cannot_measure_are_refused():

@@ -44,30 +44,19 @@ class Arguments:
     only_query: str | None
 
 
-def _measure(line: Line, level: int, docs: int) -> Measure | None:
-    """What a line shows, with `-l` and `-N`; None for text."""
-    from goldrank.measures import make
-
-    if line.measure is None:
-        return None
-    made = make(line.measure, line.k, line.options)
-    defaults = made.declaration.defaults
-    # Where rel is None unless given, it means something else: gains of 0 and 1.
-    given = {"rel": level} if defaults.get("rel") is not None else {}
-    return make(line.measure, line.k, {**line.options, **given, **({"docs": docs} if "docs" in defaults else {})})
-
-
 def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
     """What trec_eval would print, query by query and then the summary; `number` formats values."""
     from goldrank import conventions, io
     from goldrank.evaluation import pipeline
     from goldrank.io import sources, trec
     from goldrank.measures import trec_names
+    from goldrank.measures.apply import logarithms
     from goldrank.measures.judged import grade_strings
+    from goldrank.measures.spelling import of_line
 
     one_of(settings.format, FORMATS, "-R")
     lines = trec_names.lines_of(settings.measures or ["official"])
-    measured = [_measure(line, settings.level, settings.docs) for line in lines]
+    measured = [of_line(line, settings.level, settings.docs) for line in lines]
     # trec_eval orders ties the other way round when it looks at preferences.
     ties = "docid-ascending" if settings.format in ("prefs", "qrels_prefs") else "docid"
     rules = conventions.TREC_EVAL_10.having(ties=ties, overlap="allow")
@@ -117,8 +106,7 @@ def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
                 hint="Preferences go with -R prefs or qrels_prefs, *_avgjg with -R qrels_jg, others with -R qrels.",
             )
         column = pipeline.values_of(measure, tables, rules)
-        if measure.declaration.average == "geometric":
-            column = np.array([math.log(value) for value in column.tolist()])
+        column = logarithms(measure, column)
         if line.name in ("num_ret", "utility", "rbp_resid") or line.name.startswith("unj"):
             column = np.where(answered, column, 0.0)
         values.append(column[chosen] if known is None else _to_zscores(line.name, column[chosen], queries, known))

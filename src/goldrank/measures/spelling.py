@@ -228,7 +228,7 @@ def _listed(spelled: str) -> list[Measure] | None:
     lines = trec_names.asked(spelled)
     if lines is None:
         return None
-    made = [make(line.measure, line.k, line.options) for line in lines if line.measure is not None]
+    made = [measure for line in lines if (measure := of_line(line)) is not None]
     if not made:
         raise MeasureError(f"{spelled!r} is text, and no measure", hint="`goldrank trec_eval` prints it.")
     return made
@@ -252,6 +252,16 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
             measure = replace(measure, name=f"{name}_{number}")
         found[str(measure)] = measure
     return list(found.values())
+
+
+def of_line(line: trec_names.Line, level: float = 1, docs: int = 0) -> Measure | None:
+    """What a line of trec_eval shows, with its lowest relevant grade and number of documents; None for text."""
+    if line.measure is None:
+        return None
+    defaults = REGISTRY[line.measure].defaults
+    # Where rel is None unless given, it means something else: gains of 0 and 1.
+    given = {"rel": level} if level != 1 and defaults.get("rel") is not None else {}
+    return make(line.measure, line.k, {**line.options, **given, **({"docs": docs} if docs else {})})
 
 
 def _each(given: MeasureLike) -> list[Measure]:
