@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from goldrank import conventions, ids, io
+from goldrank.compat._common import check_kinds
 from goldrank.conventions import Convention
-from goldrank.errors import InputError, MeasureError, did_you_mean
+from goldrank.errors import MeasureError, did_you_mean
 from goldrank.evaluation import pipeline
 from goldrank.measures import Measure, summarise, trec_names
 from goldrank.measures.apply import logarithms
@@ -67,9 +68,7 @@ class RelevanceEvaluator:
         if not scores or self._qrels is None:
             return {}
         run = io.as_run(scores)
-        if unlike := ids.kinds_differ(run.id_kind, self._qrels.id_kind):
-            what, ours, theirs = unlike
-            raise InputError(f"{what} ids of the run are {ours}, judged {what} ids are {theirs}", hint="Give texts.")
+        check_kinds(run, self._qrels)
         placed = pipeline.place(self._qrels, run, self._rules)
         tables: pipeline.Tables = pipeline.tables_of(placed, self._measures)
         if self._judged_only:
