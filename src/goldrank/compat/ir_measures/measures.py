@@ -97,7 +97,7 @@ class Measure:
 
     @property
     def __name__(self) -> str:
-        return self.NAME or type(self).__name__
+        return str(self.NAME)
 
     def validate_params(self) -> None:
         """Refuse options that the measure does not have, and values that they cannot have."""
@@ -185,7 +185,7 @@ def register(measure: Measure, aliases: Any = (), name: str | None = None) -> di
 def _declared(
     name: str, *, at: str = "cutoff", cutoff: bool | None = None, aliases: str = "", total: bool = False, **more: Any
 ) -> Measure:
-    """A measure; `cutoff` is True if it must have one and False if it may. `more` are defaults, or rules, of options."""
+    """A measure; `cutoff` is True if it must have one, False if it may. `more` are options: a default or a rule."""
     rules = {} if cutoff is None else {at: ParamInfo(float if at == "recall" else int, required=cutoff)}
     for key, given in more.items():
         rules[key] = given if isinstance(given, ParamInfo) else ParamInfo(type(given), default=given)
@@ -252,12 +252,12 @@ Success = _declared("Success", cutoff=True, **_JUDGED)
 register(NumRelRet, name="NumRelRet")
 register(SetRelP, name="SetRelP")
 
-__all__ = [  # noqa: RUF022 - measures as they are declared above
+__all__ = [  # noqa: RUF022, F822 - measures as they are declared above, and two with a Greek letter
+    "\u03b1_DCG", "\u03b1_nDCG",
     "Agg", "BaseMeasure", "MeanAgg", "Measure", "ParamInfo", "SumAgg", "register", "registry",
     "Accuracy", "AP", "MAP", "BPM", "Bpref", "BPref", "Compat", "ERR", "ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG",
     "NRBP", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall", "infAP", "INST", "INSQ", "IPrec", "Judged", "nDCG", "NDCG",
     "NERR8", "NERR9", "NERR10", "NERR11", "NumQ", "NumRel", "NumRet", "NumRelRet", "P", "Precision", "R", "Recall",
     "RBP", "Rprec", "RPrec", "RR", "MRR", "SDCG", "SetP", "SetRelP", "SetR", "SetF", "SetAP", "Success",
 ]  # fmt: skip
-globals().update({name: registry[name] for name in ("\u03b1_DCG", "\u03b1_nDCG")})
-__all__ += ["\u03b1_DCG", "\u03b1_nDCG"]
+globals().update({name: registry[name] for name in __all__[:2]})

@@ -6,28 +6,18 @@ name takes the order of equal scores, and the options, that it has there.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from goldrank import conventions, io
 from goldrank.compat._common import check_kinds
-from goldrank.compat.ir_measures.measures import NOT_PROVIDED, Measure, ParamInfo
-from goldrank.compat.ir_measures.util import (
-    CalcResults,
-    Metric,
-    Qrel,
-    QrelsConverter,
-    RunConverter,
-    ScoredDoc,
-    TrecFile,
-    by_aspect,
-    parse_measure,
-)
+from goldrank.compat.ir_measures.base import CwlMetric, Evaluator, Provider, inputs
+from goldrank.compat.ir_measures.measures import NOT_PROVIDED, Measure
+from goldrank.compat.ir_measures.runtime import RuntimeProvider, define, define_byquery
+from goldrank.compat.ir_measures.util import Metric, Qrel, QrelsConverter, RunConverter, ScoredDoc, TrecFile, by_aspect
 from goldrank.conventions import Convention
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.qrels import Qrels
@@ -37,110 +27,12 @@ from goldrank.evaluation import pipeline
 from goldrank.measures import Measure as OwnMeasure
 from goldrank.measures import make, parse
 
-
-class CwlMetric(NamedTuple):
-    """A query's value with what C/W/L says beside it; kept for its name, as goldrank does not make the rest."""
-
-    query_id: str
-    measure: Measure
-    value: float
-    expected_total_utility: float
-    expected_cost: float
-    expected_total_cost: float
-    expected_items: float
-
-
-class Evaluator:
-    """What measures runs. One of one's own has `_iter_calc`; queries that it leaves out get the measure's DEFAULT."""
-
-    def __init__(self, measures: Iterable[Measure], qrel_qids: Iterable[str]) -> None:
-        self.measures = list(measures)
-        self.qrel_qids = qrel_qids
-
-    def iter_calc(self, run: Any) -> Iterator[Metric]:
-        """Values by query."""
-        left = {(measure, query) for measure in self.measures for query in self.qrel_qids}
-        for metric in self._iter_calc(run):
-            left.discard((metric.measure, metric.query_id))
-            yield metric
-        for measure, query in sorted(left, key=lambda pair: (str(pair[0]), pair[1])):
-            yield Metric(query, measure, measure.DEFAULT)
-
-    def _iter_calc(self, run: Any) -> Iterator[Metric]:
-        raise NotImplementedError
-
-    def calc_aggregate(self, run: Any) -> dict[Measure, float]:
-        """Summaries over queries."""
-        found = self.calc(run).aggregated
-        assert isinstance(found, dict)
-        return found
-
-    def calc(self, run: Any) -> CalcResults:
-        """Summaries, and the values of queries."""
-        found = list(self.iter_calc(run))
-        adders = {measure: measure.aggregator() for measure in self.measures}
-        for metric in found:
-            adders[metric.measure].add(metric.value)
-        return CalcResults({measure: adder.result() for measure, adder in adders.items()}, found)
-
-
-class Provider:
-    """Who measures. One of one's own has `NAME`, `SUPPORTED_MEASURES` or `supports`, and `_evaluator`."""
-
-    NAME: str = ""
-    SUPPORTED_MEASURES: Sequence[Measure] = ()
-
-    def evaluator(self, measures: Iterable[Measure | str], qrels: Any) -> Evaluator:
-        """What measures runs against these judgements, which are read once."""
-        asked = [parse_measure(measure) for measure in measures]
-        for measure in asked:
-            measure.validate_params()
-        return self._evaluator(list(dict.fromkeys(asked)), qrels)
-
-    def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
-        raise NotImplementedError
-
-    def iter_calc(self, measures: Iterable[Measure | str], qrels: Any, run: Any) -> Iterator[Metric]:
-        """Values by query."""
-        return self.evaluator(measures, qrels).iter_calc(run)
-
-    def calc_aggregate(self, measures: Iterable[Measure | str], qrels: Any, run: Any) -> dict[Measure, float]:
-        """Summaries over queries."""
-        return self.evaluator(measures, qrels).calc_aggregate(run)
-
-    def calc(self, measures: Iterable[Measure | str], qrels: Any, run: Any) -> CalcResults:
-        """Summaries, and the values of queries."""
-        return self.evaluator(measures, qrels).calc(run)
-
-    @contextmanager
-    def calc_ctxt(self, measures: Iterable[Measure | str], qrels: Any) -> Iterator[Callable[[Any], Iterator[Metric]]]:
-        """The old way to an evaluator."""
-        warnings.warn("calc_ctxt is deprecated; it is evaluator now", DeprecationWarning, stacklevel=3)
-        yield self.evaluator(measures, qrels).iter_calc
-
-    def supports(self, measure: Measure) -> bool:
-        """Whether it can measure this."""
-        measure.validate_params()
-        return any(
-            known.NAME == measure.NAME and all(rule.validate(measure[key]) for key, rule in known.params.items())
-            for known in self.SUPPORTED_MEASURES
-        )
-
-    def is_available(self) -> bool:
-        """Whether all that it needs is installed: goldrank needs nothing more."""
-        return True
-
-    def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """The columns that measures need of a run."""
-        return _inputs(measures, "RUN_INPUTS", ScoredDoc._fields)
-
-    def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """The columns that measures need of judgements."""
-        return _inputs(measures, "QREL_INPUTS", Qrel._fields[:3])
-
-
-def _inputs(measures: Iterable[Measure], where: str, usual: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(name for measure in measures for name in getattr(measure, where, usual)))
+__all__ = [
+    "AccuracyProvider", "CompatProvider", "CwlEvalProvider", "CwlMetric", "DefaultPipeline", "Evaluator",
+    "FallbackProvider", "GdevalProvider", "JudgedProvider", "MsMarcoProvider", "Provider", "PyNdEvalProvider",
+    "PytrecEvalProvider", "RanxProvider", "RuntimeProvider", "TrectoolsProvider", "define", "define_byquery",
+    "register", "registry",
+]  # fmt: skip
 
 
 # Goldrank as each of the providers.
@@ -174,7 +66,7 @@ def _convention(
     name: str, base: Convention = conventions.TREC_EVAL_10, ties: str = "docid", **options: Mapping[str, object]
 ) -> Convention:
     changed = base.having(ties=ties, overlap="allow", missing="zero")
-    return Convention(name, **changed.describe(), options={**changed.options, **options})
+    return replace(changed, name=name, options={**changed.options, **options})
 
 
 _NO_CUT, _CUT, _ALL = {"cutoff": NOT_PROVIDED}, {"cutoff": "given"}, {"judged_only": False}
@@ -203,11 +95,13 @@ RULES = {
     "accuracy": _Rules("Accuracy", _STABLE, found_only=True),
     "trectools": _Rules("P RR Rprec AP nDCG Bpref RBP", _STABLE, {"RR": _NO_CUT}),
     "ranx": _Rules(
-        "P SetP RR Rprec AP nDCG R SetR NumRet Success", _STABLE, {"RR": {**_NO_CUT, **_ALL}, "NumRet": {"rel": "given"}}
+        "P SetP RR Rprec AP nDCG R SetR NumRet Success",
+        _STABLE,
+        {"RR": {**_NO_CUT, **_ALL}, "NumRet": {"rel": "given"}},
     ),
 }  # fmt: skip
 """ir_measures' providers, by name."""
-_EVERYTHING = _Rules(f"{_TREC} RBP {_CWL} Compat {_DIVERSITY} Judged ERR Accuracy", _USUAL, found_only=True)
+EVERYTHING = _Rules(f"{_TREC} RBP {_CWL} Compat {_DIVERSITY} Judged ERR Accuracy", _USUAL, found_only=True)
 
 
 class GoldrankProvider(Provider):
@@ -235,7 +129,7 @@ class GoldrankEvaluator(Evaluator):
     def __init__(self, measures: list[Measure], qrels: Any, rules: _Rules) -> None:
         self._rules = rules
         options = rules.convention.options
-        own = {measure: parse(measure) for measure in measures}  # type: ignore[arg-type]  # they are known by shape
+        own = {measure: parse(measure) for measure in measures}
         self._own = {measure: each.having(options.get(each.name, {})) for measure, each in own.items()}
         by_subtopic = [measure for measure, each in self._own.items() if each.declaration.over == "aspects"]
         given = qrels
@@ -317,99 +211,6 @@ def _run_of(given: Any) -> Run:
     return io.as_run(found) if found else Run(Rankings({}), name="run")
 
 
-# Measures that are functions of data frames.
-
-
-class RuntimeProvider(Provider):
-    """Calls what `define` and `define_byquery` were given."""
-
-    NAME = "runtime"
-
-    def supports(self, measure: Measure) -> bool:
-        """Whether the measure is a function."""
-        measure.validate_params()
-        return hasattr(measure, "runtime_impl")
-
-    def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
-        frame = QrelsConverter(qrels, strict=False).as_pd_dataframe()
-        return RuntimeEvaluator(measures, _by_query(frame, "qrels", {"doc_id": True}))
-
-    def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """The columns that functions need of a run."""
-        return _inputs(measures, "RUN_INPUTS", ())
-
-    def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """The columns that functions need of judgements."""
-        return _inputs(measures, "QREL_INPUTS", ())
-
-
-def _by_query(frame: Any, what: str, then: Mapping[str, bool]) -> Any:
-    """The rows of a frame in order of their queries, and by the columns `then` that it has: ascending if True."""
-    if "query_id" not in frame.columns:
-        raise ValueError(f"Required column query_id not found in {what}. Found columns was {list(frame.columns)}")
-    order = {"query_id": True, **{key: up for key, up in then.items() if key in frame.columns}}
-    return frame.sort_values(by=list(order), ascending=list(order.values()))
-
-
-class RuntimeEvaluator(Evaluator):
-    """Calls functions with two frames."""
-
-    def __init__(self, measures: list[Measure], qrels: Any) -> None:
-        super().__init__(measures, set(qrels["query_id"].unique()))
-        self._qrels = qrels
-
-    def _iter_calc(self, run: Any) -> Iterator[Metric]:
-        frame = _by_query(RunConverter(run, strict=False).as_pd_dataframe(), "run", {"score": False})
-        for measure in self.measures:
-            yield from measure.runtime_impl(self._qrels, frame)  # type: ignore[attr-defined]
-
-
-def define(
-    impl: Callable[[Any, Any], Iterable[tuple[str, float]]],
-    name: str | None = None,
-    support_cutoff: bool = True,
-    *,
-    run_inputs: list[str] | None = None,
-    qrel_inputs: list[str] | None = None,
-    pretty_name: str | None = None,
-    short_desc: str | None = None,
-) -> Measure:
-    """A measure from a function of two frames, judgements and results, that gives pairs of query and value."""
-
-    def runtime_impl(self: Measure, qrels: Any, run: Any) -> Iterator[Metric]:
-        cutoff = self.params.get("cutoff")
-        if cutoff is not None:
-            run = run.groupby("query_id").head(cutoff).reset_index(drop=True)
-        for query, value in impl(qrels, run):
-            yield Metric(query, self, value)
-
-    body: dict[str, Any] = {
-        "NAME": name or f"{getattr(impl, '__name__', 'measure')}_{id(impl):x}",  # two without a name are two
-        "SUPPORTED_PARAMS": {"cutoff": ParamInfo(int)} if support_cutoff else {},
-        "RUN_INPUTS": run_inputs or list(ScoredDoc._fields),
-        "QREL_INPUTS": qrel_inputs or list(Qrel._fields[:3]),
-        "PRETTY_NAME": pretty_name,
-        "SHORT_DESC": short_desc,
-        "runtime_impl": runtime_impl,
-    }
-    measure: Measure = type("_RuntimeMeasure", (Measure,), body)()
-    return measure
-
-
-def define_byquery(
-    impl: Callable[[Any, Any], float], name: str | None = None, support_cutoff: bool = True, **more: Any
-) -> Measure:
-    """A measure from a function of two frames, the judgements and results of one query, that gives its value."""
-
-    def by_query(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
-        judged = dict(iter(qrels.groupby("query_id")))
-        none = qrels.iloc[:0]
-        for query, results in run.groupby("query_id"):
-            yield query, impl(judged.get(query, none), results)
-
-    return define(by_query, name or getattr(impl, "__name__", repr(impl)), support_cutoff, **more)
-
-
 # All together.
 
 
@@ -442,11 +243,11 @@ class FallbackProvider(Provider):
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """The columns that measures need of a run."""
-        return _inputs(measures, "RUN_INPUTS", ScoredDoc._fields)
+        return inputs(measures, "RUN_INPUTS", ScoredDoc._fields)
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """The columns that measures need of judgements."""
-        return _inputs(measures, "QREL_INPUTS", Qrel._fields[:3])
+        return inputs(measures, "QREL_INPUTS", Qrel._fields[:3])
 
 
 class FallbackEvaluator(Evaluator):
@@ -481,7 +282,7 @@ def register(provider: Provider) -> Provider:
 for _name, _rules in RULES.items():
     register(GoldrankProvider(_name, _rules))
 register(RuntimeProvider())
-DefaultPipeline = FallbackProvider([registry["runtime"], GoldrankProvider("goldrank", _EVERYTHING)])
+DefaultPipeline = FallbackProvider([registry["runtime"], GoldrankProvider("goldrank", EVERYTHING)])
 
 
 def _named(name: str) -> Callable[[], Provider]:

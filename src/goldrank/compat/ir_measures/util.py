@@ -158,9 +158,9 @@ class _Converter:
             return "pd_dataframe", None
         if not hasattr(given, "__iter__"):
             return "UNKNOWN", (
-                f"unexpected format; please provide either: (1) an iterable of namedtuples (fields {self.needed}, e.g., "
-                f"from ir_measures.{self.row.__name__}); (2) a pandas DataFrame with columns {self.needed}; or (3) a "
-                "dict-of-dict"
+                "unexpected format; please provide either: (1) an iterable of namedtuples (fields "
+                f"{self.needed}, e.g., from ir_measures.{self.row.__name__}); (2) a pandas DataFrame with columns "
+                f"{self.needed}; or (3) a dict-of-dict"
             )
         rows = iter(given)
         first = next(rows, None)
@@ -290,6 +290,8 @@ def _of_trec(text: str) -> list[Measure] | None:
     name, parameters = _split(text)
     if name not in trec_names.TABLE:
         raise MeasureError(f"unknown measure {text}")
+    if parameters and trec_names.TABLE[name].parameters == "none":
+        raise MeasureError(f"unknown argument for {name}: {parameters}")
     # trec_eval takes the first of several numbers for set_F; here each is a measure of its own.
     several = parameters.split(",") if trec_names.TABLE[name].parameters == "numbers" else [parameters]
     lines = [line for part in several for line in trec_names.lines_of([f"{name}.{part}" if part else name])]
