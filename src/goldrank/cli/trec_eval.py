@@ -56,7 +56,8 @@ def output(settings: Arguments, number: str = "%6.4f") -> Iterator[str]:
 
     one_of(settings.format, FORMATS, "-R")
     lines = trec_names.lines_of(settings.measures or ["official"])
-    measured = [of_line(line, settings.level, settings.docs) for line in lines]
+    # trec_eval counts grades from 0 up: a negative one means pooled but unjudged, and is relevant at no level.
+    measured = [of_line(line, max(settings.level, 0), settings.docs) for line in lines]
     # trec_eval orders ties the other way round when it looks at preferences.
     ties = "docid-ascending" if settings.format in ("prefs", "qrels_prefs") else "docid"
     rules = conventions.TREC_EVAL_10.having(ties=ties, overlap="allow")
@@ -154,8 +155,8 @@ def _summary(
 ) -> float:
     if line.name == "num_q":
         return float(n)
-    if line.name == "num_rel" and settings.complete and settings.zscores is None:
-        # With -c trec_eval counts what is above 0 here, whatever -l says.
+    if line.name == "num_rel" and settings.complete:
+        # With -c trec_eval counts what is above 0 here, whatever -l and -Z say.
         return float((placements.judged > 0).sum())
     total = float(np.cumsum(column)[-1])
     if line.entry.count:
@@ -233,7 +234,20 @@ def _whole(context: click.Context, option: click.Parameter, text: str | None) ->
     return None if text is None else to_whole(text)
 
 
-@click.command("trec_eval", add_help_option=False)
+class _Abbreviating(click.Command):
+    """A command whose long options may be cut short, as trec_eval's may, as long as only one begins so."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = [name for parameter in self.params for name in parameter.opts if name.startswith("--")]
+        written = []
+        for argument in args:
+            name, sign, value = argument.partition("=")
+            meant = [full for full in known if full.startswith(name)] if name.startswith("--") and name != "--" else []
+            written.append(meant[0] + sign + value if len(meant) == 1 else argument)
+        return super().parse_args(ctx, written)
+
+
+@click.command("trec_eval", cls=_Abbreviating, add_help_option=False)
 @click.option("-h", "--help", "help_wanted", is_flag=True)
 @click.option("-v", "--version", "version", is_flag=True)
 @click.option("-q", "--query_eval_wanted", "by_query", is_flag=True)
