@@ -60,7 +60,7 @@ class Difference:
         lines.append(f"  What changes if one rule of {first} is replaced by that of {second}:")
         for rule in effective:
             change = "" if self.problems[0] or math.isnan(rule.alone - value) else f" ({rule.alone - value:+.4f})"
-            result = f"an error: {rule.problem}" if rule.problem else f"{format_value(rule.alone)}{change}"
+            result = rule.problem or f"{format_value(rule.alone)}{change}"
             lines.append(f"    {rule.name}: {rule.first} -> {rule.second}: {result}")
         without_effect = [rule.name for rule in self.rules if not rule.matters]
         if without_effect:

@@ -129,7 +129,8 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """A run from the lines of a file in TREC's format: {query: {document: score}}."""
     read = io.read_run(_stream(f_run), format="trec", name=getattr(f_run, "name", "run"))
-    return defaultdict(dict, {query: dict(docs) for query, docs in read.items()})
+    results: Any = read.results  # made here, so that it is the caller's to change
+    return defaultdict(dict, results)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -138,5 +139,10 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     return defaultdict(dict, {query: dict(docs) for query, docs in read.items()})
 
 
-def _stream(lines: Iterable[str]) -> streams.BytesIO:
-    return streams.BytesIO(ids.encode("".join(line if line.endswith("\n") else line + "\n" for line in lines)))
+def _stream(lines: Any) -> streams.BytesIO:
+    """The lines of an open file, or of anything else that has them, as bytes."""
+    if hasattr(lines, "read"):
+        text = lines.read()
+    else:
+        text = "".join([line if line.endswith("\n") else line + "\n" for line in lines])
+    return streams.BytesIO(ids.encode(text) if isinstance(text, str) else text)
