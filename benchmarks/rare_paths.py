@@ -1,8 +1,9 @@
 """What rare forms of TREC files cost: python benchmarks/rare_paths.py [--lines 100000]
 
 Each form holds the same judgements or results as the plain one, but for what its name says. The time per line is that
-of reading judgements whole, and of evaluating a run against a hundred of them; the least CPU time of three rounds. None may take
-more than three times the plain file's time per line. Long ids are ten times as many bytes, and may take that much more.
+of reading judgements whole, and of evaluating a run against a hundred of them: the least CPU time of three rounds. None
+may take more than three times the plain file's time per line. Long ids are ten times as many bytes, and may take that
+much more.
 """
 
 from __future__ import annotations
