@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 LOWEST := .lowest
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
-.PHONY: help demo test check lint lowest bench docs clean
+.PHONY: help demo test check lint lowest bench peers docs clean
 
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ lowest: $(LOWEST)/.made  ## Run the fast tests with the lowest versions that pyp
 
 bench: $(VENV)/.demo  ## Compare speed and memory with other tools; writes benchmarks/RESULTS.md.
 	$(BIN)/python benchmarks/run.py
+
+peers: $(VENV)/.test  ## Run other tools' own tests through goldrank.compat; PEERS=folder with their checkouts.
+	$(BIN)/python tests/peers/run_suites.py $(PEERS)
 
 docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py

@@ -109,7 +109,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     by_folded = {name.casefold(): name for name in known}
     word = word if isinstance(word, str) else repr(word)
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
-    return f"Did you mean {by_folded[near[0]]}?" if near else None
+    return f"Did you mean {by_folded[near[0]]}?" if near and by_folded[near[0]] != word else None
 
 
 def of_type(value: Value, kinds: type | tuple[type, ...], what: str, wanted: str, hint: str | None = None) -> Value:

@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from goldrank.cli import run
-from goldrank.cli.trec_eval import NICKNAMES, TABLE, command, lines_of
+from goldrank.cli.trec_eval import command
 from goldrank.errors import GoldrankError, InputError, MeasureError
+from goldrank.measures.trec_names import NICKNAMES, TABLE, lines_of
 
 HERE = places.FILES / "trec_eval"
 
@@ -146,6 +147,42 @@ def test_rbp_takes_p_and_gains(small):
     # r n r: (1 - p) * (1 + p^2) with p = 0.5; a gain of 2 for grade 1 is brought back to 1.
     assert values("-m rbp.p=0.5 qrels run") == {"rbp_p=0.5": "0.6250"}
     assert values("-m rbp.p=0.5,1=2 qrels run") == {"rbp_p=0.5,1=2": "0.6250"}
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [
+        ("--query", "-q"),
+        ("--level=2", "-l 2"),
+        ("--Max 1", "-M 1"),
+        ("--comp", "-c"),
+        ("--m map", "-m map"),
+        ("--n --q", "-n -q"),
+    ],
+)
+def test_long_options_may_be_cut_short(small, short, full):
+    assert output(shlex.split(f"{short} qrels run")) == output(shlex.split(f"{full} qrels run"))
+
+
+def test_options_that_begin_several_are_refused(small):
+    assert CliRunner().invoke(command, ["--Re", "qrels", "qrels", "run"]).exit_code == 2  # Rel_info or Results format
+
+
+def test_a_level_below_zero_is_zero(tmp_path, monkeypatch):
+    """trec_eval 10 prints these: a negative grade is relevant at no level."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 2\n1 0 c 0\n1 0 d -1\n2 0 a 1\n2 0 e 0\n")
+    (tmp_path / "run").write_text(
+        "1 Q0 c 1 5 t\n1 Q0 a 2 4 t\n1 Q0 d 3 3 t\n1 Q0 x 4 2 t\n2 Q0 e 1 2 t\n2 Q0 a 2 1 t\n"
+    )
+    found = values("-l -1 -m num_rel -m num_rel_ret -m Rprec -m set_recall qrels run")
+    assert found == {"num_rel": "5", "num_rel_ret": "4", "Rprec": "0.8333", "set_recall": "0.8333"}
+
+
+def test_summary_of_num_rel_with_c_is_a_count_even_as_z_score(small):
+    """trec_eval 10 prints the number of relevant documents here."""
+    (small / "z").write_text("1 num_rel 1 1\n2 num_rel 1 1\n")
+    assert values("-c -Z z -m num_rel qrels run")["Znum_rel"] == "4.0000"  # 3 of query 1, 1 of query 2
 
 
 def test_first_parameters_win(small):

@@ -15,9 +15,9 @@ from restoring import restored_registry
 
 from goldrank import parse
 from goldrank.cli.eval import command
-from goldrank.cli.trec_eval import TABLE
 from goldrank.errors import MeasureError
 from goldrank.measures import REGISTRY
+from goldrank.measures.trec_names import TABLE
 
 DOCS = places.ROOT / "docs"
 

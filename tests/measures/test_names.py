@@ -9,20 +9,18 @@ from pathlib import Path
 import pytest
 
 import goldrank
-from goldrank.cli.trec_eval import NICKNAMES, TABLE
 from goldrank.conventions import CONVENTIONS, POLICIES
 from goldrank.evaluation import texts
 from goldrank.gating import decide
 from goldrank.guide import advice, pitfalls
 from goldrank.measures import DEFAULT, REGISTRY, make, parse
-from goldrank.measures.declare import lookup
+from goldrank.measures.trec_names import NICKNAMES, TABLE, proper
 
 SOURCE = Path(goldrank.__file__).parent
 MAY_NAME = {
     "measures": "measures themselves",
     "conventions.py": "options by measure, held to the registry below",
     "guide": "advice, held to the registry below",
-    "cli/trec_eval.py": "trec_eval's table, held to the registry below",
     "compat": "other systems' names in terms of ours, held to their recorded values",
 }
 FILES = [
@@ -95,7 +93,7 @@ def test_advice_names_measures_that_exist():
 
 def test_trec_evals_table_names_measures_that_exist():
     own = {"runid", "relstring"}  # what trec_eval prints that is no number
-    assert not [name for name in TABLE if name not in own and lookup(name) is None]
+    assert {proper(name).name for name in TABLE if name not in own} <= set(REGISTRY)
     assert {name for names in NICKNAMES.values() for name in names} <= set(TABLE)
 
 

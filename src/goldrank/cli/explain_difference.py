@@ -24,6 +24,7 @@ def command(qrels: str, run: str, measures: tuple[str, ...], conventions: tuple[
     from goldrank import read_qrels, read_run
     from goldrank.comparison.convention_difference import explain_difference
 
-    judged, ranked = read_qrels(qrels), read_run(run)
+    # Standard input comes only once; files are read by the rules of each convention.
+    judged, ranked = read_qrels(qrels) if qrels == "-" else qrels, read_run(run) if run == "-" else run
     for i, measure in enumerate(measures):
         echo(("\n" if i else "") + str(explain_difference(judged, ranked, measure, *conventions)))

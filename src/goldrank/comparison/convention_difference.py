@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,11 +25,13 @@ class RuleDifference:
     first: object
     second: object
     alone: float
-    """The value by the first convention with this one rule taken from the second; NaN if that is an error."""
+    """The value by the first convention with this one rule taken from the second; NaN if there is none."""
     so_far: float
     """The value with this rule and those listed before it taken from the second convention."""
     problem: str | None = None
-    """Why there is no value."""
+    """The error that this rule makes where the first convention has none, or another one."""
+    matters: bool = True
+    """Whether this rule alone changes the value, makes an error, or removes one."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +43,26 @@ class Difference:
     values: tuple[float, float]
     rules: tuple[RuleDifference, ...]
     """The rules in which they differ and that this measure could feel, those that matter alone first."""
+    problems: tuple[str | None, str | None] = (None, None)
+    """Why a convention has no value."""
 
     def __str__(self) -> str:
         first, second = self.conventions
         value, other = self.values
         width = max(len(first), len(second))
-        lines = [self.measure, f"  {first:<{width}}  {_shown(value)}", f"  {second:<{width}}  {_shown(other)}"]
-        effective = [rule for rule in self.rules if rule.alone != value or rule.problem]
+        lines = [self.measure]
+        for name, found, problem in zip(self.conventions, self.values, self.problems, strict=True):
+            lines.append(f"  {name:<{width}}  {f'an error: {problem}' if problem else format_value(found)}")
+        effective = [rule for rule in self.rules if rule.matters]
         if not effective:
-            same = "the same" if value == other else "different only together"
+            same = "the same" if _same(value, other) and self.problems[0] == self.problems[1] else _TOGETHER
             return "\n".join([*lines, f"  None of the {len(self.rules)} rules that differ matters alone: {same}."])
         lines.append(f"  What changes if one rule of {first} is replaced by that of {second}:")
         for rule in effective:
-            result = (
-                ids.show(rule.problem, 300) if rule.problem else f"{_shown(rule.alone)} ({rule.alone - value:+.4f})"
-            )
+            change = "" if self.problems[0] or math.isnan(rule.alone - value) else f" ({rule.alone - value:+.4f})"
+            result = ids.show(rule.problem, 300) if rule.problem else f"{format_value(rule.alone)}{change}"
             lines.append(f"    {rule.name}: {rule.first} -> {rule.second}: {result}")
-        without_effect = [rule.name for rule in self.rules if rule not in effective]
+        without_effect = [rule.name for rule in self.rules if not rule.matters]
         if without_effect:
             lines.append(f"  Also different, but without effect here: {', '.join(without_effect)}.")
         return "\n".join(lines)
@@ -80,27 +85,54 @@ def explain_difference(
     """
     old, new = conventions.get(first), conventions.get(second)
     wanted = parse(measure)
-    judged = io.as_qrels(qrels, judgements=old.judgements)
-    ranked = io.as_run(run, duplicates=old.duplicates)
+    # A stream or an iterator comes only once, and is read by the first convention.
+    if isinstance(qrels, Iterator) or hasattr(qrels, "read"):
+        qrels = io.as_qrels(qrels, judgements=old.judgements)
+    if isinstance(run, Iterator) or hasattr(run, "read"):
+        run = io.as_run(run, duplicates=old.duplicates)
+    read: dict[tuple[str, str], tuple[QrelsLike, RunLike]] = {}
 
     def value(rules: Convention) -> tuple[float, str | None]:
         try:
-            return evaluate(judged, ranked, wanted, convention=rules)[wanted.having(_own(rules, wanted))], None
+            # What is repeated is settled in reading, so that these two rules need a reading of their own.
+            settled = rules.judgements, rules.duplicates
+            if settled not in read:
+                read[settled] = (
+                    io.as_qrels(qrels, judgements=rules.judgements),
+                    io.as_run(run, duplicates=rules.duplicates),
+                )
+            return evaluate(*read[settled], wanted, convention=rules)[wanted.having(_own(rules, wanted))], None
         except GoldrankError as error:
             return math.nan, error.what
 
     start, problem = value(old)
-    end, _ = value(new)
+    end, at_end = value(new)
     differences: list[RuleDifference] = []
     for name, mine, theirs in _differing(old, new, wanted):
         alone, why = value(_with(old, name, theirs, wanted))
-        differences.append(RuleDifference(name, mine, theirs, alone, math.nan, why or problem))
-    differences.sort(key=lambda rule: -abs(rule.alone - start) if not math.isnan(rule.alone - start) else -math.inf)
+        matters = why != problem or not _same(alone, start)
+        own_problem = why if why != problem else None
+        differences.append(RuleDifference(name, mine, theirs, alone, math.nan, own_problem, matters))
+    differences.sort(key=lambda rule: (not rule.matters, _least(rule.alone - start)))
     changed = old
     for i, rule in enumerate(differences):
         changed = _with(changed, rule.name, rule.second, wanted)
         differences[i] = replace(rule, so_far=value(changed)[0])
-    return Difference(str(wanted), (old.name, new.name), (start, end), tuple(differences))
+    named = (old.name, new.name)
+    return Difference(str(wanted), named, (start, end), tuple(differences), (problem, at_end))
+
+
+_TOGETHER = "different only together"
+
+
+def _same(one: float, other: float) -> bool:
+    """Whether two values are equal; no value is equal to no value."""
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def _least(change: float) -> float:
+    """A key that sorts great changes first, and errors before them."""
+    return -math.inf if math.isnan(change) else -abs(change)
 
 
 def _own(rules: Convention, measure: Measure) -> Mapping[str, Any]:
@@ -128,7 +160,3 @@ def _with(rules: Convention, name: str, value: object, measure: Measure) -> Conv
     if name == "repeats":
         return replace(rules, repeats={**rules.repeats, measure.name: str(value)})
     return replace(rules, options={**rules.options, measure.name: {**_own(rules, measure), name: value}})
-
-
-def _shown(value: float) -> str:
-    return "an error" if math.isnan(value) else format_value(value)

@@ -10,8 +10,11 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
 from goldrank.data.texts import Texts
 from goldrank.engine import lists
 from goldrank.errors import InputError, OptionError
@@ -20,6 +23,13 @@ from goldrank.measures import Measure, make, summarise
 Value = TypeVar("Value")
 TextLists: TypeAlias = Sequence[Texts]
 """For each query a list of texts."""
+
+
+def check_kinds(run: Run, qrels: Qrels) -> None:
+    """Refuse ids of two kinds, which would never be equal. Nothing in common is no error in other tools; this is."""
+    if unlike := ids.kinds_differ(run.id_kind, qrels.id_kind):
+        what, ours, theirs = unlike
+        raise InputError(f"{what} ids of the run are {ours}, judged {what} ids are {theirs}", hint="Give texts.")
 
 
 @cache

@@ -172,16 +172,15 @@ class Scores(Mapping[str, float]):
 
     def spelled(self, measure: object) -> str:
         """The full spelling of a column from any of its spellings, with the convention's options or without."""
-        name = str(measure)
-        if name in self.columns:
-            return name
+        if isinstance(measure, str) and measure in self.columns:
+            return measure
         from goldrank.measures import parse
 
-        parsed = parse(name)
+        parsed = parse(measure)  # type: ignore[arg-type]  # what is no measure is refused there
         for full in map(str, (parsed, parsed.having(self.options.get(parsed.name, {})))):
             if full in self.columns:
                 return full
-        hint = did_you_mean(name, self.columns)
+        hint = did_you_mean(str(parsed), self.columns)
         raise NotMeasuredError(f"{parsed} was not measured; there are: {', '.join(self.columns)}", hint=hint)
 
     def column(self, measure: object) -> Column:

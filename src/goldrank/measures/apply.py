@@ -80,13 +80,21 @@ def counted(measure: Measure, table: Table, repeats: Mapping[str, str]) -> np.nd
     return values.clip(max=measure.declaration.high)
 
 
-def summarise(measure: Measure | str, values: np.ndarray) -> float:
+def logarithms(measure: Measure, values: np.ndarray) -> np.ndarray:
+    """A query's values as trec_eval shows them: logarithms where the summary is a geometric mean, else as they are."""
+    if measure.declaration.average != "geometric":
+        return values
+    return np.array([math.log(value) for value in values.tolist()])
+
+
+def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False) -> float:
     """The summary of a measure's values over queries: left to right, as a plain loop would.
 
-    In place of a measure its `average` may be given, as a column has it.
+    In place of a measure its `average` may be given, as a column has it. With `logs`, values for a geometric mean are
+    logarithms already.
     """
     kind = measure if isinstance(measure, str) else measure.declaration.average
-    if kind == "geometric":
+    if kind == "geometric" and not logs:
         values = np.array([math.log(v) for v in values.tolist()])
     total = float(np.cumsum(values)[-1]) if len(values) else 0.0
     if kind == "sum":

@@ -261,14 +261,21 @@ def lookup(name: str) -> Alias | None:
     return ALIASES.get(name.casefold())
 
 
-_OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(?:_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
+_OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
 
 
-def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float] | None:
-    """Measure, options and cut-off of a name as other tools spell it: ndcg_cut_10, ndcg_at_10, P.5."""
+def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float | None] | None:
+    """Measure, options and cut-off of a name as other tools spell it: ndcg_cut_10, ndcg_at_10, P.5.
+
+    In ranx's `rbp.95` the number after the point is no cut-off but the decimals of p, the patience.
+    """
     found = _OTHER_SPELLING.fullmatch(text)
     alias = found and (lookup(found[1]) or lookup(found[1].removesuffix("_cut")))
     if not found or not alias:
         return None
-    real = "." in found[2] or REGISTRY[alias.name].cutoff in ("recall", "multiple")
-    return alias.name, alias.options, float(found[2]) if real else int(found[2])
+    _, between, number = found.groups()
+    declared = REGISTRY[alias.name]
+    if between == "." and "p" in declared.options:
+        return alias.name, {**alias.options, "p": float(number if "." in number else f"0.{number}")}, None
+    real = "." in number or declared.cutoff in ("recall", "multiple")
+    return alias.name, alias.options, float(number) if real else int(number)

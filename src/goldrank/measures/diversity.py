@@ -181,6 +181,7 @@ def _by_power(beta: float) -> Discount:
     use="Follow one system over time: new aspects are worth more than what was shown already.",
     avoid="Comparing queries with each other; use alpha_nDCG.",
     cite=_CLARKE,
+    aliases=("\u03b1_DCG",),
 )
 def alpha_dcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """DCG over aspects, in which repeating what was shown already is worth less by a share of `alpha`.
@@ -199,6 +200,7 @@ def alpha_dcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.n
     use="The first choice for subtopics: covers many aspects early and does not repeat itself.",
     avoid="Aspects are not judged.",
     cite=_CLARKE,
+    aliases=("\u03b1_nDCG",),
 )
 def alpha_ndcg(a: Aspects, *, k: int, rel: float = 1, alpha: float = 0.5) -> np.ndarray:
     """DCG over aspects with less worth for repetition, as a share of the (greedy) ideal.

@@ -136,7 +136,7 @@ def _normalised(
     use="The first choice for graded judgements: order matters, and better documents matter more.",
     avoid="Judgements are binary and only the first hit counts (use RR), or most documents are unjudged.",
     cite=_JK,
-    aliases=("ndcg_cut", ("ndcg_burges", {"gain": "exp2"})),
+    aliases=(("ndcg_burges", {"gain": "exp2"}),),
     ties=partial(_normalised, _expected_dcg),
     holes="linear",
     holes_unless={"ideal": "retrieved", "negative": "keep"},

@@ -126,13 +126,15 @@ def option_for(name: str, default: object) -> Option | None:
 
 
 def spell(value: OptionValue) -> str:
-    """A value as it is written in a measure's name."""
+    """A value as it is written in a measure's name; equal values are written alike, 2.0 as 2."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, tuple) and not isinstance(value[0] if value else (), tuple):
-        return "[" + ", ".join(map(repr, value)) + "]"
+        return "[" + ", ".join(map(spell, value)) + "]"
     if isinstance(value, tuple):
-        return "{" + ", ".join(f"{key!r}: {worth!r}" for key, worth in value) + "}"
+        return "{" + ", ".join(f"{spell(key)}: {spell(worth)}" for key, worth in value) + "}"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return repr(int(value))
     return repr(value)
 
 

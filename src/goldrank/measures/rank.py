@@ -83,7 +83,7 @@ def _expected_average_precision(p: Placements, *, k: int | None, rel: float, div
     use="Every relevant document counts, those further up more; binary judgements; comparison with the literature.",
     avoid="Grades matter, or there is about one relevant document per query (then it is RR).",
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
-    aliases=("MAP", "map_cut", "average_precision"),
+    aliases=("MAP", "average_precision"),
     options={"divisor": Choice(("relevant", "hits", "min"))},
     ties=_expected_average_precision,
 )
@@ -306,7 +306,8 @@ def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
 def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The chance that a relevant document stands above another one, over the documents returned.
 
-    Unjudged documents count as not relevant. It is 0 if all of them are relevant or none.
+    It is the Accuracy of ir_measures; BEIR's Accuracy@k is Success@k. Unjudged documents count as not relevant. It
+    is 0 if all of them are relevant or none.
 
     >>> evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, "Accuracy")["Accuracy"]
     0.5

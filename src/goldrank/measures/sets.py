@@ -32,7 +32,7 @@ def _set_precision_of_pairs(p: Placements, *, rel: float, relative: bool) -> np.
     use="The system returns a set whose size it chooses itself.",
     avoid="Runs return a fixed number of documents; use P@k.",
     cite=_CRANFIELD,
-    aliases=("set_P", ("set_relative_P", {"relative": True})),
+    aliases=("set_P", ("set_relative_P", {"relative": True}), ("SetRelP", {"relative": True})),
     texts=_set_precision_of_texts,
     pairs=_set_precision_of_pairs,
 )
@@ -86,7 +86,8 @@ def _set_f_of_texts(p: Placements, *, rel: float, beta: float, weight: float | N
 def set_f(p: Placements, *, rel: float = 1, beta: float = 1, weight: float | None = None) -> np.ndarray:
     """The weighted harmonic mean of SetP and SetR.
 
-    `weight` is beta squared, as trec_eval takes it: set_F.0.25 is beta=0.5.
+    `beta` is van Rijsbergen's. `weight` is beta squared, as trec_eval takes it: set_F.0.25 is beta=0.5. ir_measures
+    hands its beta to trec_eval as it is, so that its SetF(beta=2) is SetF(weight=2) here.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, "SetF")["SetF"]
     0.5

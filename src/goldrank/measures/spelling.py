@@ -22,7 +22,9 @@ from goldrank.data.preferences import Preferred
 from goldrank.data.spans import Spans
 from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
+from goldrank.measures import foreign, trec_names
 from goldrank.measures.declare import ALIASES, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
+from goldrank.measures.foreign import Spelled
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Measure:
     options: tuple[tuple[str, OptionValue], ...] = ()
     """Options that differ from their defaults, by name in alphabetical order."""
     declaration: Declaration = field(compare=False, hash=False, repr=False, kw_only=True)
+    spelled_out: frozenset[str] = field(default=frozenset(), compare=False, hash=False, repr=False, kw_only=True)
+    """Options that were given by name, be it with their default, so that no convention replaces them."""
 
     def __str__(self) -> str:
         inner = ", ".join(f"{key}={spell(value)}" for key, value in self.options)
@@ -60,7 +64,14 @@ class Measure:
 
     def having(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
-        return make(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
+        if not defaults:
+            return self
+        changed = {key: value for key, value in defaults.items() if key not in self.spelled_out}
+        made = make(self.declaration, self.k, {**changed, **dict(self.options)})
+        # An option that departs from these defaults shows in the name, though it is what the declaration has.
+        kept = {key: self.declaration.defaults[key] for key in self.spelled_out & defaults.keys()}
+        options = tuple(sorted({**kept, **dict(made.options)}.items()))
+        return replace(made, options=options, spelled_out=self.spelled_out)
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
@@ -132,6 +143,7 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
         raise MeasureError(f"{name} needs a cut-off", hint=f"For example {example}.")
     checked = None if k is None else _check_cutoff(name, k, declaration.cutoff)
     given: dict[str, OptionValue] = {}
+    spelled_out = frozenset(options or ())
     for key, value in (options or {}).items():
         rule = declaration.options.get(key)
         if rule is None:
@@ -152,7 +164,8 @@ def make(name: str | Declaration, k: object = None, options: Mapping[str, object
         raise MeasureError(
             f"{name}: pack says how texts fill a budget, and there is none", hint=f'{name}(tokens=2000, pack="skip")'
         )
-    return Measure(name, checked, tuple(sorted(given.items())), declaration=declaration)
+    kept = tuple(sorted(given.items()))
+    return Measure(name, checked, kept, declaration=declaration, spelled_out=spelled_out)
 
 
 def _check_cutoff(name: str, k: object, kind: Cutoff) -> int | float:
@@ -185,18 +198,67 @@ def parse(measure: MeasureLike) -> Measure:
     >>> parse('nDCG(gain="exp2")@20')
     nDCG(gain="exp2")@20
     """
+    if isinstance(measure, Measure):
+        return measure
+    if foreign.is_measure_object(measure):
+        return _made(foreign.of_object(measure))
     if not isinstance(measure, str):
-        return measure if isinstance(measure, Measure) else _of_function(measure)
+        return _of_function(measure)
     spelled = measure.strip()
     if len(spelled) > MAX_SPELLING:
         shown, size = ids.show(spelled, 40), len(spelled)
         raise MeasureError(f"{shown!r} of {size:,} characters is no measure", hint="For example 'nDCG@10'.")
-    if alias := lookup(spelled):
-        return make(alias.name, None, alias.options)
-    if other := other_spelling(spelled):
-        name, options, k = other
-        return make(name, k, options)
+    listed = _listed(spelled)
+    if listed is None:
+        return _parse_one(spelled)
+    if len(listed) != 1:
+        names = ", ".join(map(str, listed))
+        raise MeasureError(f"{spelled!r} stands for {len(listed)} measures: {names}", hint="Name one of them.")
+    return listed[0]
+
+
+def _parse_one(spelled: str) -> Measure:
+    """A measure from a text that names no more than one."""
+    if (found := _spelled(spelled)) is not None:
+        return _made(found)
+    if levelled := foreign.split_level(spelled):
+        text, level = levelled
+        base = _spelled(text)
+        if base is not None:
+            return _made(foreign.from_level(base, level, spelled))
     return _parse_expression(spelled)
+
+
+def _spelled(text: str) -> Spelled | None:
+    """What a plain name stands for, with or without a cut-off in any tool's spelling."""
+    if alias := lookup(text):
+        return Spelled(alias.name, None, alias.options)
+    if other := other_spelling(text):
+        name, options, k = other
+        return Spelled(name, k, options)
+    return None
+
+
+def _made(found: Spelled) -> Measure:
+    return make(found.name, found.k, found.options)
+
+
+def _listed(spelled: str) -> list[Measure] | None:
+    """The measures that one of trec_eval's names stands for, if it is more than a name of ours; else None.
+
+    Names of ours win; so does a name that one has declared oneself. What needs a cut-off, and is spelled as in
+    trec_eval, gets trec_eval's cut-offs.
+    """
+    alias = lookup(spelled)
+    if alias and (spelled in REGISTRY or REGISTRY[alias.name].cutoff in ("none", "optional")):
+        return None
+    lines = trec_names.asked(spelled)
+    if lines is None:
+        return None
+    made = [measure for line in lines if (measure := of_line(line)) is not None]
+    if not made:
+        raise MeasureError(f"{spelled!r} is text, and no measure", hint="`goldrank trec_eval` prints it.")
+    return made
 
 
 def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Measure]:
@@ -210,14 +272,29 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
     if not listed:
         raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
     found: dict[str, Measure] = {}
-    for given in listed:
-        measure = parse(given)
+    for measure in (measure for given in listed for measure in _each(given)):
         name, number = measure.name, 1
         while found.get(str(measure), measure).declaration.kernel is not measure.declaration.kernel:
             number += 1
             measure = replace(measure, name=f"{name}_{number}")
         found[str(measure)] = measure
     return list(found.values())
+
+
+def of_line(line: trec_names.Line, level: float = 1, docs: int = 0) -> Measure | None:
+    """What a line of trec_eval shows, with its lowest relevant grade and number of documents; None for text."""
+    if line.measure is None:
+        return None
+    defaults = REGISTRY[line.measure].defaults
+    # Where rel is None unless given, it means something else: gains of 0 and 1.
+    given = {"rel": level} if level != 1 and defaults.get("rel") is not None else {}
+    return make(line.measure, line.k, {**line.options, **given, **({"docs": docs} if docs else {})})
+
+
+def _each(given: MeasureLike) -> list[Measure]:
+    """The measures that were asked for by one name: several for trec_eval's nicknames and lists of cut-offs."""
+    listed = _listed(given.strip()) if isinstance(given, str) else None
+    return [parse(given)] if listed is None else listed
 
 
 def known(name: str) -> Measure | None:
@@ -279,7 +356,7 @@ def _parse_expression(text: str) -> Measure:
     alias = lookup(tree.id)
     if not alias:
         raise _unknown(text, tree.id)
-    return make(alias.name, k, {**alias.options, **options})
+    return _made(foreign.in_own_words(alias, k, options))
 
 
 def _literal(node: ast.expr, text: str) -> object:
@@ -292,11 +369,21 @@ def _literal(node: ast.expr, text: str) -> object:
 
 
 def _unknown(text: str, name: str | None = None) -> MeasureError:
-    word = name or re.split(r"[@(_.]", text)[0] or text
-    near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
-    alias = lookup(near[0]) if near else None
-    hint = "See `goldrank measures` for all of them."
-    if alias:
-        rest = text[len(word) :] if text.startswith(word) else ""
-        hint = f"Did you mean {alias.name}{rest if len(rest) <= 80 else ''}?"
-    return MeasureError(f"unknown measure {text!r:.120}", hint=hint)
+    """The error for a text that names no measure. What it offers instead is something else that is understood."""
+    starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
+    words = [word for word in dict.fromkeys((name, *starts)) if word]
+    for word in words:
+        if alias := lookup(word):  # the name is right, and what follows it is not
+            example = {"recall": "@0.5", "multiple": "@0.5", "none": ""}.get(REGISTRY[alias.name].cutoff, "@10")
+            hint = (
+                f"What follows {word} is not understood. For example {word}{example}; see `goldrank measures {word}`."
+            )
+            return MeasureError(f"unknown measure {text!r:.120}", hint=hint)
+    for word in words:
+        near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
+        alias = lookup(near[0]) if near else None
+        offered = (alias.name + text[len(word) :], alias.name) if alias else ()
+        for other in offered:
+            if known(other):
+                return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {other}?")
+    return MeasureError(f"unknown measure {text!r:.120}", hint="See `goldrank measures` for all of them.")

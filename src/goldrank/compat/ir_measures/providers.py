@@ -1,0 +1,295 @@
+"""ir_measures' providers: who measures what, by whose rules. All of them are goldrank.
+
+The default pipeline takes one rule for everything: trec_eval 9's, as pytrec_eval has it. A provider that is asked by
+name takes the order of equal scores, and the options, that it has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from goldrank import conventions, io
+from goldrank.compat._common import check_kinds
+from goldrank.compat.ir_measures.base import CwlMetric, Evaluator, Provider, inputs
+from goldrank.compat.ir_measures.measures import NOT_PROVIDED, Measure
+from goldrank.compat.ir_measures.runtime import RuntimeProvider, define, define_byquery
+from goldrank.compat.ir_measures.util import Metric, Qrel, QrelsConverter, RunConverter, ScoredDoc, TrecFile, by_aspect
+from goldrank.conventions import Convention
+from goldrank.data.aspects import AspectQrels
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Rankings, Run
+from goldrank.errors import MeasureError
+from goldrank.evaluation import pipeline
+from goldrank.measures import Measure as OwnMeasure
+from goldrank.measures import make, parse
+
+__all__ = [
+    "AccuracyProvider", "CompatProvider", "CwlEvalProvider", "CwlMetric", "DefaultPipeline", "Evaluator",
+    "FallbackProvider", "GdevalProvider", "JudgedProvider", "MsMarcoProvider", "Provider", "PyNdEvalProvider",
+    "PytrecEvalProvider", "RanxProvider", "RuntimeProvider", "TrectoolsProvider", "define", "define_byquery",
+    "register", "registry",
+]  # fmt: skip
+
+
+# Goldrank as each of the providers.
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What a provider of ir_measures can measure, and how it does that."""
+
+    measures: str
+    convention: Convention
+    only: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By measure, values that an option must have: `NOT_PROVIDED`, or "given" for any."""
+    found_only: bool = False
+    """Whether queries without a relevant document in the list have no value."""
+    decimals: int | None = None
+    """How many decimals it prints; what it gives is read from there."""
+
+    def allows(self, measure: Measure) -> bool:
+        """Whether it can measure this."""
+        if measure.NAME not in self.measures.split():
+            return False
+        only = self.only.get(str(measure.NAME), {})
+        given = {key: measure[key] for key in only}
+        return all(
+            given[key] is not NOT_PROVIDED if want == "given" else given[key] is want for key, want in only.items()
+        )
+
+
+def _convention(
+    name: str, base: Convention = conventions.TREC_EVAL_10, ties: str = "docid", **options: Mapping[str, object]
+) -> Convention:
+    changed = base.having(ties=ties, overlap="allow", missing="zero")
+    return replace(changed, name=name, options={**changed.options, **options})
+
+
+_NO_CUT, _CUT, _ALL = {"cutoff": NOT_PROVIDED}, {"cutoff": "given"}, {"judged_only": False}
+_DIVERSITY = "ERR_IA nERR_IA alpha_DCG alpha_nDCG NRBP nNRBP AP_IA P_IA StRecall"
+_TREC = "P RR Rprec AP nDCG R Bpref NumRet NumQ NumRel SetAP SetF SetP SetR Success IPrec infAP"
+_CWL = "BPM SDCG NERR8 NERR9 NERR10 NERR11 INST INSQ"
+_ASCENDING = _convention("ir_measures", ties="docid-ascending")
+_STABLE = _convention("ir_measures", ties="input")
+_EXP2: Mapping[str, object] = {"gain": "exp2"}
+_USUAL = _convention("ir_measures", conventions.TREC_EVAL_9)
+RULES = {
+    "pytrec_eval": _Rules(_TREC, _USUAL, {"RR": _NO_CUT, "nDCG": {"dcg": "log2"}}),
+    "cwl_eval": _Rules(
+        f"P RR AP RBP {_CWL}",
+        _convention("ir_measures", ties="input", AP={"divisor": "hits"}),
+        {"RR": {**_NO_CUT, **_ALL}, "AP": {**_NO_CUT, **_ALL}, "P": _ALL, "RBP": {**_NO_CUT, "rel": "given"}},
+    ),
+    "compat": _Rules("Compat", _ASCENDING),
+    "pyndeval": _Rules(_DIVERSITY, _ASCENDING),
+    "judged": _Rules("Judged", _ASCENDING),
+    "msmarco": _Rules("RR", _ASCENDING, {"RR": _ALL}),
+    "gdeval": _Rules(
+        "nDCG ERR", _convention("ir_measures", nDCG=_EXP2), {"ERR": _CUT, "nDCG": {**_CUT, **_ALL, "dcg": "exp-log2"}},
+        decimals=5,
+    ),
+    "accuracy": _Rules("Accuracy", _STABLE, found_only=True),
+    "trectools": _Rules("P RR Rprec AP nDCG Bpref RBP", _STABLE, {"RR": _NO_CUT}),
+    "ranx": _Rules(
+        "P SetP RR Rprec AP nDCG R SetR NumRet Success",
+        _STABLE,
+        {"RR": {**_NO_CUT, **_ALL}, "NumRet": {"rel": "given"}},
+    ),
+}  # fmt: skip
+"""ir_measures' providers, by name."""
+EVERYTHING = _Rules(f"{_TREC} RBP {_CWL} Compat {_DIVERSITY} Judged ERR Accuracy", _USUAL, found_only=True)
+
+
+class GoldrankProvider(Provider):
+    """Goldrank by the rules of one of the providers."""
+
+    def __init__(self, name: str, rules: _Rules) -> None:
+        self.NAME = name
+        self._rules = rules
+
+    def supports(self, measure: Measure) -> bool:
+        """Whether it can measure this."""
+        measure.validate_params()
+        return self._rules.allows(measure)
+
+    def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
+        unknown = [measure for measure in measures if measure.NAME not in self._rules.measures.split()]
+        if unknown:
+            raise MeasureError(f"Unsupported measures {unknown}", hint=f"{self.NAME} has {self._rules.measures}.")
+        return GoldrankEvaluator(measures, qrels, self._rules)
+
+
+class GoldrankEvaluator(Evaluator):
+    """Runs by goldrank: each is ranked once for all measures."""
+
+    def __init__(self, measures: list[Measure], qrels: Any, rules: _Rules) -> None:
+        self._rules = rules
+        options = rules.convention.options
+        own = {measure: parse(measure) for measure in measures}
+        self._own = {measure: each.having(options.get(each.name, {})) for measure, each in own.items()}
+        by_subtopic = [measure for measure, each in self._own.items() if each.declaration.over == "aspects"]
+        given = qrels
+        if by_subtopic and len(by_subtopic) < len(measures) and not isinstance(qrels, Mapping):
+            given = list(qrels) if not hasattr(qrels, "itertuples") else qrels
+        self._judged: list[tuple[Qrels | AspectQrels, list[Measure]]] = []
+        if by_subtopic:
+            self._judged.append((AspectQrels(by_aspect(QrelsConverter(given).as_namedtuple_iter())), by_subtopic))
+        documents = [measure for measure in measures if measure not in by_subtopic]
+        if documents:
+            self._judged.append((_qrels_of(given), documents))
+        super().__init__(measures, list(dict.fromkeys(query for judged, _ in self._judged for query in judged)))
+
+    def _columns(self, given: Any) -> Iterator[tuple[Measure, Sequence[str], list[float]]]:
+        """For each measure the queries that count and their values."""
+        rules = self._rules.convention
+        run = _run_of(given)
+        for judged, measures in self._judged:
+            if not len(judged):
+                yield from ((measure, (), []) for measure in measures)
+                continue
+            if isinstance(judged, Qrels):
+                check_kinds(run, judged)
+            placed = pipeline.place(judged, run, rules)
+            tables = pipeline.tables_of(placed, [self._own[measure] for measure in measures])
+            queries = placed.placements.queries
+            for measure in measures:
+                own = self._own[measure]
+                values = pipeline.values_of(own, tables, rules)
+                column = values.tolist()
+                if self._rules.decimals is not None:
+                    column = [float(f"{value:.{self._rules.decimals}f}") for value in column]
+                if self._rules.found_only and measure.NAME == "Accuracy":
+                    found = pipeline.values_of(_found(own), tables, rules)
+                    kept = np.flatnonzero(found).tolist()
+                    yield measure, [queries[i] for i in kept], [column[i] for i in kept]
+                else:
+                    yield measure, queries, column
+
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
+        """Values by query, measure after measure."""
+        for measure, queries, values in self._columns(run):
+            for query, value in zip(queries, values, strict=True):
+                yield Metric(query, measure, value)
+
+    def calc_aggregate(self, run: Any) -> dict[Measure, float]:
+        """Summaries over queries."""
+        found = {}
+        for measure, _, values in self._columns(run):
+            adder = measure.aggregator()
+            adder.extend(values)
+            found[measure] = adder.result()
+        return {measure: found[measure] for measure in self.measures}
+
+
+def _found(accuracy: OwnMeasure) -> OwnMeasure:
+    """How many relevant documents there are in what a measure looks at."""
+    return make("NumRelRet", accuracy.k, {"rel": accuracy.option("rel")})
+
+
+def _qrels_of(given: Any) -> Qrels:
+    """Judgements of documents; where there are several of one, the last counts."""
+    if isinstance(given, TrecFile) and given.untouched:
+        return io.read_qrels(given.source, format="trec", judgements="last")
+    converter = QrelsConverter(given)
+    if converter.checked_type() == "pd_dataframe" and len(given):
+        return io.as_qrels(given[list(QrelsConverter.needed)], judgements="last")
+    return io.as_qrels(converter.as_dict_of_dict(), judgements="last")
+
+
+def _run_of(given: Any) -> Run:
+    """A run, which may be empty; where a document is repeated, its last score counts."""
+    if isinstance(given, TrecFile) and given.untouched:
+        return io.read_run(given.source, format="trec", duplicates="last")
+    converter = RunConverter(given)
+    if converter.checked_type() == "pd_dataframe" and len(given):
+        return io.as_run(given[list(RunConverter.needed)], duplicates="last")
+    found = converter.as_dict_of_dict()
+    return io.as_run(found) if found else Run(Rankings({}), name="run")
+
+
+# All together.
+
+
+class FallbackProvider(Provider):
+    """The first of several providers that can measure it."""
+
+    NAME = "fallback"
+
+    def __init__(self, providers: Sequence[Provider]) -> None:
+        self.providers = providers
+
+    def supports(self, measure: Measure) -> bool:
+        """Whether any of them can measure this."""
+        return any(provider.supports(measure) for provider in self.providers)
+
+    def _evaluator(self, measures: list[Measure], qrels: Any) -> Evaluator:
+        chosen: dict[int, list[Measure]] = {}
+        for measure in measures:
+            who = next((i for i, provider in enumerate(self.providers) if provider.supports(measure)), None)
+            if who is None:
+                raise MeasureError(f"Unsupported measures {{{measure}}}", hint="See `goldrank measures`.")
+            chosen.setdefault(who, []).append(measure)
+        if len(chosen) == 1:
+            ((who, asked),) = chosen.items()
+            return self.providers[who].evaluator(asked, qrels)
+        kept = _kept(qrels)
+        return FallbackEvaluator(
+            measures, [self.providers[who].evaluator(asked, kept) for who, asked in chosen.items()]
+        )
+
+    def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
+        """The columns that measures need of a run."""
+        return inputs(measures, "RUN_INPUTS", ScoredDoc._fields)
+
+    def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
+        """The columns that measures need of judgements."""
+        return inputs(measures, "QREL_INPUTS", Qrel._fields[:3])
+
+
+class FallbackEvaluator(Evaluator):
+    """Several evaluators, one after the other."""
+
+    def __init__(self, measures: list[Measure], evaluators: list[Evaluator]) -> None:
+        super().__init__(measures, evaluators[0].qrel_qids)
+        self.evaluators = evaluators
+
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
+        """Values by query, evaluator after evaluator."""
+        kept = _kept(run)
+        for evaluator in self.evaluators:
+            yield from evaluator.iter_calc(kept)
+
+
+def _kept(given: Any) -> Any:
+    """What can be gone through several times."""
+    return list(given) if isinstance(given, Iterator) else given
+
+
+registry: dict[str, Provider] = {}
+"""Providers by name."""
+
+
+def register(provider: Provider) -> Provider:
+    """Make a provider known by its name."""
+    registry[provider.NAME] = provider
+    return provider
+
+
+for _name, _rules in RULES.items():
+    register(GoldrankProvider(_name, _rules))
+register(RuntimeProvider())
+DefaultPipeline = FallbackProvider([registry["runtime"], GoldrankProvider("goldrank", EVERYTHING)])
+
+
+def _named(name: str) -> Callable[[], Provider]:
+    return lambda: registry[name]
+
+
+AccuracyProvider, CompatProvider, CwlEvalProvider = map(_named, ("accuracy", "compat", "cwl_eval"))
+PyNdEvalProvider, PytrecEvalProvider, JudgedProvider = map(_named, ("pyndeval", "pytrec_eval", "judged"))
+GdevalProvider, TrectoolsProvider, MsMarcoProvider = map(_named, ("gdeval", "trectools", "msmarco"))
+RanxProvider = _named("ranx")

@@ -1,0 +1,105 @@
+"""Measures as ir_measures and ranx have them, in terms of ours: objects, options and suffixes.
+
+No package is imported: an object is known by its attributes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from goldrank.errors import MeasureError
+from goldrank.measures.declare import REGISTRY, Alias, lookup
+
+
+class Spelled(NamedTuple):
+    """A measure of ours before it is checked."""
+
+    name: str
+    k: Any
+    options: Mapping[str, Any]
+
+
+def is_measure_object(given: object) -> bool:
+    """Whether something is a measure of ir_measures, such as `ir_measures.nDCG @ 10`."""
+    return all(hasattr(given, attribute) for attribute in ("NAME", "AT_PARAM", "SUPPORTED_PARAMS", "params"))
+
+
+def of_object(given: Any) -> Spelled:
+    """The measure of ours that gives an object's numbers: with its defaults, and by its meaning of every option.
+
+    `SetF(beta=2)` there hands 2 to trec_eval, which takes it as beta squared; it is `SetF(weight=2)` here.
+    """
+    if hasattr(given, "runtime_impl"):
+        raise MeasureError(
+            f"{given} is a function of data frames, which only ir_measures calls",
+            hint="Give goldrank a function of two lists of grades, or measure it with goldrank.compat.ir_measures.",
+        )
+    unknown = [key for key in given.params if key not in given.SUPPORTED_PARAMS]
+    if unknown:
+        raise MeasureError(f"{given.NAME} of ir_measures has no option {unknown[0]!r}")
+    options = {key: given[key] for key in given.SUPPORTED_PARAMS}
+    options = {key: value for key, value in options.items() if type(value) is not object}  # its mark of "not given"
+    k = options.pop(given.AT_PARAM, None)
+    found = lookup(str(given.NAME))
+    if found is None:
+        raise MeasureError(f"goldrank has no {given.NAME}", hint="See `goldrank measures` for all of them.")
+    if "beta" in options and "weight" in REGISTRY[found.name].options:
+        options["weight"] = options.pop("beta")
+        if options["weight"] == 1:  # then both mean the same
+            del options["weight"]
+    return in_own_words(found, k, options)
+
+
+_FORMS = {"log2": "linear", "exp-log2": "exp2"}
+
+
+def in_own_words(alias: Alias, k: Any, given: Mapping[str, Any]) -> Spelled:
+    """The same with ir_measures' names of options in terms of ours, where a measure has no such option itself.
+
+    `nDCG(dcg="exp-log2", gains={1: 3}, cutoff=10)` and `NumRet(rel=1)`.
+    """
+    name, options = alias.name, {**alias.options, **given}
+    own = REGISTRY[name].options
+    if "cutoff" in options and "cutoff" not in own:
+        cutoff = options.pop("cutoff")
+        k = cutoff if k is None else k
+    if "dcg" in options and "dcg" not in own:
+        form = options.pop("dcg")
+        if form not in _FORMS:
+            raise MeasureError(f"{name}: dcg is {form!r}; it must be one of: {', '.join(_FORMS)}")
+        if form == "exp-log2" and "gains" in options:
+            raise MeasureError(f"{name}: dcg='exp-log2' and gains= are two answers to one question", hint="Give one.")
+        if "gain" in own and form != "log2":
+            options["gain"] = _FORMS[form]
+    if "gains" in options and "gains" not in own:
+        options["gain"] = options.pop("gains")
+    if "rel" in options and "rel" not in own and (by_level := _COUNTED_FROM.get(name)):
+        name = by_level
+    return Spelled(name, k, options)
+
+
+_COUNTED_FROM = {"NumRet": "NumRelRet"}
+"""Counts of everything, and what counts from a grade up."""
+
+_LEVEL = re.compile(r"(.+?)-l(\d{1,9})")
+
+
+def split_level(text: str) -> tuple[str, int] | None:
+    """ranx's `map-l2` as ("map", 2): only grades from 2 up count. None without such an end."""
+    found = _LEVEL.fullmatch(text)
+    return (found[1], int(found[2])) if found else None
+
+
+def from_level(found: Spelled, level: int, text: str) -> Spelled:
+    """A measure in which only grades from a level up count, as ranx means it: lower ones have no gain either."""
+    options = REGISTRY[found.name].options
+    if "gain" not in options:
+        if "rel" not in options:
+            raise MeasureError(f"{text!r}: {found.name} has no lowest grade", hint=f"Leave out -l{level}.")
+        return found._replace(options={**found.options, "rel": level})
+    if level > 1 and (found.options.get("gain", "linear") != "linear" or level > 100):
+        raise MeasureError(f"{text!r}: gains other than the grades have no -l", hint="Give gain= a mapping instead.")
+    gain = dict.fromkeys(range(1, level), 0)
+    return found._replace(options={**found.options, **({"gain": gain} if gain else {})})

@@ -1,0 +1,218 @@
+"""trec_eval's names: the measures that it prints, their nicknames and parameters, in terms of ours.
+
+`goldrank trec_eval`, `evaluate` and the stand-ins for tools that are built on trec_eval all ask here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from goldrank.errors import MeasureError, did_you_mean
+from goldrank.measures.declare import Alias, lookup
+
+RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What trec_eval prints under a name."""
+
+    parameters: str = "none"
+    """'ranks' or 'levels' for cut-offs with a line each, 'numbers', 'gains', 'length' or 'none'."""
+    default: tuple[float, ...] = ()
+    count: bool = False
+    """Whether it is a whole number, summed over queries."""
+    single: bool = True
+    """Whether it is printed for single queries."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of output per query and one for all of them, and the measure that it shows."""
+
+    name: str
+    entry: Entry
+    measure: str | None
+    """The name of a measure of ours; None for runid and relstring, which are text."""
+    k: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    length: int = 0
+
+
+_PREFS = (
+    *(f"prefs_{kind}{over}" for over in ("", "_ret") for kind in ("simp", "pair", "avgjg", "avgjg_Rnonrel")),
+    *(f"prefs_{kind}_imp" for kind in ("simp", "pair", "avgjg")),
+)
+_PREF_COUNTS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
+
+_PLAIN, _COUNT, _SUMMARY = Entry(), Entry(count=True), Entry(single=False)
+_CUTS, _NUMBERS, _GAINS = Entry("ranks", RANKS), Entry("numbers"), Entry("gains")
+_ORDERED: Sequence[tuple[Entry, str]] = [
+    (_SUMMARY, "runid"),
+    (Entry(count=True, single=False), "num_q"),
+    (_COUNT, "num_ret num_rel num_rel_ret"),
+    (_PLAIN, "map"),
+    (_SUMMARY, "gm_map"),
+    (_PLAIN, "Rprec bpref recip_rank"),
+    (Entry("levels", ELEVEN), "iprec_at_recall"),
+    (_CUTS, "P"),
+    (Entry("length"), "relstring"),
+    (_CUTS, "recall"),
+    (_PLAIN, "infAP"),
+    (_SUMMARY, "gm_bpref"),
+    (Entry("levels", MULTIPLES), "Rprec_mult"),
+    (_NUMBERS, "utility 11pt_avg"),
+    (_PLAIN, "binG"),
+    (_GAINS, "G dcg ideal_dcg ndcg ndcg_rel Rndcg"),
+    (_CUTS, "ndcg_cut map_cut relative_P"),
+    (Entry("ranks", (1, 5, 10)), "success"),
+    (_PLAIN, "set_P set_relative_P set_recall set_map"),
+    (_NUMBERS, "set_F"),
+    (_COUNT, " ".join(["num_nonrel_judged_ret", *_PREF_COUNTS])),
+    (_PLAIN, " ".join([*_PREFS, "map_avgjg"])),
+    (_CUTS, "P_avgjg"),
+    (Entry("levels", MULTIPLES), "Rprec_mult_avgjg"),
+    (_PLAIN, "yaap"),
+    (_GAINS, "rbp rbp_resid"),
+    (Entry("ranks", (5, 10, 20)), "unj"),
+]
+TABLE = {name: entry for entry, names in _ORDERED for name in names.split()}
+"""All measures of trec_eval 10 in the order in which it prints them."""
+
+_OFFICIAL = list(TABLE)[:12]
+_OTHER_TABLES = {"yaap", "dcg", "ideal_dcg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", *_PREFS, *_PREF_COUNTS}
+NICKNAMES: dict[str, Sequence[str]] = {
+    "official": _OFFICIAL,
+    "set": [*_OFFICIAL[:5], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F"],
+    "all_trec": [name for name in TABLE if name not in _OTHER_TABLES],
+    "all_prefs": ["runid", "num_q", *_PREF_COUNTS, *_PREFS],
+    "prefs": ["runid", "num_q", *_PREF_COUNTS, *_PREFS[:3]],
+    "qrels_jg": ["runid", "num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"],
+}
+
+
+def lines_of(measures: Iterable[str]) -> list[Line]:
+    """The lines that `-m` options ask for, in trec_eval's order."""
+    marked: dict[str, str | None] = {}
+    for text in measures:
+        name, dot, parameters = text.partition(".")
+        if dot and not parameters:
+            raise MeasureError(f"trec_eval: measure '{text}' has a point but no parameters after it")
+        if name in NICKNAMES:
+            marked = dict.fromkeys(NICKNAMES[name]) | marked
+        elif name in TABLE:
+            marked[name] = marked.get(name) or parameters or None
+        else:
+            near = did_you_mean(name, [*TABLE, *NICKNAMES])
+            raise MeasureError(f"trec_eval: illegal measure '{text}'", hint=near or f"Measures are {', '.join(TABLE)}.")
+    return [line for name in TABLE if name in marked for line in _lines(name, marked[name])]
+
+
+def asked(text: str) -> list[Line] | None:
+    """The lines that one of trec_eval's names stands for where it says more than the name of a measure does.
+
+    That is a nickname, a name whose cut-offs trec_eval would choose (`ndcg_cut`), or one with parameters: `P.5,10`
+    or as pytrec_eval has it `P_5,10`, `set_F.0.25`, `ndcg.1=2,2=4`. None for everything else.
+    """
+    if text in NICKNAMES:
+        return lines_of([text])
+    if text in TABLE:
+        return lines_of([text]) if TABLE[text].default or text in ("runid", "relstring") else None
+    found = _WITH_PARAMETERS.fullmatch(text)
+    if not found:
+        return None
+    name, parameters = found.groups()
+    kind = TABLE[name].parameters
+    # A single cut-off is every tool's spelling, and `rbp.95` is ranx's.
+    if kind == "none" or (kind == "gains" and "=" not in parameters) or (kind in _CUT and "," not in parameters):
+        return None
+    if kind in _CUT and not re.fullmatch(_CUT[kind], parameters):
+        raise MeasureError(f"{text!r}: {parameters!r} is no list of cut-offs", hint=f"For example {name}.5,10.")
+    return list(_lines(name, parameters))
+
+
+_CUT = {"ranks": r"\d+(,\d+)*", "levels": r"\d+(\.\d+)?(,\d+(\.\d+)?)*"}
+_WITH_PARAMETERS = re.compile(rf"({'|'.join(sorted(map(re.escape, TABLE), key=len, reverse=True))})[._]([-+\d.,=p]+)")
+
+
+def proper(name: str) -> Alias:
+    """The measure of ours behind a name of the table. `ndcg_cut` and `map_cut` stand for nothing without a cut-off."""
+    found = lookup(name) or lookup(name.removesuffix("_cut"))
+    assert found is not None, name
+    return found
+
+
+def _lines(name: str, parameters: str | None) -> Iterator[Line]:
+    entry = TABLE[name]
+    long = f"{name}_{parameters}" if parameters else name
+    if entry.parameters == "length":
+        yield Line(long, entry, None, length=max(0, int(min(to_float(parameters), 1e9)) if parameters else 10))
+        return
+    if name == "runid":
+        yield Line(name, entry, None)
+        return
+    measure, implied = proper(name)
+    match entry.parameters:
+        case "ranks" | "levels":
+            read, shown = (to_whole, "{}") if entry.parameters == "ranks" else (to_float, "{:3.2f}")
+            cutoffs = sorted(map(read, parameters.split(","))) if parameters else entry.default
+            if len(set(cutoffs)) < len(cutoffs):
+                raise MeasureError(f"trec_eval: {name}: a cut-off is given twice")
+            if entry.parameters == "ranks" and cutoffs[0] <= 0:
+                raise MeasureError(f"trec_eval: {name}: a cut-off must be above 0")
+            for cutoff in cutoffs:
+                yield Line(f"{name}_{shown.format(cutoff)}", entry, measure, cutoff, implied)
+        case "numbers":
+            numbers = [to_float(part) for part in parameters.split(",")] if parameters else []
+            yield Line(long, entry, measure, None, {**implied, **_numbers(name, numbers)})
+        case "gains":
+            yield Line(long, entry, measure, None, {**implied, **_gains(name, parameters)})
+        case _:
+            yield Line(name, entry, measure, None, implied)
+
+
+def _numbers(name: str, numbers: Sequence[float]) -> dict[str, Any]:
+    if name == "utility":
+        if numbers and len(numbers) != 4:
+            raise MeasureError(f"trec_eval: utility takes 4 numbers, not {len(numbers)}")
+        return dict(zip("abcd", numbers, strict=False))
+    if name == "set_F":
+        return {"weight": numbers[0]} if numbers else {}
+    return {"points": list(numbers)} if numbers else {}
+
+
+def _gains(name: str, parameters: str | None) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    gain: dict[int, float] = {}
+    for part in parameters.split(",") if parameters else ():
+        key, sign, value = part.partition("=")
+        if not sign:
+            raise MeasureError(
+                f"trec_eval: malformed pair parameters in '{parameters}'", hint="They look like 1=3,2=9."
+            )
+        if key == "p" and name in ("rbp", "rbp_resid"):
+            options["p"] = to_float(value)
+        elif re.fullmatch(r"[+-]?\d+", key, re.ASCII) and name != "rbp_resid":
+            gain[int(key)] = to_float(value)
+    return {**options, "gain": gain} if gain else options
+
+
+def to_whole(text: str) -> int:
+    """The whole number that a text starts with, as C reads it: within 64 bits."""
+    found = re.match(r"\s*[+-]?\d+", text, re.ASCII)
+    if found is None:
+        return 0
+    most = (1 << 63) - 1
+    value = int(found[0]) if len(found[0]) < 4_000 else -most if "-" in found[0] else most
+    return max(-most, min(value, most))
+
+
+def to_float(text: str) -> float:
+    """The number that a text starts with, as C reads it."""
+    found = re.match(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII)
+    return float(found[0]) if found else 0.0
