@@ -207,6 +207,10 @@ KINDS: dict[str, Kind] = {
     "nothing-retrieved": Kind("items for which nothing was retrieved: {count:,}"),
     "empty-references": Kind("references that are empty, left out: {count:,}"),
     "no-references": Kind("items without references: {count:,}"),
+    "unanswerable": Kind("questions without an answer: {count:,}"),
+    "unanswerable-references": Kind(
+        "questions without an answer that have references all the same, left out: {count:,}", warning=True
+    ),
     "scores-not-descending": Kind(
         "items whose scores do not descend, taken in the order of their list: {count:,}", warning=True
     ),
@@ -307,6 +311,15 @@ KINDS: dict[str, Kind] = {
         "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions, "
         "beside {observed:.1%} by their own; a stricter matcher or a higher threshold tells more",
         warning=True,
+        counts=(),
+        of_values=True,
+    ),
+    "misses-cost-nothing": Kind(
+        "{measure} divides by the useful texts found: misses cost nothing, as they do in AP", counts=()
+    ),
+    "claims-are-references": Kind("no question has a reference answer: its claims are the references", counts=()),
+    "selective-ends": Kind(
+        "{measure} would be {answering:.3f} for always answering, {abstaining:.3f} for always abstaining",
         counts=(),
         of_values=True,
     ),

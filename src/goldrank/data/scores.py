@@ -175,11 +175,15 @@ class Scores(Mapping[str, float]):
         name = str(measure)
         if name in self.columns:
             return name
-        from goldrank.measures import parse
+        from goldrank.measures import known, parse
 
         parsed = parse(name)
         for full in map(str, (parsed, parsed.having(self.options.get(parsed.name, {})))):
             if full in self.columns:
+                return full
+        for full in self.columns:
+            column = known(full)
+            if column is not None and column.plain == parsed.plain:
                 return full
         hint = did_you_mean(name, self.columns)
         raise NotMeasuredError(f"{parsed} was not measured; there are: {', '.join(self.columns)}", hint=hint)

@@ -176,7 +176,7 @@ _HOME = {
             *("token-recall", "token-iou", "token-f1", "shingles"),
         ),
         "rouge": ("rouge",),
-        "fuzzy": ("ratio", "partial-ratio", "token-set"),
+        "fuzzy": ("ratio", "partial-ratio", "token-set", "levenshtein"),
     }.items()
     for name in names
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -13,10 +14,14 @@ from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.match.answers import as_number
 from goldrank.match.matcher import Matcher
-from goldrank.waiting import finished
+from goldrank.waiting import Unanswered, finished, finished_each
 
 AT_ONCE = 1_000
 """How many pairs, or texts, a function is given together."""
+
+
+def _itself(value: Any) -> Any:  # an answer of any type
+    return value
 
 
 def _pair(retrieved: str, reference: str) -> str:
@@ -73,33 +78,47 @@ class Own(Matcher):
         return called if self.threshold is None else f"{called}{super().__str__().removeprefix(self.name)}"
 
     def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        degrees = np.empty(len(left))
-        for here in _slices(len(left), self.at_once):
-            ours = [retrieved[i] for i in left[here].tolist()]
-            theirs = [references[j] for j in right[here].tolist()]
-            degrees[here] = self._asked(ours, theirs)
-        return degrees
+        ours = [retrieved[i] for i in left.tolist()]
+        theirs = [references[j] for j in right.tolist()]
+        return np.array(self._asked(ours, theirs), np.float64)
 
     def covers(self, retrieved: str, reference: str) -> bool:
         """Whether one text covers a reference, by the function's answer."""
         return bool(self.enough(np.array(self._asked([retrieved], [reference])))[0])
 
     def _asked(self, ours: list[str], theirs: list[str]) -> list[float]:
+        """The answers for all pairs, those that come later awaited together."""
+        if self.many:
+            parts = list(_slices(len(ours), self.at_once))
+            calls = [partial(self.function, ours[here], theirs[here]) for here in parts]
+            answers = []
+            for here, answered in zip(parts, self._finished(calls, ours, theirs, self.at_once), strict=True):
+                given = list(answered) if isinstance(answered, Iterable) else []
+                if len(given) != len(ours[here]):
+                    raise InputError(
+                        f"{self} gave {len(given):,} values for {len(ours[here]):,} pairs",
+                        where=_pair(ours[here][0], theirs[here][0]),
+                    )
+                answers += given
+            answers = self._finished([partial(_itself, answer) for answer in answers], ours, theirs)
+        else:
+            pairs = zip(ours, theirs, strict=True)
+            answers = self._finished([partial(self.function, *pair) for pair in pairs], ours, theirs)
+        return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
+
+    def _finished(
+        self, calls: list[Callable[[], Any]], ours: list[str], theirs: list[str], step: int = 1
+    ) -> list[Any]:  # whatever the function answers
         try:
-            answered = finished(self.function(ours, theirs) if self.many else self.function(ours[0], theirs[0]))
-            answers = [finished(answer) for answer in answered] if self.many else [answered]
-        except Exception as error:
-            among = f" (the first of {len(ours):,} pairs)" if self.many else ""
+            return finished_each(calls)
+        except Unanswered as failed:
+            error, at = failed.__cause__, failed.at * step
+            among = f" (the first of {min(step, len(ours) - at):,} pairs)" if self.many and step > 1 else ""
             raise InputError(
                 f"{self} failed with {type(error).__name__}: {error}",
-                where=f"{_pair(ours[0], theirs[0])}{among}",
+                where=f"{_pair(ours[at], theirs[at])}{among}",
                 hint="Every pair needs an answer: let the function return False where texts cannot be compared.",
             ) from error
-        if len(answers) != len(ours):
-            raise InputError(
-                f"{self} gave {len(answers):,} values for {len(ours):,} pairs", where=_pair(ours[0], theirs[0])
-            )
-        return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
 
     def _value(self, answer: object, retrieved: str, reference: str) -> float:
         value = as_number(answer, str(self), _pair(retrieved, reference))

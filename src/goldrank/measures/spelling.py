@@ -21,7 +21,7 @@ from goldrank.data.preferences import Preferred
 from goldrank.data.spans import Spans
 from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
-from goldrank.measures.declare import ALIASES, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
+from goldrank.measures.declare import ALIASES, KEPT, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
 if TYPE_CHECKING:
@@ -43,10 +43,14 @@ class Measure:
     options: tuple[tuple[str, OptionValue], ...] = ()
     """Options that differ from their defaults, by name in alphabetical order."""
     declaration: Declaration = field(compare=False, hash=False, repr=False, kw_only=True)
+    asked: str = field(default="", kw_only=True)
+    """Another tool's name by which it was asked for, if that is one that columns keep (`declare.KEPT`)."""
 
     def __str__(self) -> str:
-        inner = ", ".join(f"{key}={spell(value)}" for key, value in self.options)
-        text = f"{self.name}({inner})" if inner else self.name
+        implied = ALIASES[self.asked.casefold()].options if self.asked else {}
+        inner = ", ".join(f"{key}={spell(value)}" for key, value in self.options if key not in implied)
+        name = self.asked or self.name
+        text = f"{name}({inner})" if inner else name
         return text if self.k is None else f"{text}@{self.k}"
 
     __repr__ = __str__
@@ -57,7 +61,19 @@ class Measure:
 
     def having(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
-        return make(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
+        made = make(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
+        return replace(made, asked=self.asked)
+
+    @property
+    def of_texts(self) -> Measure:
+        """What is meant by the name where texts are measured."""
+        name = self.declaration.for_texts
+        return self if name is None else replace(make(name, self.k, dict(self.options)), asked=self.name)
+
+    @property
+    def plain(self) -> Measure:
+        """The same by goldrank's own name."""
+        return replace(self, asked="")
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
@@ -186,11 +202,24 @@ def parse(measure: MeasureLike) -> Measure:
         return measure if isinstance(measure, Measure) else _of_function(measure)
     spelled = measure.strip()
     if alias := lookup(spelled):
-        return make(alias.name, None, alias.options)
+        return _asked(spelled, make(alias.name, None, alias.options))
     if other := other_spelling(spelled):
         name, options, k = other
-        return make(name, k, options)
-    return _parse_expression(spelled)
+        return _asked(spelled, make(name, k, options))
+    return _asked(spelled, _parse_expression(spelled))
+
+
+_WORD = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*")
+
+
+def _asked(spelled: str, measure: Measure) -> Measure:
+    """The measure under the name that was asked for, if that is one that columns keep."""
+    found = _WORD.match(spelled)
+    word = found[0].removesuffix("_at").removesuffix("_cut") if found else ""
+    if word.casefold() not in KEPT:
+        return measure
+    implied = ALIASES[word.casefold()].options.items()
+    return replace(measure, asked=word) if implied <= dict(measure.options).items() else measure
 
 
 def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Measure]:
@@ -285,7 +314,23 @@ def _literal(node: ast.expr, text: str) -> object:
         ) from None
 
 
+OF_ANSWERS = frozenset(
+    (
+        *("faithfulness", "answer_relevancy", "answer_relevance", "response_relevancy", "answer_correctness"),
+        *("answer_similarity", "semantic_similarity", "factual_correctness", "groundedness", "response_groundedness"),
+        *("hallucination", "answer_accuracy"),
+    )
+)
+"""Names of measures that judge what was made of the texts."""
+
+
 def _unknown(text: str, name: str | None = None) -> MeasureError:
+    written = _WORD.match(text)
+    if written and written[0].removesuffix("_at").casefold() in OF_ANSWERS:
+        return MeasureError(
+            f"{written[0]} judges the answer, and goldrank measures what was retrieved",
+            hint="Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5.",
+        )
     word = name or re.split(r"[@(_.]", text)[0] or text
     near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
     alias = lookup(near[0]) if near else None
