@@ -101,7 +101,7 @@ def finished(answer: Any) -> Any:  # `Any`: an answer of any type
     return loop.result(answer, None)
 
 
-class Unanswered(Exception):
+class UnansweredError(Exception):
     """A call that failed: `at` says which, `__cause__` why."""
 
     def __init__(self, at: int) -> None:
@@ -112,7 +112,7 @@ class Unanswered(Exception):
 def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME) -> list[Any]:
     """What each call gives in the end, in order. Those that must be awaited are waited for together, some at a time.
 
-    The first call that fails ends it, with an `Unanswered` that says which.
+    The first call that fails ends it, with an `UnansweredError` that says which.
 
     >>> async def later(number):
     ...     return number
@@ -126,10 +126,10 @@ def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME
             if inspect.isawaitable(answer) and not asyncio.isfuture(answer):
                 return [*answers, *finished(_together(answer, calls[at:], at, at_a_time))]
             answers.append(finished(answer))
-        except Unanswered:
+        except UnansweredError:
             raise
         except Exception as error:
-            raise Unanswered(at) from error
+            raise UnansweredError(at) from error
     return answers
 
 
@@ -143,7 +143,7 @@ async def _together(first: Any, calls: Sequence[Callable[[], Any]], before: int,
                 answer = calls[at]() if at else first
                 answers[at] = await answer if inspect.isawaitable(answer) else answer
             except Exception as error:
-                raise Unanswered(before + at) from error
+                raise UnansweredError(before + at) from error
 
     tasks = [asyncio.ensure_future(work()) for _ in range(min(at_a_time, len(calls)))]
     try:

@@ -96,7 +96,7 @@ _area = partial(measure, over="texts", needs_relevant=False, diagnostic=True)
 
 @_area(
     "AbstainAUROC",
-    formula="AbstainAUROC = share of pairs of an answerable and an unanswerable question in which the first has the higher "
+    formula="AbstainAUROC = share of pairs of an answerable and an unanswerable question, the first with the higher "
     "score; ties are 1/2",
     use="Whether scores tell answerable from unanswerable questions at all, before a threshold is chosen.",
     avoid="How much is covered matters; use AURC or SelectiveCover.",
