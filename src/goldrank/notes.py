@@ -368,6 +368,7 @@ KINDS: dict[str, Kind] = {
         "1 retrieved text has no known place: counted by its length, without evidence",
         warning=True,
     ),
+    "few-texts-unplaced": Kind("retrieved texts without a known place, counted without evidence: {count:,}"),
     "chunks-lost": Kind(
         "{count:,} texts of the corpus have no known place", "1 text of the corpus has no known place", warning=True
     ),

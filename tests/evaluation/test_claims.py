@@ -199,3 +199,14 @@ def test_grades_by_importance() -> None:
 def test_importance_that_is_not_understood(wrong: dict[str, Any]) -> None:
     with pytest.raises(GoldrankError):
         evaluate_texts([{"retrieved": ["a"], "references": [{"text": "a", **wrong}]}], "Cover")
+
+
+@pytest.mark.parametrize(("lost", "warns"), [(1, False), (2, True)])
+def test_texts_that_cannot_be_located_warn_under_95_percent(lost: int, warns: bool) -> None:
+    sources = {"s": " ".join(f"Sentence number {i} of the source is about topic {i * 7}." for i in range(40))}
+    texts = [part + "." for part in sources["s"].split(".")[:20]]
+    texts[:lost] = ["Nothing of this stands in any source at all, not even nearly."] * lost
+    items = [{"retrieved": texts, "evidence": [{"source": "s", "quote": "about topic 21"}]}]
+    notes = evaluate_texts(items, "SpanRecall", sources=sources).notes
+    unplaced = [note for note in notes if "unplaced" in note.code]
+    assert [note.is_warning for note in unplaced] == [warns]

@@ -73,7 +73,7 @@ def test_guards_stay_on(text: str, reference: str, covered: float) -> None:
 
 def test_no_usual_threshold() -> None:
     for spelled in ("embedding", "embedding:some/model", "cross-encoder:x"):
-        with pytest.raises(OptionError, match="agree|names no model"):
+        with pytest.raises(OptionError, match=r"agree|names no model"):
             matcher(spelled)
     with pytest.raises(OptionError, match="names no model"):
         matcher("embedding:0.8")

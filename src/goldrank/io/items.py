@@ -136,7 +136,7 @@ class Items:
         for item in self:
             evidence = [piece.alternatives for piece in item.evidence]
             spans = item.spans and list(item.spans)
-            parts = [item.query, item.question, list(item.retrieved), list(item.references), spans, evidence]
+            parts: list[Any] = [item.query, item.question, list(item.retrieved), list(item.references), spans, evidence]
             parts += [
                 part
                 for part in (item.answerable, item.confidence, item.reference, item.response)
@@ -178,7 +178,7 @@ class Items:
         if "references" in known:
             wanted = text_values.references(*known["references"], counts)
         evidence = known["evidence"].value if "evidence" in known else None
-        answers = {
+        answers: dict[str, Any] = {
             role: text_values.answer(known[role].value, role, known[role].path)
             for role in ("reference", "response")
             if role in known

@@ -66,7 +66,7 @@ def _own(name: str) -> tuple[Function, str] | None:
 
 def _load(kind: str, name: str) -> Any:
     try:
-        import sentence_transformers
+        sentence_transformers = importlib.import_module("sentence_transformers")
     except ImportError:
         raise OptionError(
             f"the model {name!r} needs sentence-transformers",

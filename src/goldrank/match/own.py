@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -107,7 +107,7 @@ class Own(Matcher):
         return [self._value(*triple) for triple in zip(answers, ours, theirs, strict=True)]
 
     def _finished(
-        self, calls: list[Callable[[], Any]], ours: list[str], theirs: list[str], step: int = 1
+        self, calls: Sequence[Callable[[], Any]], ours: list[str], theirs: list[str], step: int = 1
     ) -> list[Any]:  # whatever the function answers
         try:
             return finished_each(calls)

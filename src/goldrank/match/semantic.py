@@ -176,7 +176,8 @@ class SemanticMatcher(Matcher):
                     f"{self.name} failed with {type(error).__name__}: {error}", where=_first(lots[failed.at], shown)
                 ) from error
             except (TypeError, ValueError) as error:
-                raise InputError(f"{self.name} gave no numbers: {error}", where=_first(lots[0], shown)) from error
+                what = f"{self.name} gave no numbers, {type(error).__name__}: {error}"
+                raise InputError(what, where=_first(lots[0], shown)) from error
             rows = [self._rows(row, lot, shown) for row, lot in zip(rows, lots, strict=True)]
             if len({row.shape[1] for row in rows}) > 1:
                 raise InputError("embedding gave vectors of different lengths", where=_first(lots[0], shown))
@@ -190,7 +191,7 @@ class SemanticMatcher(Matcher):
 
 
 def _first(lot: list[Any], shown: Callable[[Any], str]) -> str:
-    return f"{shown(lot[0])} (the first of {len(lot):,})"
+    return f"{shown(lot[0])} (the first of {len(lot):,} {'texts' if isinstance(lot[0], str) else 'pairs'})"
 
 
 class Embedding(SemanticMatcher):
@@ -236,7 +237,7 @@ class Embedding(SemanticMatcher):
         bad = np.flatnonzero(~np.isfinite(length) | (length == 0))
         if len(bad):
             raise InputError("the vector has no direction: it is zero, or not all numbers", where=shown(lot[bad[0]]))
-        return (answer / length[:, None]).astype(np.float32)
+        return np.asarray(answer / length[:, None], np.float32)
 
 
 class CrossEncoder(SemanticMatcher):
