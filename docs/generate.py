@@ -24,6 +24,8 @@ FAMILIES = {
     "preference": "Preferences between documents",
     "evidence": "Evidence by its place in the sources",
     "texts": "Retrieved texts and the references that they cover",
+    "claims": "Claims of an answer, as Ragas measures them",
+    "abstention": "Questions without an answer",
 }
 
 

@@ -43,7 +43,7 @@ class TextCase(NamedTuple):
 
 def item(case: TextCase, query: str = "q") -> TextItem:
     """The case as a question."""
-    return TextItem(query, case.ranking.split(), [Reference((letter,)) for letter in case.references])
+    return TextItem(query, case.ranking.split(), [Reference((letter,)) for letter in case.references], confidence=0.5)
 
 
 TEXTS = [
@@ -110,6 +110,43 @@ TEXTS = [
     TextCase("R@1", "ab a", "ab", 1 / 2, "", "one_to_one"),
     TextCase("nDCG@2", "ab .", "ab", 1 / (1 + 1 / log2(3)), "", "one_to_one"),
     TextCase("Cover@1", "ab a", "ab", 1.0, "coverage is the same whoever is credited", "one_to_one"),
+    # Claims: the same kernels, whatever texts are held against.
+    TextCase("ContextPrecision", ". ab a", "abc", (1 / 2 + 2 / 3) / 2, "over texts, by the two that are useful"),
+    TextCase("ContextPrecision@2", ". ab a", "abc", 1 / 2),
+    TextCase("ContextPrecision(rel=2)", "a", "a", 0.0),
+    TextCase('ContextPrecision(by="matcher")', "a", "a", 1.0),
+    TextCase("ContextRecall", ". ab a", "abc", 2 / 3),
+    TextCase("ContextRecall@1", ". ab a", "abc", 0.0),
+    TextCase("ContextRecall(rel=2)", "a", "a", 0.0),
+    TextCase('ContextRecall(by="judge")', "a", "ab", 1 / 2),
+    TextCase("AlikePrecision", ". a", "a", 1 / 2),
+    TextCase("AlikePrecision(rel=2)@1", ". a", "a", 0.0),
+    TextCase("AlikeCover", ". a", "ab", 1 / 2),
+    TextCase("AlikeCover(rel=2)@1", ". a", "a", 0.0),
+    TextCase("EntityRecall", "a b", "abcd", 2 / 4),
+    TextCase("EntityRecall@1", "a b", "abcd", 1 / 4),
+    TextCase('NoiseSensitivity(mode="irrelevant")', "ab . c", "abcd", 3 / 4, "all claims are wrong, no text useful"),
+    TextCase("NoiseSensitivity", "ab . c", "abcd", 0.0),
+    TextCase("NoiseShare@4", "a . b", "ab", 2 / 4),
+    TextCase('NoiseShare(divisor="retrieved")@4', "a . b", "ab", 1 / 3),
+    TextCase("NoiseShare(rel=2)@1", "a", "a", 1.0),
+    # Abstaining. Of these questions it is known that they have an answer, and how confident the system is of each.
+    TextCase("AbstainWrong", "a", "a", 0.0),
+    TextCase("AbstainWrong(abstain_below=9)", "a", "a", 1.0),
+    TextCase("AbstainRight", "a", "a", float("nan"), "it has an answer"),
+    TextCase("AbstainRight(abstain_below=9)", "a", "a", float("nan")),
+    TextCase("SelectiveCover", "a", "ab", 1 / 2),
+    TextCase("SelectiveCover@1", ". a", "ab", 0.0),
+    TextCase("SelectiveCover(abstain_below=9, rel=1)", "a", "ab", 0.0),
+    TextCase("SelectiveCover(rel=2)", "a", "ab", float("nan")),
+    TextCase("AbstainAUROC", "a", "a", float("nan"), "there is no question without an answer"),
+    # The company covers all its references and is less confident: the mean loss of one, then of two, over two lists.
+    TextCase("AURC", "a", "ab", 0.5 * (1 + 1 / 2)),
+    TextCase("AURC@1", ". a", "ab", 1.0 * (1 + 1 / 2)),
+    TextCase("EAURC", "a", "ab", 0.5 * (1 + 1 / 2) - 0.5 * (1 / 2)),
+    TextCase("EAURC@1", ". a", "ab", 1.0 * (1 + 1 / 2) - 1.0 * (1 / 2)),
+    TextCase("AUGRC", "a", "ab", 0.5 * (2 / 2)),
+    TextCase("AUGRC@1", ". a", "ab", 1.0 * (2 / 2)),
     # Measures of places.
     TextCase("Rprec", "ab .", "ab", 1.0, "places 1 and 2"),
     TextCase("Rprec", ". ab", "ab", 1 / 2, "places 2 and 3"),

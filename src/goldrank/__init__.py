@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
     from goldrank.errors import GoldrankError
+    from goldrank.evaluation.abstention import abstention_curve
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.executors import evaluate_spark
     from goldrank.evaluation.texts import evaluate_texts
@@ -50,6 +51,7 @@ _MODULES = {
     "evaluation.documents": "evaluate",
     "evaluation.texts": "evaluate_texts",
     "report.coverage": "coverage_curves",
+    "evaluation.abstention": "abstention_curve",
     "comparison.matching": "matcher_agreement",
     "retrieval": "run_retriever Retrieved",
     "evaluation.executors": "evaluate_spark",
@@ -83,7 +85,8 @@ _MODULES = {
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_texts", "coverage_curves", "matcher_agreement", "run_retriever", "evaluate_spark",
+    "evaluate", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
+    "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
     "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
     "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",

@@ -207,6 +207,10 @@ KINDS: dict[str, Kind] = {
     "nothing-retrieved": Kind("items for which nothing was retrieved: {count:,}"),
     "empty-references": Kind("references that are empty, left out: {count:,}"),
     "no-references": Kind("items without references: {count:,}"),
+    "unanswerable": Kind("questions without an answer: {count:,}"),
+    "unanswerable-references": Kind(
+        "questions without an answer that have references all the same, left out: {count:,}", warning=True
+    ),
     "scores-not-descending": Kind(
         "items whose scores do not descend, taken in the order of their list: {count:,}", warning=True
     ),
@@ -310,6 +314,15 @@ KINDS: dict[str, Kind] = {
         counts=(),
         of_values=True,
     ),
+    "misses-cost-nothing": Kind(
+        "{measure} divides by the useful texts found: misses cost nothing, as they do in AP", counts=()
+    ),
+    "claims-are-references": Kind("no question has a reference answer: its claims are the references", counts=()),
+    "selective-ends": Kind(
+        "{measure} would be {answering:.3f} for always answering, {abstaining:.3f} for always abstaining",
+        counts=(),
+        of_values=True,
+    ),
     "no-text-returned": Kind("nothing at all was retrieved", warning=True, counts=()),
     "rank-unit": Kind("ranks count {unit}s", counts=()),
     "guessed-gold": Kind(
@@ -355,6 +368,7 @@ KINDS: dict[str, Kind] = {
         "1 retrieved text has no known place: counted by its length, without evidence",
         warning=True,
     ),
+    "few-texts-unplaced": Kind("retrieved texts without a known place, counted without evidence: {count:,}"),
     "chunks-lost": Kind(
         "{count:,} texts of the corpus have no known place", "1 text of the corpus has no known place", warning=True
     ),

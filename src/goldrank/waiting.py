@@ -6,8 +6,11 @@ import asyncio
 import inspect
 import os
 import threading
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+
+AT_A_TIME = 16
+"""Answers that are waited for at the same time, if nothing else is said: services refuse more."""
 
 
 class EventLoop:
@@ -96,6 +99,60 @@ def finished(answer: Any) -> Any:  # `Any`: an answer of any type
             _loops.append(EventLoop())
         loop = _loops[depth]
     return loop.result(answer, None)
+
+
+class UnansweredError(Exception):
+    """A call that failed: `at` says which, `__cause__` why."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        super().__init__(at)
+
+
+def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME) -> list[Any]:
+    """What each call gives in the end, in order. Those that must be awaited are waited for together, some at a time.
+
+    The first call that fails ends it, with an `UnansweredError` that says which.
+
+    >>> async def later(number):
+    ...     return number
+    >>> finished_each([lambda: later(1), lambda: later(2)])
+    [1, 2]
+    """
+    answers: list[Any] = []
+    for at, call in enumerate(calls):
+        try:
+            answer = call()
+            if inspect.isawaitable(answer) and not asyncio.isfuture(answer):
+                return [*answers, *finished(_together(answer, calls[at:], at, at_a_time))]
+            answers.append(finished(answer))
+        except UnansweredError:
+            raise
+        except Exception as error:
+            raise UnansweredError(at) from error
+    return answers
+
+
+async def _together(first: Any, calls: Sequence[Callable[[], Any]], before: int, at_a_time: int) -> list[Any]:
+    answers: list[Any] = [None] * len(calls)
+    left = iter(range(len(calls)))
+
+    async def work() -> None:
+        for at in left:
+            try:
+                answer = calls[at]() if at else first
+                answers[at] = await answer if inspect.isawaitable(answer) else answer
+            except Exception as error:
+                raise UnansweredError(before + at) from error
+
+    tasks = [asyncio.ensure_future(work()) for _ in range(min(at_a_time, len(calls)))]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return answers
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -128,7 +128,7 @@ def test_answers_are_references_of_last_resort_and_said():
             ["fields={'retrieved': 'outputs.documents'}, or --map retrieved=outputs.documents"],
         ),
         (
-            {"question": "q", "contexts": ["a"], "reference": "an answer"},
+            {"question": "q", "contexts": ["a"], "gold_answer": "an answer"},
             ["no references found", "--map references="],
         ),
         (

@@ -96,7 +96,9 @@ def test_batches() -> None:
 def test_what_is_no_function() -> None:
     for made in (Own, lambda given: Embedding(given, 0.5)):
         with pytest.raises(OptionError, match="is no function"):
-            made("rouge-l")
+            made(5)
+    with pytest.raises(OptionError, match="is no function"):
+        Own("rouge-l")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="threshold"):
         Own(len, 2)
     with pytest.raises(OptionError, match="threshold"):

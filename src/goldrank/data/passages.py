@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.data.aspects import Aspects
 from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError
@@ -22,6 +23,14 @@ class Passages:
     rank: np.ndarray
     repeated: np.ndarray
     """Whether the same text stands higher up in the query's ranking."""
+    answerable: np.ndarray | None = None
+    """Per query, 1 if it has an answer, 0 if it has none, -1 if that is not known; None: all have one."""
+    confidence: np.ndarray | None = None
+    """Per query, the score of the first text: -inf where nothing was returned, NaN where it is not known."""
+    wrong: np.ndarray | None = None
+    """Per reference, where these are the claims of a response: whether the claim is wrong; None: all are."""
+    useful: np.ndarray | None = None
+    """Per text, whether it holds anything of the reference answer; None: none does."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -52,7 +61,35 @@ class Passages:
         added = pairs.retrieved > np.bincount(self.query[keep], minlength=len(self))
         repeated = np.zeros(len(pairs.lengths.tokens), bool)
         repeated[np.setdiff1d(np.arange(len(repeated)), last[added])] = self.repeated[keep]
-        return Passages(pairs, pairs.lengths.query, pairs.lengths.rank, repeated)
+        return replace(self, pairs=pairs, query=pairs.lengths.query, rank=pairs.lengths.rank, repeated=repeated)
+
+    @property
+    def unanswerable(self) -> np.ndarray:
+        """Which questions have no answer."""
+        return np.zeros(len(self), bool) if self.answerable is None else self.answerable == 0
+
+    @property
+    def known(self) -> np.ndarray:
+        """Of which questions it is known whether they have an answer."""
+        return np.ones(len(self), bool) if self.answerable is None else self.answerable >= 0
+
+    def abstained(self, below: float | None) -> np.ndarray:
+        """For which questions nothing was returned, or nothing with a score from `below` on."""
+        if below is None:
+            found: np.ndarray = self.pairs.retrieved == 0 if self.confidence is None else self.confidence == -np.inf
+            return found
+        return self.confident(self.known) < below
+
+    def confident(self, needed: np.ndarray) -> np.ndarray:
+        """The scores of the first texts, which those of the `needed` questions must have."""
+        lacking = needed if self.confidence is None else needed & np.isnan(self.confidence)
+        if lacking.any():
+            raise MeasureError(
+                f"the first text of question '{ids.show(self.queries[int(np.flatnonzero(lacking)[0])])}' has no score",
+                hint='Scores come with texts, {"text": ..., "score": 0.9}, or beside them: "scores": [0.9, 0.4].',
+            )
+        assert self.confidence is not None
+        return self.confidence
 
     def spent(self, rows: Placements) -> np.ndarray:
         """For each row, the tokens up to the end of its text."""

@@ -174,11 +174,15 @@ class Scores(Mapping[str, float]):
         """The full spelling of a column from any of its spellings, with the convention's options or without."""
         if isinstance(measure, str) and measure in self.columns:
             return measure
-        from goldrank.measures import parse
+        from goldrank.measures import known, parse
 
         parsed = parse(measure)  # type: ignore[arg-type]  # what is no measure is refused there
         for full in map(str, (parsed, parsed.having(self.options.get(parsed.name, {})))):
             if full in self.columns:
+                return full
+        for full in self.columns:
+            column = known(full)
+            if column is not None and column.plain == parsed.plain:
                 return full
         hint = did_you_mean(str(parsed), self.columns)
         raise NotMeasuredError(f"{parsed} was not measured; there are: {', '.join(self.columns)}", hint=hint)

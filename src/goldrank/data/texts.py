@@ -58,3 +58,11 @@ class TextItem:
     """The item's place in its input, for messages."""
     latency: float | None = None
     """Seconds that retrieving took."""
+    answerable: bool | None = None
+    """Whether the sources hold an answer; None if nothing is said, and references then say that they do."""
+    confidence: float | None = None
+    """The score of the first retrieved text, if it has one."""
+    reference: str = ""
+    """The answer that is right, whose claims the texts should hold."""
+    response: str = ""
+    """The answer that was given."""

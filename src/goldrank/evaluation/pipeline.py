@@ -175,32 +175,50 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
 class Relevance(Protocol):
     """What the policy for queries without relevant documents must know of a table."""
 
+    retrieved: np.ndarray
+
     def relevant(self, rel: float) -> np.ndarray:
         """Per query, how much there is to be found."""
         ...
 
 
 def without_empty(measure: Measure, values: np.ndarray, tables: Tables, rules: Convention) -> np.ndarray:
-    """The values with the policy for queries without anything to find: NaN marks those that do not count."""
-    if rules.empty == "zero" or not measure.declaration.needs_relevant:
+    """The values with the policy for queries without anything to find: NaN marks those that do not count.
+
+    A question of texts that is known to have no answer never counts, unless the policy gives it 1 for nothing returned.
+    """
+    if not measure.declaration.needs_relevant:
         return values
+    unanswerable: np.ndarray = tables.get("unanswerable", np.zeros(len(values), bool))
     table: Relevance = tables["spans" if measure.declaration.over == "spans" else "placements"]
-    level = measure.option("rel")
-    empty = table.relevant(1 if level is None else level) == 0
-    return np.where(empty, 1.0 if rules.empty == "one" else np.nan, values)
+    if rules.empty != "zero":
+        level = measure.option("rel")
+        # Where a text returned would be junk, returning none is right.
+        nothing = table.retrieved == 0 if tables.keys() & {"texts", "spans"} else True
+        filled = np.where(nothing, 1.0, 0.0) if rules.empty == "one" else np.nan
+        values = np.where((table.relevant(1 if level is None else level) == 0) | unanswerable, filled, values)
+    return values if rules.empty == "one" or not unanswerable.any() else np.where(unanswerable, np.nan, values)
 
 
-def column_of(measure: Measure, values: np.ndarray, rules: Convention, queries: Sequence[str], run: str) -> Column:
+def column_of(
+    measure: Measure,
+    values: np.ndarray,
+    rules: Convention,
+    queries: Sequence[str],
+    run: str,
+    unanswerable: np.ndarray | None = None,
+) -> Column:
     """A measure's column from the values of the queries that count."""
-    if rules.empty == "error" and np.isnan(values).any() and measure.declaration.needs_relevant:
-        empty = np.flatnonzero(np.isnan(values)).tolist()
+    missing = np.isnan(values) if unanswerable is None else np.isnan(values) & ~unanswerable
+    if rules.empty == "error" and missing.any() and measure.declaration.needs_relevant:
+        empty = np.flatnonzero(missing).tolist()
         raise NoRelevantError(
             f"{len(empty):,} queries have no relevant document for {measure}: {ids.samples(queries[i] for i in empty)}",
             where=run,
             hint="empty='zero' scores them 0, empty='skip' leaves them out.",
         )
     declared = measure.declaration
-    counts_nan = rules.empty == "nan"
+    counts_nan = rules.empty == "nan" and declared.needs_relevant
     counted = values if counts_nan else values[~np.isnan(values)]
     summary = summarise(measure, counted)
     return Column(str(measure), values, summary, declared.average, declared.higher_is_better, counts_nan)
@@ -218,7 +236,9 @@ def columns_of(
     """Every measure's column over the queries that count, and how far it could move if that was asked for."""
 
     def column(measure: Measure, values: np.ndarray) -> Column:
-        return column_of(measure, values[counted], rules, queries, run)
+        unanswerable: np.ndarray | None = tables.get("unanswerable")
+        marked = None if unanswerable is None else unanswerable[counted]
+        return column_of(measure, values[counted], rules, queries, run, marked)
 
     columns = {measure: column(measure, values_of(measure, tables, rules, credit)) for measure in measures}
     if rules.ties == "expected" or credit is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -12,11 +13,12 @@ from goldrank.conventions import Convention
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
-from goldrank.data.scores import Scores
+from goldrank.data.scores import Column, Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.evaluation import pipeline
+from goldrank.evaluation.claims import USUAL, Answers, Kind, Placing, kinds_of, notes_on, place_kind, tables_for
 from goldrank.evaluation.inputs import resolve_measures
 from goldrank.io.items import Items, ReadItem
 from goldrank.io.items import items as read_items
@@ -25,7 +27,7 @@ from goldrank.match import matcher as as_matcher
 from goldrank.match.chance import Sample, Sourced, chance_level, covered
 from goldrank.match.locate import SIMILARITY
 from goldrank.match.pairs import Splitter, TextCounts, explain_item
-from goldrank.measures import Measure
+from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.apply import check_credit
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies
@@ -45,6 +47,10 @@ def evaluate_texts(
     unit: str | Splitter = "chunk",
     credit: str = "any",
     tokens: Callable[[str], Any] | None = None,
+    judge: Callable[..., Any] | Matcher | None = None,
+    claims: Callable[[str], Any] | None = None,
+    entities: Callable[[str], Any] | None = None,
+    abstain_below: float | None = None,
     sources: Mapping[str, str] | None = None,
     chunks: Any = None,
     lengths: str = "char",
@@ -72,6 +78,11 @@ def evaluate_texts(
     "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure
     asks for them; otherwise words are counted.
 
+    Measures of an answer (`context_recall`) hold texts against the claims of `reference`: its sentences, or what the
+    function `claims` makes of it; `entities` likewise finds names and numbers. `judge`, a function of a text and a
+    claim, perhaps asynchronous, decides in place of the matcher. Questions with `answerable: false` have no value in
+    measures of coverage; a system abstains if it returns nothing, or nothing with a score from `abstain_below` on.
+
     Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
     {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
     and a start, or are looked for in `sources` (id to text). `chunks` are all texts of the corpus, where a measure
@@ -85,8 +96,11 @@ def evaluate_texts(
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean
     {'Cover@1': 0.0, 'RR': 0.5}
     """
-    rules = conventions.get(convention).having(**policies)
-    wanted = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if credit == "pairs" else DEFAULT)
+    rules = _abstaining(conventions.get(convention).having(**policies), abstain_below)
+    asked = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if credit == "pairs" else DEFAULT)
+    wanted = [measure.of_texts for measure in asked]
+    answers = Answers.of(claims, entities, judge)
+    kinds = kinds_of(wanted, answers)
     for measure in wanted:
         check_credit(measure, credit)
     data = read_items(items, fields=fields, format=format, failures=failures)
@@ -98,13 +112,25 @@ def evaluate_texts(
     needed = {measure.declaration.over for measure in wanted}
     counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
     cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
-    if needed - {"spans"}:
+    placing = Placing(how.split, counter, cut_for)
+    by_kind: dict[Kind, Passages] = {}
+    for kind in [kind for kind in kinds if kind != USUAL]:
+        by_kind[kind], counts = place_kind(lambda: iter(data), kind, answers, how.matcher, placing)
+        if not tables:
+            tables |= tables_for(by_kind[kind])
+            queries = by_kind[kind].queries
+            numbers |= _numbers(by_kind[kind], counts)
+            notes += [] if USUAL in kinds else _notes(numbers, counts, how)
+            main = kind
+    if USUAL in kinds:
         sample = Sample()
         passing = sample.passing(map(_with_sources, data.given()))
-        passages, counts = place_items(passing, how.matcher, split=how.split, count_tokens=counter, cut_for=cut_for)
-        if not counts.references:
+        passages, counts = place_items(passing, how.matcher, **placing._asdict())
+        if not counts.references and not passages.unanswerable.any():
             raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
-        tables |= {"placements": passages.pairs, "texts": passages}
+        by_kind[USUAL] = passages
+        main = USUAL
+        tables |= tables_for(passages)
         if "aspects" in needed:
             tables["aspects"] = passages.aspects
         queries = passages.queries
@@ -119,12 +145,12 @@ def evaluate_texts(
             raise OptionError('convention "chroma" measures in characters', hint='Leave out lengths="token".')
         if lengths == "token" and tokens is not None:
             finding["tokens"] = _offsets(tokens)
-        spans, span_notes = _spans(
+        spans, unanswerable, span_notes = _spans(
             data, sources, chunks, lengths, finding | {"count_tokens": counter, "cut_for": cut_for}
         )
-        if not spans.relevant().any():
+        if not spans.relevant().any() and not unanswerable.any():
             raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
-        tables["spans"] = spans
+        tables |= {"spans": spans, "unanswerable": unanswerable}
         queries = spans.queries
         numbers |= {
             "queries": len(spans),
@@ -133,7 +159,12 @@ def evaluate_texts(
         }
         notes += span_notes
     everything = np.ones(len(queries), bool)
-    columns, _ = pipeline.columns_of(wanted, tables, everything, queries, rules, data.name, credit)
+    columns: dict[Measure, Column] = {}
+    for measure in wanted:
+        kind = USUAL if measure.declaration.over == "spans" else answers.kind(measure)
+        read = tables if kind == USUAL else tables_for(by_kind[kind])
+        columns |= pipeline.columns_of([measure], read, everything, queries, rules, data.name, credit)[0]
+    notes += notes_on(columns, by_kind, answers, data)
     label = [rules.label, *([str(how)] if "texts" in tables else [])]
     return Scores(
         run=name or data.name,
@@ -143,9 +174,20 @@ def evaluate_texts(
         notes=(*data.notes, *notes),
         convention=", ".join([*label, *([f"spans by {lengths}"] if "spans" in tables else [])]),
         origin=_origin(data, rules, how),
-        explainer=_explainer(data, how) if "texts" in tables else _place_explainer(data, sources, finding),
+        explainer=_explainer(data, how, answers, main)
+        if "texts" in tables
+        else _place_explainer(data, sources, finding),
         options=rules.options,
     )
+
+
+def _abstaining(rules: Convention, below: float | None) -> Convention:
+    """The rules with a threshold of abstaining for the measures that take one."""
+    if below is None:
+        return rules
+    names = [name for name, one in REGISTRY.items() if "abstain_below" in one.options]
+    threshold = {name: {**rules.options.get(name, {}), "abstain_below": below} for name in names}
+    return replace(rules, options={**rules.options, **threshold})
 
 
 def _with_sources(given: ReadItem) -> Sourced:
@@ -199,12 +241,13 @@ def _spans(
     chunks: Any,
     lengths: str,
     finding: Mapping[str, Any],
-) -> tuple[Spans, Sequence[Note]]:
+) -> tuple[Spans, np.ndarray, Sequence[Note]]:
     from goldrank.match.span_table import spans_of
 
     found = _placing(data.given(), sources)
     places = {"quotes": found.quotes, "chunk_sources": found.places, "chunks": chunks}
-    return spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
+    spans, notes = spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
+    return spans, np.array([item.answerable is False for item in found.items], bool), notes
 
 
 _NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."
@@ -360,6 +403,8 @@ def _digests(data: Items) -> tuple[str, str]:
     for given in data.given():
         item = given.item
         gold.update(repr((item.query, list(map(tuple, item.references)), given.evidence)).encode())
+        if item.answerable is not None or item.reference:
+            gold.update(repr((item.answerable, item.reference)).encode())
         returned.update(repr((item.query, list(item.retrieved), item.spans)).encode())
     return gold.hexdigest(), returned.hexdigest()
 
@@ -384,11 +429,11 @@ def _place_explainer(
     return explain
 
 
-def _explainer(data: Items, how: TextRules) -> Callable[[str], Explanation]:
+def _explainer(data: Items, how: TextRules, answers: Answers, kind: Kind) -> Callable[[str], Explanation]:
     def explain(query: str) -> Explanation:
         for item in data:
             if item.query == query:
-                return explain_item(item, how.matcher, how.split)
+                return explain_item(answers.item(item, kind.wanted), answers.matcher(kind, how.matcher), how.split)
         raise InputError(f"question {query!r} is no longer in {data.name}")
 
     return explain

@@ -52,7 +52,14 @@ ITEM_FIELDS: dict[str, Groups] = {
             "ground_truth_contexts", "ground_truth_context", "gold_docs",
         ),
         ("ground_truths", "ground_truth"),
+        ("reference",),
     ),
+    "reference": (("reference", "reference_answer", "expected_answer", "expected_output"),
+                  ("ground_truth", "ground_truths")),
+    "response": (("response", "actual_output", "generated_answer"),),
+    "answerable": (("answerable", "is_answerable"),),
+    "no_answer": (("no_answer", "unanswerable", "is_impossible"),),
+    "scores": (("retrieved_scores", "retrieval_scores", "scores"),),
     "retrieved_ids": (("retrieved_context_ids", "retrieved_ids"),),
     "evidence": (("evidence",),),
     "sources": (("sources",),),
@@ -60,8 +67,8 @@ ITEM_FIELDS: dict[str, Groups] = {
 }  # fmt: skip
 """Fields of a question with texts."""
 
-ANSWERS = ITEM_FIELDS["references"][1]
-"""Ragas' first names for the answer: references if there are no others."""
+ANSWERS = tuple(name for group in ITEM_FIELDS["references"][1:] for name in group)
+"""Ragas' names for the answer: references if there are no others."""
 
 DEEPEVAL_FIELDS = ("retrieval_context", "input", "actual_output", "expected_output")
 """Beside one of these, `context` is what should have been retrieved. Elsewhere it may be either."""

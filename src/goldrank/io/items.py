@@ -8,6 +8,7 @@ import json
 import math
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -135,7 +136,12 @@ class Items:
         for item in self:
             evidence = [piece.alternatives for piece in item.evidence]
             spans = item.spans and list(item.spans)
-            parts = [item.query, item.question, list(item.retrieved), list(item.references), spans, evidence]
+            parts: list[Any] = [item.query, item.question, list(item.retrieved), list(item.references), spans, evidence]
+            parts += [
+                part
+                for part in (item.answerable, item.confidence, item.reference, item.response)
+                if part not in (None, "")
+            ]
             whole.update(json.dumps(parts).encode() + b"\n")
         return whole.hexdigest()
 
@@ -163,17 +169,40 @@ class Items:
         else:
             value, path = found["retrieved"]
             texts, retrieved = self._retrieved(value, f"{where}: {path}", counts)
-        if "references" not in found and "evidence" not in found:
+        answerable = _answerable(known)
+        if answerable is not False and "references" not in found and "evidence" not in found:
             raise self._fields.missing("references", record, where)
         wanted: tuple[Reference, ...] = ()
         if "references" in known:
             wanted = text_values.references(*known["references"], counts)
         evidence = known["evidence"].value if "evidence" in known else None
-        if not wanted and (evidence is None or evidence == []):
+        answers: dict[str, Any] = {
+            role: text_values.answer(known[role].value, role, known[role].path)
+            for role in ("reference", "response")
+            if role in known
+        }
+        if answerable is False:
+            counts["unanswerable"] += 1
+            if wanted or evidence:
+                counts["unanswerable-references"] += 1
+            wanted, evidence = (), None
+            answers.pop("reference", None)
+        elif not wanted and (evidence is None or evidence == []):
             counts["no-references"] += 1
         spans, sources, source_texts = _sources(known.get("sources"), retrieved, texts)
         question, latency = _question(known.get("question")), _latency(known.get("latency"))
-        item = TextItem(query, texts, wanted, question, spans, where=where, latency=latency)
+        item = TextItem(
+            query,
+            texts,
+            wanted,
+            question,
+            spans,
+            where=where,
+            latency=latency,
+            answerable=answerable,
+            confidence=_confidence(known.get("scores"), retrieved, texts),
+            **answers,
+        )
         text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
         return ReadItem(item, text_ids, sources, source_texts, evidence)
 
@@ -236,11 +265,16 @@ class Items:
         if item.spans is not None and len(item.spans) != len(texts):
             what = f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts"
             raise InputError(what, where=f"{where}: $.spans")
-        if not wanted and not evidence:
+        if item.answerable is False:
+            counts["unanswerable"] += 1
+            if wanted or evidence:
+                counts["unanswerable-references"] += 1
+            wanted, evidence = (), ()
+        elif not wanted and not evidence:
             counts["no-references"] += 1
         where = item.where or where
-        checked = TextItem(item.query, texts, wanted, item.question, item.spans, evidence, where, item.latency)
-        return ReadItem(checked, evidence=item.evidence)
+        checked = replace(item, retrieved=texts, references=wanted, evidence=evidence, where=where)
+        return ReadItem(checked, evidence=evidence)
 
 
 _SKIPPED: Sequence[str] = ("",)
@@ -290,13 +324,36 @@ def _sources(
 def _from_cells(found: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
     """Fields of a text table with the lists that their cells hold."""
     parsed = dict(found)
-    for role in ("retrieved", "references", "retrieved_ids", "evidence", "sources"):
+    for role in ("retrieved", "references", "retrieved_ids", "evidence", "sources", "scores"):
         if role in parsed and isinstance(parsed[role].value, str):
             value, path = parsed[role]
             parsed[role] = FieldValue(text_values.from_cell(value, f"{where}: {path}", counts), path)
-    if "latency" in parsed and parsed["latency"].value == "":
-        del parsed["latency"]
+    for role in ("latency", "answerable", "no_answer"):
+        if role in parsed and parsed[role].value == "":
+            del parsed[role]
     return parsed
+
+
+def _answerable(known: Mapping[str, FieldValue]) -> bool | None:
+    """Whether a question has an answer, as far as its record says so."""
+    said = {role: text_values.yes_or_no(*known[role]) for role in ("answerable", "no_answer") if role in known}
+    meant = {role: yes if role == "answerable" else not yes for role, yes in said.items()}
+    if len(set(meant.values())) > 1:
+        what = f"answerable is {said['answerable']} and no_answer is {said['no_answer']}"
+        raise InputError(what, where=known["answerable"].path, hint="Leave one of them out.")
+    return next(iter(meant.values()), None)
+
+
+def _confidence(given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]) -> float | None:
+    """The score of the first text."""
+    if given is not None and texts and not isinstance(given.value, Mapping):  # scores by name are of something else
+        first = _one_for_each(given.value, texts, "score", given.path)[0]
+        if not absent(first):
+            if isinstance(first, bool) or not isinstance(first, Real) or math.isnan(float(first)):
+                hint = "If it is something else, say fields={'scores': None}."
+                raise InputError(f"the score is {text_values.shown(first)}, not a number", where=given.path, hint=hint)
+            return float(first)
+    return retrieved[0].score if retrieved else None
 
 
 def _question(given: FieldValue | None) -> str:

@@ -163,13 +163,53 @@ def _reference(entry: Any, at: str) -> Reference:
         return entry
     grade: float = 1
     if isinstance(entry, Mapping):
-        if not absent(given := entry.get("grade")):
-            grade = check_grade(given, at, real_grades=True)
+        grade = _grade(entry, at)
         if not absent(either := entry.get("any_of")):
             entry, at = listed(either, "texts", f"{at}.any_of"), f"{at}.any_of"
     if isinstance(entry, list | tuple):
         return Reference(tuple(_text(text, f"{at}[{i}]") for i, text in enumerate(entry)), grade)
     return Reference((_text(entry, at),), grade)
+
+
+IMPORTANCE = {"vital": 2, "okay": 1}
+"""The grades of nuggets as TREC names them."""
+
+
+def _grade(entry: Mapping[str, Any], at: str) -> float:
+    """The grade of a reference: a number, or how important it is in TREC's words."""
+    given, importance = entry.get("grade"), entry.get("importance")
+    grade = None if absent(given) else check_grade(given, at, real_grades=True)
+    if absent(importance):
+        return 1 if grade is None else grade
+    word = importance.strip().casefold() if isinstance(importance, str) else ""
+    if word not in IMPORTANCE:
+        hint = f"It is one of: {', '.join(IMPORTANCE)}; a number is called grade."
+        raise InputError(f"the importance is {shown(importance)}", where=at, hint=hint)
+    if grade not in (None, IMPORTANCE[word]):
+        raise InputError(f"the grade is {grade:g}, and the importance {word} is {IMPORTANCE[word]}", where=at)
+    return IMPORTANCE[word]
+
+
+def yes_or_no(value: Any, at: str) -> bool:
+    """A value that says yes or no: a bool, 0 or 1, or a word in a cell."""
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    found = words.get(value.strip().casefold()) if isinstance(value, str) else None
+    if found is None and isinstance(value, Real) and value in (0, 1):
+        found = bool(value)
+    if found is None and type(value).__name__ in ("bool", "bool_"):  # numpy's is no number
+        found = bool(value)
+    if found is None:
+        raise InputError(f"is {shown(value)}, not true or false", where=at)
+    return found
+
+
+def answer(value: Any, what: str, at: str) -> str:
+    """The text of an answer; several texts are its parts."""
+    parts = [value] if isinstance(value, str) else value
+    if isinstance(parts, list | tuple) and all(isinstance(part, str) for part in parts):
+        return "\n".join(parts)
+    hint = f"If it is something else, say fields={{'{what}': None}} (Python), or name the field that holds it."
+    raise InputError(f"the {what} is {shown(value)}, not text", where=at, hint=hint)
 
 
 def _text(value: Any, at: str) -> str:

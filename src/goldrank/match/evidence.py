@@ -33,6 +33,8 @@ SHOWN_MISSES = 5
 FEWEST_TEXTS = 5
 LEAST_PLACED = 0.1
 """If fewer than this share of so many texts have a known place, that is an error."""
+ENOUGH_PLACED = 0.95
+"""From this share on, texts without a known place are no warning."""
 MOST_CHARACTERS = 2**40
 """No source is longer; sums of lengths stay exact."""
 
@@ -447,10 +449,12 @@ class Finder:
             "quotations-lost": {"how": "counted as missed" if self.unlocated == "missed" else "left out"},
         }
         samples = {"quotations-lost": self._lost}
+        unplaced, texts = self._counts["texts-unplaced"], self._counts["texts"]
+        code_of = {"texts-unplaced": "few-texts-unplaced"} if texts - unplaced >= ENOUGH_PLACED * texts else {}
         return tuple(
-            Note.of(code, count=self._counts[code], samples=samples.get(code, ()), **facts.get(code, {}))
+            Note.of(code_of.get(code, code), count=count, samples=samples.get(code, ()), **facts.get(code, {}))
             for code in _NOTES
-            if self._counts[code]
+            if (count := self._counts[code])
         )
 
 

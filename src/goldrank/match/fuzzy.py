@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from rapidfuzz import fuzz
+from rapidfuzz import distance, fuzz
 from rapidfuzz.process import cpdist
 
 from goldrank.data.texts import Texts
@@ -113,3 +113,30 @@ class TokenSet(Fuzzy):
         wanted = set(words(reference))
         pairs = zip(words(retrieved), spans(retrieved), strict=True)
         return merged(retrieved, (span for word, span in pairs if word in wanted))
+
+
+class Levenshtein(PruningMatcher):
+    """1 - edits / length of the longer text, of texts as they are: what Ragas compares texts by without a model."""
+
+    name: ClassVar[str] = "levenshtein"
+    says: ClassVar[str] = "likeness by edits"
+    default_threshold: ClassVar[float | None] = 0.5
+
+    def degrees(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
+    ) -> np.ndarray:
+        ours, theirs = (np.fromiter(map(len, side), np.int64, len(side)) for side in (retrieved, references))
+        shorter, longer = np.minimum(ours[left], theirs[right]), np.maximum(ours[left], theirs[right])
+        lowest = (self.threshold or 0) - SLACK if deciding else 0
+        degrees = np.zeros(len(left))
+        chosen = np.flatnonzero(shorter >= lowest * longer)
+        if len(chosen):
+            edits: Any = cpdist(
+                [retrieved[i] for i in left[chosen].tolist()],
+                [references[j] for j in right[chosen].tolist()],
+                scorer=distance.Levenshtein.distance,
+                dtype=np.int64,
+                workers=-1 if len(chosen) >= THREADS_FROM else 1,
+            )
+            degrees[chosen] = 1 - edits / np.maximum(longer[chosen], 1)
+        return degrees

@@ -176,13 +176,19 @@ _HOME = {
             *("token-recall", "token-iou", "token-f1", "shingles"),
         ),
         "rouge": ("rouge",),
-        "fuzzy": ("ratio", "partial-ratio", "token-set"),
+        "fuzzy": ("ratio", "partial-ratio", "token-set", "levenshtein"),
     }.items()
     for name in names
 }
 """The module of each matcher's class; loaded when it is asked for."""
 NAMES = tuple(_HOME)
+MODELS = {"embedding": "Embedding", "cross-encoder": "CrossEncoder"}
+"""Matchers by a model, which is part of the name: `embedding:NAME:0.8`."""
 
+_OF_MODEL = re.compile(
+    r"(?P<name>embedding|cross-encoder)(?:\((?P<options>.*?)\))?"
+    r"(?::(?P<model>.*?))??(?:\s*(?P<sign>:|>=|>)\s*(?P<threshold>[0-9.]+))?"
+)
 _SPELLING = re.compile(
     r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>.*)\))?(?:\s*(?P<sign>:|>=|>)\s*(?P<threshold>\S+))?"
 )
@@ -202,10 +208,13 @@ def matcher(given: MatcherLike) -> Matcher:
         from goldrank.match.own import Own
 
         return Own(given)
+    if isinstance(given, str) and (by_model := _OF_MODEL.fullmatch(given.strip())):
+        return _of_model(given, by_model)
     spelling = _SPELLING.fullmatch(given.strip()) if isinstance(given, str) else None
     if not spelling or spelling["name"] not in _HOME:
         hint = did_you_mean(spelling["name"], _HOME) if spelling else "For example 'rouge-l:0.7'."
-        raise OptionError(f"there is no matcher {given!r:.80}; there are: {', '.join(_HOME)}", hint=hint)
+        known_names = ", ".join((*_HOME, *(f"{name}:NAME:0.8" for name in MODELS)))
+        raise OptionError(f"there is no matcher {given!r:.80}; there are: {known_names}", hint=hint)
     known = vars(import_module(_HOME[spelling["name"]])).values()
     matcher_class: type[Matcher] = next(kind for kind in known if getattr(kind, "name", None) == spelling["name"])
     options = _options(given, spelling["options"] or "", matcher_class)
@@ -213,11 +222,28 @@ def matcher(given: MatcherLike) -> Matcher:
         return matcher_class(**options)
     if matcher_class.default_threshold is None:
         raise OptionError(f"{matcher_class.name} takes no threshold; it knows only yes and no")
+    return matcher_class(_threshold(given, spelling["threshold"]), inclusive=spelling["sign"] != ">", **options)
+
+
+def _threshold(given: object, text: str) -> float:
     try:
-        threshold = float(spelling["threshold"])
+        return float(text)
     except ValueError:
         raise OptionError(f"{given!r}: the threshold is a number from 0 to 1", hint="For example 0.7.") from None
-    return matcher_class(threshold, inclusive=spelling["sign"] != ">", **options)
+
+
+def _of_model(given: str, spelling: re.Match[str]) -> Matcher:
+    """A matcher by a model: `embedding:NAME:0.8`."""
+    from goldrank.match import semantic
+
+    kind: Any = getattr(semantic, MODELS[spelling["name"]])
+    options = _options(given, spelling["options"] or "", kind)
+    threshold = None if spelling["threshold"] is None else _threshold(given, spelling["threshold"])
+    if not spelling["model"] and threshold is not None:
+        name = spelling["name"]
+        raise OptionError(f"{given!r} names no model", hint=f"For example {name}:sentence-transformers/NAME:0.8.")
+    made: Matcher = kind(spelling["model"] or "", threshold, inclusive=spelling["sign"] != ">", **options)
+    return made
 
 
 def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
@@ -234,7 +260,9 @@ def _options(given: object, text: str, kind: type[Matcher]) -> dict[str, Any]:
         raise OptionError(
             f"{given!r}: options are plain values by name", hint="For example rouge-l(window=None, guards=()):0.7."
         )
-    known = [name for name in inspect.signature(kind).parameters if name not in ("threshold", "inclusive", "words")]
+    known = [
+        name for name in inspect.signature(kind).parameters if name not in ("threshold", "inclusive", "words", "model")
+    ]
     for name in options:
         if name not in known:
             listed = f"it has: {', '.join(known)}" if known else "it has none"

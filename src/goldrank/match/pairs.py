@@ -65,11 +65,15 @@ def place_items(
     """
     counts = TextCounts()
     queries: list[str] = []
+    answerable: list[int] = []
+    confidence: list[float] = []
     batches = []
     stream = iter(items)
     cuts = [_Cuts(budget, matcher, split, count_tokens) for budget in dict.fromkeys(cut_for) if count_tokens]
     while batch := list(islice(stream, BATCH)):
         queries += (item.query for item in batch)
+        answerable += map(_answerable, batch)
+        confidence += map(_confidence, batch)
         batches.append(_matched(batch, matcher, split, count_tokens, counts))
         for cut in cuts:
             cut.add(batch)
@@ -82,11 +86,24 @@ def place_items(
     rank = np.arange(1, len(query) + 1) - start[query]
     lengths = Lengths(start, tokens, {cut.budget: cut.texts() for cut in cuts}) if count_tokens else None
     pairs = _placements(queries, retrieved, judged_size, judged, query[text], rank[text], reference, grade, lengths)
-    placed = Passages(pairs, query, rank, repeated)
+    placed = Passages(pairs, query, rank, repeated, np.array(answerable, np.int8), np.array(confidence))
     counts.repeated, counts.covered, counts.matching = (
         int(which.sum()) for which in (repeated, pairs.novel, placed.matches)
     )
     return placed, counts
+
+
+def _answerable(item: TextItem) -> int:
+    """1, 0, or -1 for a question of which nothing is known: it has no references, and nothing says why."""
+    if item.answerable is None:
+        return 1 if item.references or item.evidence else -1
+    return int(item.answerable)
+
+
+def _confidence(item: TextItem) -> float:
+    if not len(item.retrieved):
+        return -np.inf
+    return np.nan if item.confidence is None else item.confidence
 
 
 class _Cuts:
@@ -242,7 +259,7 @@ def usable_references(item: TextItem, split: Splitter | None, counts: TextCounts
             usable.setdefault(reference if texts == reference.texts else reference._replace(texts=texts))
         else:
             counts.empty_references += 1
-    if not usable:
+    if not usable and item.answerable is not False:
         counts.no_references += 1
         if len(counts.without_references) < 5:
             counts.without_references.append(item.query)

@@ -76,6 +76,15 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in parts if sentence]
 
 
+def begins_sentences(word: str) -> bool:
+    """Whether a word begins sentences more often than it is a name.
+
+    >>> begins_sentences("However"), begins_sentences("Paris")
+    (True, False)
+    """
+    return _BEGINS.fullmatch(word) is not None
+
+
 def _is_inside(text: str, begin: int, end: re.Match[str]) -> bool:
     """Whether the sentence that begins there goes on after the mark."""
     if end["blank"]:

@@ -1,7 +1,9 @@
 """Placements -> one value per query. One file per family; importing this package registers all of them."""
 
 from goldrank.measures import (  # noqa: F401 - they register themselves
+    abstention,
     browsing,
+    claims,
     cutoff,
     diversity,
     evidence,

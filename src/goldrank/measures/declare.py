@@ -28,6 +28,7 @@ Average: TypeAlias = Literal["mean", "sum", "geometric"]
 TieRule: TypeAlias = Literal["unordered"]
 TextRule: TypeAlias = Literal["texts", "references", "places", "meaningless"]
 HoleRule: TypeAlias = Literal["linear", "first", "any"]
+Wanted: TypeAlias = Literal["references", "claims", "entities", "response"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,13 @@ class Declaration:
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
     """Whether it needs to know how many tokens texts have."""
+    for_texts: str | None = None
+    """The measure that this name means where texts are measured, and this one has no meaning."""
+    wanted: Wanted = "references"
+    """What texts are held against: the 'references', or the 'claims' or 'entities' of the reference answer, or the
+    claims of the 'response'."""
+    matched_by: str | None = None
+    """The matcher that decides for this measure, whichever was asked for."""
     takes_budget: bool = False
     """Whether the kernel takes the budget `tokens` itself, and texts are not packed into it."""
     per_query: bool = False
@@ -114,8 +122,22 @@ class About(TypedDict, total=False):
     pairs: Kernel | None
     limited_by_k: bool
     counts_tokens: bool
+    for_texts: str | None
+    wanted: Wanted
+    matched_by: str | None
     takes_budget: bool
     per_query: bool
+
+
+KEPT = frozenset(
+    (
+        *("context_precision", "context_recall", "context_entity_recall", "noise_sensitivity", "hit_rate", "hitrate"),
+        *("non_llm_context_precision_with_reference", "non_llm_context_recall", "mrr"),
+        *("llm_context_precision_with_reference", "llm_context_recall"),
+        *("id_based_context_precision", "id_based_context_recall"),
+    )
+)
+"""Names of other tools that a column keeps, since their users look for them; case folded."""
 
 
 class Alias(NamedTuple):

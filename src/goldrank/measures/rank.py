@@ -283,6 +283,7 @@ def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others
     cite="Fawcett 2006, An introduction to ROC analysis",
     aliases=("AUC", "roc_auc"),
     texts="meaningless",
+    for_texts="AbstainAUROC",
 )
 def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The chance that a relevant document stands above a judged nonrelevant one; 0 if either kind is missing.

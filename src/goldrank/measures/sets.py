@@ -32,7 +32,10 @@ def _set_precision_of_pairs(p: Placements, *, rel: float, relative: bool) -> np.
     use="The system returns a set whose size it chooses itself.",
     avoid="Runs return a fixed number of documents; use P@k.",
     cite=_CRANFIELD,
-    aliases=("set_P", ("set_relative_P", {"relative": True}), ("SetRelP", {"relative": True})),
+    aliases=(
+        *("set_P", "id_based_context_precision"),
+        *(("set_relative_P", {"relative": True}), ("SetRelP", {"relative": True})),
+    ),
     texts=_set_precision_of_texts,
     pairs=_set_precision_of_pairs,
 )
@@ -54,7 +57,7 @@ def set_precision(p: Placements, *, rel: float = 1, relative: bool = False) -> n
     use="The system returns a set whose size it chooses itself, and misses are costly.",
     avoid="Runs are long lists; use R@k.",
     cite=_CRANFIELD,
-    aliases=("set_recall",),
+    aliases=("set_recall", "id_based_context_recall"),
     monotone=True,
     texts="references",
 )

@@ -22,9 +22,13 @@ from goldrank.data.preferences import Preferred
 from goldrank.data.spans import Spans
 from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
+<<<<<<< HEAD
 from goldrank.measures import foreign, trec_names
 from goldrank.measures.declare import ALIASES, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
 from goldrank.measures.foreign import Spelled
+=======
+from goldrank.measures.declare import ALIASES, KEPT, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
+>>>>>>> rag-more
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
 if TYPE_CHECKING:
@@ -48,12 +52,19 @@ class Measure:
     options: tuple[tuple[str, OptionValue], ...] = ()
     """Options that differ from their defaults, by name in alphabetical order."""
     declaration: Declaration = field(compare=False, hash=False, repr=False, kw_only=True)
+<<<<<<< HEAD
     spelled_out: frozenset[str] = field(default=frozenset(), compare=False, hash=False, repr=False, kw_only=True)
     """Options that were given by name, be it with their default, so that no convention replaces them."""
+=======
+    asked: str = field(default="", kw_only=True)
+    """Another tool's name by which it was asked for, if that is one that columns keep (`declare.KEPT`)."""
+>>>>>>> rag-more
 
     def __str__(self) -> str:
-        inner = ", ".join(f"{key}={spell(value)}" for key, value in self.options)
-        text = f"{self.name}({inner})" if inner else self.name
+        implied = ALIASES[self.asked.casefold()].options if self.asked else {}
+        inner = ", ".join(f"{key}={spell(value)}" for key, value in self.options if key not in implied)
+        name = self.asked or self.name
+        text = f"{name}({inner})" if inner else name
         return text if self.k is None else f"{text}@{self.k}"
 
     __repr__ = __str__
@@ -64,6 +75,7 @@ class Measure:
 
     def having(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
+<<<<<<< HEAD
         if not defaults:
             return self
         changed = {key: value for key, value in defaults.items() if key not in self.spelled_out}
@@ -72,6 +84,21 @@ class Measure:
         kept = {key: self.declaration.defaults[key] for key in self.spelled_out & defaults.keys()}
         options = tuple(sorted({**kept, **dict(made.options)}.items()))
         return replace(made, options=options, spelled_out=self.spelled_out)
+=======
+        made = make(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
+        return replace(made, asked=self.asked)
+
+    @property
+    def of_texts(self) -> Measure:
+        """What is meant by the name where texts are measured."""
+        name = self.declaration.for_texts
+        return self if name is None else replace(make(name, self.k, dict(self.options)), asked=self.name)
+
+    @property
+    def plain(self) -> Measure:
+        """The same by goldrank's own name."""
+        return replace(self, asked="")
+>>>>>>> rag-more
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
@@ -205,6 +232,7 @@ def parse(measure: MeasureLike) -> Measure:
     if not isinstance(measure, str):
         return _of_function(measure)
     spelled = measure.strip()
+<<<<<<< HEAD
     if len(spelled) > MAX_SPELLING:
         shown, size = ids.show(spelled, 40), len(spelled)
         raise MeasureError(f"{shown!r} of {size:,} characters is no measure", hint="For example 'nDCG@10'.")
@@ -227,6 +255,27 @@ def _parse_one(spelled: str) -> Measure:
         if base is not None:
             return _made(foreign.from_level(base, level, spelled))
     return _parse_expression(spelled)
+=======
+    if alias := lookup(spelled):
+        return _asked(spelled, make(alias.name, None, alias.options))
+    if other := other_spelling(spelled):
+        name, options, k = other
+        return _asked(spelled, make(name, k, options))
+    return _asked(spelled, _parse_expression(spelled))
+
+
+_WORD = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*")
+
+
+def _asked(spelled: str, measure: Measure) -> Measure:
+    """The measure under the name that was asked for, if that is one that columns keep."""
+    found = _WORD.match(spelled)
+    word = found[0].removesuffix("_at").removesuffix("_cut") if found else ""
+    if word.casefold() not in KEPT:
+        return measure
+    implied = ALIASES[word.casefold()].options.items()
+    return replace(measure, asked=word) if implied <= dict(measure.options).items() else measure
+>>>>>>> rag-more
 
 
 def _spelled(text: str) -> Spelled | None:
@@ -368,7 +417,18 @@ def _literal(node: ast.expr, text: str) -> object:
         ) from None
 
 
+OF_ANSWERS = frozenset(
+    (
+        *("faithfulness", "answer_relevancy", "answer_relevance", "response_relevancy", "answer_correctness"),
+        *("answer_similarity", "semantic_similarity", "factual_correctness", "groundedness", "response_groundedness"),
+        *("hallucination", "answer_accuracy"),
+    )
+)
+"""Names of measures that judge what was made of the texts."""
+
+
 def _unknown(text: str, name: str | None = None) -> MeasureError:
+<<<<<<< HEAD
     """The error for a text that names no measure. What it offers instead is something else that is understood."""
     starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
     words = [word for word in dict.fromkeys((name, *starts)) if word]
@@ -387,3 +447,19 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
             if known(other):
                 return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {other}?")
     return MeasureError(f"unknown measure {text!r:.120}", hint="See `goldrank measures` for all of them.")
+=======
+    written = _WORD.match(text)
+    if written and written[0].removesuffix("_at").casefold() in OF_ANSWERS:
+        return MeasureError(
+            f"{written[0]} judges the answer, and goldrank measures what was retrieved",
+            hint="Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5.",
+        )
+    word = name or re.split(r"[@(_.]", text)[0] or text
+    near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
+    alias = lookup(near[0]) if near else None
+    hint = "See `goldrank measures` for all of them."
+    if alias:
+        rest = text[len(word) :] if text.startswith(word) else ""
+        hint = f"Did you mean {alias.name}{rest}?"
+    return MeasureError(f"unknown measure {text!r}", hint=hint)
+>>>>>>> rag-more

@@ -1,0 +1,152 @@
+"""From which score on texts should be returned at all: what each threshold costs and brings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank.data.table import Cells, Head, Part, Sentence, Table, notebook_html, plain
+from goldrank.errors import InputError, MeasureError
+from goldrank.evaluation.texts import evaluate_texts
+from goldrank.io.items import Items
+from goldrank.io.items import items as read_items
+from goldrank.measures import make, parse
+
+MOST_POINTS = 50
+LEAST_OF_A_KIND = 10
+"""Questions with, and without an answer, from which on a threshold is chosen: half of them on each side."""
+SEED = 0
+
+
+class Point(NamedTuple):
+    """A threshold: texts are returned if the first has at least this score."""
+
+    threshold: float
+    right: float
+    """AbstainRight: the share of unanswerable questions on which the system then abstains."""
+    wrong: float
+    """AbstainWrong: the share of answerable ones."""
+    selective: float
+    """SelectiveCover."""
+
+
+class Chosen(NamedTuple):
+    """The best threshold on one half of the questions, and what it is worth on the other."""
+
+    threshold: float
+    value: float
+    """SelectiveCover on the half that the threshold was not chosen on."""
+    answering: float
+    """The same for always answering."""
+    abstaining: float
+    """And for always abstaining."""
+    chosen_on: int
+    reported_on: int
+
+
+@dataclass(frozen=True)
+class AbstentionCurve:
+    """SelectiveCover, AbstainRight and AbstainWrong by threshold; and a threshold that was chosen, if there are enough
+    questions of both kinds."""
+
+    measure: str
+    points: tuple[Point, ...]
+    chosen: Chosen | None
+
+    def parts(self) -> list[Part]:
+        """What people see."""
+        heads = Head.numbers("abstain below", "AbstainRight", "AbstainWrong", self.measure)
+        rows: list[Cells] = [[f"{p.threshold:.4g}", *(f"{value:.3f}" for value in p[1:])] for p in self.points]
+        found = self.chosen
+        told = f"too few questions of both kinds to choose a threshold: {LEAST_OF_A_KIND} of each are needed"
+        if found is not None:
+            told = (
+                f"below {found.threshold:.4g}, chosen on {found.chosen_on:,} questions: {self.measure} "
+                f"{found.value:.3f} on the other {found.reported_on:,}, where always answering has "
+                f"{found.answering:.3f} and always abstaining {found.abstaining:.3f}"
+            )
+        return [Table(heads, rows), Sentence(told, "remark")]
+
+    def __str__(self) -> str:
+        return plain(self.parts())
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self.parts())
+
+
+def abstention_curve(items: Any, measure: str = "SelectiveCover", **how: Any) -> AbstentionCurve:
+    """What every threshold for the score of the first text costs and brings, and which one to take.
+
+    `items` and `how` are those of `evaluate_texts`; the measure is SelectiveCover with any cut-off and options. The
+    threshold is chosen on one half of the questions, drawn among the answerable and the unanswerable ones, and reported
+    on the other half: on the same one it would flatter.
+
+    >>> items = [{"retrieved": [("a", 0.9)], "references": ["a"]}, {"retrieved": [("x", 0.2)], "no_answer": True}]
+    >>> [(point.threshold, point.selective) for point in abstention_curve(items, matcher="contains").points]
+    [(0.2, 0.5), (0.9, 1.0), (inf, 0.5)]
+    """
+    asked = parse(measure)
+    if asked.name != "SelectiveCover" or asked.option("abstain_below") is not None:
+        raise MeasureError(f"{asked}: curves of thresholds are of SelectiveCover", hint="For example SelectiveCover@5.")
+    reading = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
+    data = items if isinstance(items, Items) else read_items(items, **reading)
+    cover = make("Cover", asked.k, dict(asked.options))
+    scores = evaluate_texts(data, [asked, cover, "AbstainAUROC"], **how)  # the last says which scores are missing
+    rows = np.flatnonzero(~np.isnan(scores.columns[str(asked)].values))
+    told = [(-np.inf if not item.retrieved else item.confidence, item.answerable is False) for item in data]
+    score, unanswerable = (np.array(column)[rows] for column in zip(*told, strict=True))
+    questions = _Questions(score.astype(np.float64), unanswerable, scores.columns[str(cover)].values[rows])
+    if len(set(questions.unanswerable.tolist())) < 2:
+        raise InputError(
+            "a threshold needs questions with and without an answer", hint='Those without have "answerable": false.'
+        )
+    levels = np.unique(questions.score[np.isfinite(questions.score)])
+    if len(levels) > MOST_POINTS:
+        levels = np.quantile(levels, np.linspace(0, 1, MOST_POINTS), method="nearest")
+    points = tuple(questions.at(level) for level in (*levels.tolist(), np.inf))
+    return AbstentionCurve(str(asked), points, _chosen(questions))
+
+
+class _Questions(NamedTuple):
+    """Of each question the score of its first text, whether it has no answer, and how much its texts cover."""
+
+    score: np.ndarray
+    unanswerable: np.ndarray
+    cover: np.ndarray
+
+    def at(self, threshold: float) -> Point:
+        abstained = self.score < threshold
+        worth = np.where(self.unanswerable, abstained, np.where(abstained, 0.0, self.cover))
+        right, wrong = abstained[self.unanswerable].mean(), abstained[~self.unanswerable].mean()
+        return Point(threshold, float(right), float(wrong), float(worth.mean()))
+
+    def best(self) -> float:
+        """The threshold with the highest SelectiveCover, by one pass over the sorted scores; the lowest of several."""
+        order = np.argsort(self.score, kind="stable")
+        score = self.score[order]
+        # Abstaining on one more question brings 1 if it has no answer, and costs its coverage if it has one.
+        gain = np.where(self.unanswerable, 1.0, -self.cover)[order]
+        total = np.concatenate(([0.0], np.cumsum(gain)))
+        starts = np.flatnonzero(np.concatenate(([True], score[1:] != score[:-1])))
+        at = np.append(starts, len(score))
+        chosen = int(at[int(total[at].argmax())])
+        return float(score[chosen]) if chosen < len(score) else np.inf
+
+    def some(self, rows: np.ndarray) -> _Questions:
+        return _Questions(self.score[rows], self.unanswerable[rows], self.cover[rows])
+
+
+def _chosen(questions: _Questions) -> Chosen | None:
+    """A threshold from one half, worth what it is on the other."""
+    random = np.random.default_rng(SEED)
+    kinds = [np.flatnonzero(questions.unanswerable), np.flatnonzero(~questions.unanswerable)]
+    if min(map(len, kinds)) < LEAST_OF_A_KIND:
+        return None
+    first = np.concatenate([random.permutation(rows)[: len(rows) // 2] for rows in kinds])
+    rest = np.setdiff1d(np.arange(len(questions.score)), first)
+    threshold = questions.some(first).best()
+    other = questions.some(rest)
+    never, always = other.at(-np.inf).selective, other.at(np.inf).selective
+    return Chosen(threshold, other.at(threshold).selective, never, always, len(first), len(rest))

@@ -1,0 +1,190 @@
+"""What texts are held against beside references: claims and entities of an answer, each decided as its measure says.
+
+Measures that want the same, decided in the same way, share one placing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank.data.passages import Passages
+from goldrank.data.scores import Column
+from goldrank.data.texts import Reference, TextItem
+from goldrank.errors import InputError, MeasureError, OptionError
+from goldrank.match import Matcher, place_items
+from goldrank.match import matcher as as_matcher
+from goldrank.match.entities import entities as usual_entities
+from goldrank.match.pairs import Splitter, TextCounts
+from goldrank.match.units import sentences
+from goldrank.measures import Measure, make
+from goldrank.notes import Note
+from goldrank.waiting import finished
+
+Cutter = Callable[[str], Any]
+"""From an answer to its claims, or to its entities: texts, perhaps later."""
+
+
+class Kind(NamedTuple):
+    """What a measure holds texts against, and who decides."""
+
+    wanted: str = "references"
+    decided: str = ""
+    """A matcher's spelling or "judge"; empty: the matcher that was asked for."""
+
+
+USUAL = Kind()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How answers are cut into what texts are held against, and who judges."""
+
+    claims: Cutter | None = None
+    entities: Cutter | None = None
+    judge: Matcher | None = None
+
+    @classmethod
+    def of(cls, claims: Cutter | None, entities: Cutter | None, judge: Any) -> Answers:
+        """The same, checked; a judge is a function of a text and a claim, or a matcher."""
+        for name, given in (("claims", claims), ("entities", entities)):
+            if given is not None and not callable(given):
+                raise OptionError(f"{name} is {given!r:.60}; it must be a function from a text to a list of texts")
+        return cls(claims, entities, None if judge is None else as_matcher(judge))
+
+    def kind(self, measure: Measure) -> Kind:
+        """What a measure wants."""
+        declared = measure.declaration
+        by = measure.option("by")
+        judged = by == "judge" or declared.wanted == "response" or (by == "auto" and self.judge is not None)
+        if judged and self.judge is None:
+            raise MeasureError(
+                f"{measure} needs a judge",
+                hint="judge= takes any function of a text and a claim that says whether the text supports the claim.",
+            )
+        return Kind(declared.wanted, "judge" if judged else declared.matched_by or "")
+
+    def matcher(self, kind: Kind, usual: Matcher) -> Matcher:
+        """Who decides."""
+        if kind.decided == "judge":
+            assert self.judge is not None
+            return self.judge
+        return as_matcher(kind.decided) if kind.decided else usual
+
+    def item(self, item: TextItem, wanted: str) -> TextItem:
+        """The item with what its answer holds in place of its references; those stay where it has no answer."""
+        answer = item.response if wanted == "response" else item.reference
+        if wanted == "references" or (wanted == "claims" and not answer.strip()):
+            return item
+        own = self.entities if wanted == "entities" else self.claims
+        cut = (usual_entities if wanted == "entities" else sentences) if own is None else own
+        parts = _texts(cut, answer, wanted, item) if answer.strip() else []
+        return replace(item, references=tuple(Reference((part,)) for part in parts))
+
+
+def _texts(cut: Cutter, answer: str, wanted: str, item: TextItem) -> list[str]:
+    """What a function makes of an answer; the same entity in another form is one."""
+    from goldrank.match.folding import fold
+
+    found = finished(cut(answer))
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        found = [None]
+    parts = list(found)
+    if not all(isinstance(part, str) for part in parts):
+        raise InputError(
+            f"the function for {'entities' if wanted == 'entities' else 'claims'} returned {parts!r:.80}, not texts",
+            where=item.where or f"question {item.query!r}",
+        )
+    filled = [part for part in parts if part.strip()]
+    return list({fold(part): part for part in reversed(filled)}.values())[::-1] if wanted == "entities" else filled
+
+
+def kinds_of(measures: Sequence[Measure], answers: Answers) -> dict[Kind, list[Measure]]:
+    """The measures of texts by what they want; that of most other numbers, the usual one, first."""
+    found: dict[Kind, list[Measure]] = {}
+    for measure in measures:
+        if measure.declaration.over != "spans":
+            found.setdefault(answers.kind(measure), []).append(measure)
+    return dict(sorted(found.items(), key=lambda pair: pair[0] != USUAL))
+
+
+_LACKING = {
+    "claims": 'A question has "reference": "The answer that is right.", or references.',
+    "entities": 'A question has "reference": "The answer that is right."; in it are names or numbers.',
+    "response": 'A question has "response": "The answer that was given." and "reference": "The one that is right."',
+}
+
+
+class Placing(NamedTuple):
+    """How items are placed: what place_items takes beside items and matcher."""
+
+    split: Splitter | None
+    count_tokens: Callable[[str], int] | None
+    cut_for: Sequence[int]
+
+
+def place_kind(
+    items: Callable[[], Iterable[TextItem]], kind: Kind, answers: Answers, usual: Matcher, how: Placing
+) -> tuple[Passages, TextCounts]:
+    """The passages of a kind other than the usual one."""
+    matcher = answers.matcher(kind, usual)
+    given: dict[str, Any] = how._asdict() if kind.wanted in ("references", "claims") else {}
+
+    def cut(wanted: str, texts: Callable[[TextItem], Sequence[str]] | None = None) -> Iterable[TextItem]:
+        for item in items():
+            made = answers.item(item, wanted)
+            yield made if texts is None else replace(made, retrieved=texts(item), spans=None)
+
+    passages, counts = place_items(cut(kind.wanted), matcher, **given)
+    if not counts.references and not passages.unanswerable.any():
+        raise InputError(f"no question has {kind.wanted} to hold texts against", hint=_LACKING.get(kind.wanted))
+    if kind.wanted != "response":
+        return passages, counts
+    right, _ = place_items(cut("response", lambda item: [item.reference] if item.reference else []), matcher)
+    useful, _ = place_items(cut("claims"), matcher)
+    assert right.pairs.label is not None
+    wrong = np.ones(int(right.pairs.judged_start[-1]), bool)
+    wrong[right.pairs.label] = False
+    return replace(passages, wrong=wrong, useful=useful.matches), counts
+
+
+def tables_for(passages: Passages) -> dict[str, Any]:
+    """What measures of texts read."""
+    return {"placements": passages.pairs, "texts": passages, "unanswerable": passages.unanswerable}
+
+
+def notes_on(
+    columns: Mapping[Measure, Column],
+    passages: Mapping[Kind, Passages],
+    answers: Answers,
+    items: Iterable[TextItem],
+) -> list[Note]:
+    """What a reader must know of measures that have their own meaning."""
+    notes = []
+    for measure, column in columns.items():
+        if measure.declaration.name in ("ContextPrecision", "AlikePrecision"):
+            notes.append(Note.of("misses-cost-nothing", measure=str(measure)))
+        if measure.declaration.name == "SelectiveCover":
+            table = measure.packed(passages[answers.kind(measure)])
+            assert isinstance(table, Passages)
+            notes.append(_both_ends(measure, table, column.values))
+    if any(kind.wanted == "claims" for kind in passages) and not any(item.reference for item in items):
+        notes.append(Note.of("claims-are-references"))
+    return notes
+
+
+def _both_ends(measure: Measure, table: Passages, values: np.ndarray) -> Note:
+    """What SelectiveCover would be if the system always answered, or always abstained."""
+    counted = ~np.isnan(values)
+    options = {key: value for key, value in measure.options if key == "rel"}
+    answered = np.where(table.unanswerable, 0.0, make("Cover", measure.k, options).taken(table))[counted]
+    count = max(int(counted.sum()), 1)
+    return Note.of(
+        "selective-ends",
+        measure=str(measure),
+        answering=float(answered.sum() / count),
+        abstaining=float(table.unanswerable[counted].sum() / count),
+    )

