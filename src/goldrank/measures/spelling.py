@@ -22,13 +22,9 @@ from goldrank.data.preferences import Preferred
 from goldrank.data.spans import Spans
 from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
-<<<<<<< HEAD
 from goldrank.measures import foreign, trec_names
-from goldrank.measures.declare import ALIASES, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
-from goldrank.measures.foreign import Spelled
-=======
 from goldrank.measures.declare import ALIASES, KEPT, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
->>>>>>> rag-more
+from goldrank.measures.foreign import Spelled
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
 if TYPE_CHECKING:
@@ -52,13 +48,10 @@ class Measure:
     options: tuple[tuple[str, OptionValue], ...] = ()
     """Options that differ from their defaults, by name in alphabetical order."""
     declaration: Declaration = field(compare=False, hash=False, repr=False, kw_only=True)
-<<<<<<< HEAD
     spelled_out: frozenset[str] = field(default=frozenset(), compare=False, hash=False, repr=False, kw_only=True)
     """Options that were given by name, be it with their default, so that no convention replaces them."""
-=======
     asked: str = field(default="", kw_only=True)
     """Another tool's name by which it was asked for, if that is one that columns keep (`declare.KEPT`)."""
->>>>>>> rag-more
 
     def __str__(self) -> str:
         implied = ALIASES[self.asked.casefold()].options if self.asked else {}
@@ -75,7 +68,6 @@ class Measure:
 
     def having(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
-<<<<<<< HEAD
         if not defaults:
             return self
         changed = {key: value for key, value in defaults.items() if key not in self.spelled_out}
@@ -83,10 +75,7 @@ class Measure:
         # An option that departs from these defaults shows in the name, though it is what the declaration has.
         kept = {key: self.declaration.defaults[key] for key in self.spelled_out & defaults.keys()}
         options = tuple(sorted({**kept, **dict(made.options)}.items()))
-        return replace(made, options=options, spelled_out=self.spelled_out)
-=======
-        made = make(self.declaration, self.k, {**defaults, **dict(self.options)}) if defaults else self
-        return replace(made, asked=self.asked)
+        return replace(made, options=options, spelled_out=self.spelled_out, asked=self.asked)
 
     @property
     def of_texts(self) -> Measure:
@@ -98,7 +87,6 @@ class Measure:
     def plain(self) -> Measure:
         """The same by goldrank's own name."""
         return replace(self, asked="")
->>>>>>> rag-more
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
@@ -232,13 +220,12 @@ def parse(measure: MeasureLike) -> Measure:
     if not isinstance(measure, str):
         return _of_function(measure)
     spelled = measure.strip()
-<<<<<<< HEAD
     if len(spelled) > MAX_SPELLING:
         shown, size = ids.show(spelled, 40), len(spelled)
         raise MeasureError(f"{shown!r} of {size:,} characters is no measure", hint="For example 'nDCG@10'.")
     listed = _listed(spelled)
     if listed is None:
-        return _parse_one(spelled)
+        return _asked(spelled, _parse_one(spelled))
     if len(listed) != 1:
         names = ", ".join(map(str, listed))
         raise MeasureError(f"{spelled!r} stands for {len(listed)} measures: {names}", hint="Name one of them.")
@@ -255,13 +242,6 @@ def _parse_one(spelled: str) -> Measure:
         if base is not None:
             return _made(foreign.from_level(base, level, spelled))
     return _parse_expression(spelled)
-=======
-    if alias := lookup(spelled):
-        return _asked(spelled, make(alias.name, None, alias.options))
-    if other := other_spelling(spelled):
-        name, options, k = other
-        return _asked(spelled, make(name, k, options))
-    return _asked(spelled, _parse_expression(spelled))
 
 
 _WORD = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*")
@@ -275,7 +255,6 @@ def _asked(spelled: str, measure: Measure) -> Measure:
         return measure
     implied = ALIASES[word.casefold()].options.items()
     return replace(measure, asked=word) if implied <= dict(measure.options).items() else measure
->>>>>>> rag-more
 
 
 def _spelled(text: str) -> Spelled | None:
@@ -428,8 +407,13 @@ OF_ANSWERS = frozenset(
 
 
 def _unknown(text: str, name: str | None = None) -> MeasureError:
-<<<<<<< HEAD
     """The error for a text that names no measure. What it offers instead is something else that is understood."""
+    written = _WORD.match(text)
+    if written and written[0].removesuffix("_at").casefold() in OF_ANSWERS:
+        return MeasureError(
+            f"{written[0]} judges the answer, and goldrank measures what was retrieved",
+            hint="Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5.",
+        )
     starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
     words = [word for word in dict.fromkeys((name, *starts)) if word]
     for word in words:
@@ -447,19 +431,3 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
             if known(other):
                 return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {other}?")
     return MeasureError(f"unknown measure {text!r:.120}", hint="See `goldrank measures` for all of them.")
-=======
-    written = _WORD.match(text)
-    if written and written[0].removesuffix("_at").casefold() in OF_ANSWERS:
-        return MeasureError(
-            f"{written[0]} judges the answer, and goldrank measures what was retrieved",
-            hint="Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5.",
-        )
-    word = name or re.split(r"[@(_.]", text)[0] or text
-    near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
-    alias = lookup(near[0]) if near else None
-    hint = "See `goldrank measures` for all of them."
-    if alias:
-        rest = text[len(word) :] if text.startswith(word) else ""
-        hint = f"Did you mean {alias.name}{rest}?"
-    return MeasureError(f"unknown measure {text!r}", hint=hint)
->>>>>>> rag-more
