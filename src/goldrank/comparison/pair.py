@@ -138,7 +138,9 @@ class Pair:
             return f"{b} against {a}"
         if verdict == "same":
             return f"{b} and {a} have the same {self.measure} on all {self.n:,} queries"
-        return f"Not decided between {b} and {a}" if self.could_be_turned else f"No clear difference between {b} and {a}"
+        return (
+            f"Not decided between {b} and {a}" if self.could_be_turned else f"No clear difference between {b} and {a}"
+        )
 
     @property
     def _verdict_words(self) -> str:

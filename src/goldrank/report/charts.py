@@ -26,6 +26,8 @@ WIDTH = 420
 COLOURS = 8
 LIGHT = ("#0b6fb8", "#c8500a", "#12805c", "#a8458b", "#9a7000", "#3b8fb5", "#6b55b5", "#6f6f6f")
 MOST_BARS = 300
+MANY_DOTS = 500
+SHADES = ".d0{stroke-opacity:.18}.d1{stroke-opacity:.35}.d2{stroke-opacity:.6}.d3{stroke-opacity:.9}"
 MOST_ROWS = 24
 
 STYLE = (
@@ -34,6 +36,7 @@ STYLE = (
     ".up{fill:#12805c;stroke:#12805c}.down{fill:#b3261e;stroke:#b3261e}.even{fill:#777;stroke:#777}"
     ".line{fill:none;stroke-width:2}.dots{fill:none;stroke-linecap:round;stroke:#0b6fb8;stroke-opacity:.55}"
     ".lab{paint-order:stroke;stroke:#fff;stroke-width:4px}.flow{fill:none;stroke-opacity:.55}.bars{stroke:none}"
+    f"{SHADES}"
 ) + "".join(f".s{i}{{stroke:{colour};fill:{colour}}}.line.s{i}{{fill:none}}" for i, colour in enumerate(LIGHT))
 
 
@@ -157,9 +160,8 @@ def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Cha
         parts.append(f'<g class="{row.sign}"><title>{escape_html(row.brief, 300)}</title>')
         if not math.isnan(row.interval.low):
             a, b = x(row.interval.low), x(row.interval.high)
-            parts.append(
-                f'<path stroke-width="2" fill="none" d="M{a:.1f} {y:g}H{b:.1f}M{a:.1f} {y - 4:g}v8M{b:.1f} {y - 4:g}v8"/>'
-            )
+            whisker = f"M{a:.1f} {y:g}H{b:.1f}M{a:.1f} {y - 4:g}v8M{b:.1f} {y - 4:g}v8"
+            parts.append(f'<path stroke-width="2" fill="none" d="{whisker}"/>')
         parts.append(f'<circle cx="{x(row.difference):.1f}" cy="{y:g}" r="4.5"/></g>')
         value = number(row.difference, signed=True)
         parts.append(f'<text class="end" x="{WIDTH - 4}" y="{y + 4:g}">{value}</text>')
@@ -289,11 +291,15 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     spots, counts = np.unique(np.stack([place(a), place(b)], axis=1), axis=0, return_counts=True)
     parts = [f'<path class="grid" d="M{left:g} {top + side:g}L{left + side:g} {top:g}"/>']
     parts.append(f'<rect class="axis" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>')
-    for least, most, size in ((1, 1, 5), (2, 5, 8), (6, math.inf, 12)):
-        group = spots[(counts >= least) & (counts <= most)]
-        dots = "".join(f"M{left + px * side:.0f} {top + side - py * side:.0f}h0" for px, py in group.tolist())
+    # Few queries are dots that grow; many are a map, the darker the more there are at a place.
+    sizes = [(1, 5, ""), (2, 8, ""), (6, 12, "")]
+    if len(a) > MANY_DOTS:
+        sizes = [(1, 4, " d0"), (2, 4, " d1"), (4, 4, " d2"), (16, 6, " d3"), (64, 9, " d3")]
+    level = np.searchsorted([least for least, *_ in sizes], counts, side="right") - 1
+    for i, (_, size, shade) in enumerate(sizes):
+        dots = "".join(f"M{left + x * side:.0f} {top + side - y * side:.0f}h0" for x, y in spots[level == i].tolist())
         if dots:
-            parts.append(f'<path class="dots" stroke-width="{size}" d="{dots}"/>')
+            parts.append(f'<path class="dots{shade}" stroke-width="{size}" d="{dots}"/>')
     parts.append(_labels([(top + 10, f"{high:g}"), (top + side, f"{low:g}")], left - 6))
     parts.append(f'<text class="dim" x="{left:g}" y="{top + side + 14:g}">{low:g}</text>')
     parts.append(f'<text class="end dim" x="{left + side:g}" y="{top + side + 14:g}">{high:g}</text>')
@@ -358,9 +364,13 @@ def rank_shift(
     ups = sum(count for (i, j), count in flows.items() if j < i)
     downs = sum(count for (i, j), count in flows.items() if j > i)
     description = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
-    description += "" if only is None else f" ({int(drawn.sum()):,} queries)"
+    sampled = "" if only is None else f"in {int(drawn.sum()):,} of the queries"
     bottom = top + len(BANDS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{description}</text>')
+    if sampled:
+        bottom += 16
+        parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{sampled}</text>')
+        description += f", {sampled}"
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", description, bottom + 10, "".join(parts))
 
 

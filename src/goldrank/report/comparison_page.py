@@ -248,7 +248,9 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
             Cell(f"{part.n:,}" + " (few)" * part.small, part.n),
             Cell(number(of_slice[part.a]), of_slice[part.a]),
             Cell(number(of_slice[part.b]), of_slice[part.b]),
-            Cell(number(part.difference, signed=True), part.difference, sign, detail=interval(part.interval, signed=True)),
+            Cell(
+                number(part.difference, signed=True), part.difference, sign, detail=interval(part.interval, signed=True)
+            ),
             Cell(p_value(part.adjusted), part.adjusted),
         ]
         row_style = "dim" if part.small and not clear else "flag" if part.reversed else ""
@@ -302,5 +304,3 @@ def _by_pair(
             drawn["Where the relevant documents went"] = where
         found.append((f"{ids.show(pair.b)} against {ids.show(pair.a)}, {pair.measure}", drawn))
     return found
-
-
