@@ -1,6 +1,5 @@
 """The page of a comparison in a real browser: it fits, it can be read, and it says what the comparison says."""
 
-import json
 import re
 import shutil
 
@@ -401,18 +400,33 @@ def test_size(pages, size):
     assert len(pages[size][1].encode()) < 3_000_000
 
 
-def test_values_are_packed_without_loss():
+@pytest.mark.parametrize(("scale", "size"), [(10_000, 2), (1_000_000, 3)])
+def test_values_are_packed_without_loss(scale, size):
     import base64
 
     rows = np.array([[0.0, 0.12345, np.nan, -1.0], [5.0, 1.0, 0.5, np.nan]])
-    packed = comparison_queries.packed(rows)
+    packed = comparison_queries.packed(rows, scale)
+    assert packed["size"] == size
     for row, text in zip(rows, packed["bits"], strict=True):
-        codes = np.frombuffer(base64.b64decode(text), "<u2").astype(int)
-        values = np.where(codes == 0, np.nan, (packed["low"] + codes - 1) / 10_000)
-        np.testing.assert_allclose(values, np.round(row, 4))
+        raw = base64.b64decode(text)
+        codes = [int.from_bytes(raw[i : i + size], "little") for i in range(0, len(raw), size)]
+        values = [np.nan if code == 0 else (packed["low"] + code - 1) / scale for code in codes]
+        np.testing.assert_allclose(values, row, atol=0.5001 / scale)
     wide = np.array([[0.0, 1e6, np.nan]])
-    assert comparison_queries.packed(wide) == {"rows": [[0, 10_000_000_000, None]]}
-    json.dumps(packed)
+    assert comparison_queries.packed(wide, scale)["rows"] == [[0, 10_000_000_000, None]]
+
+
+def test_a_number_is_the_same_everywhere(show, pages):
+    """Differences of rounded values are not rounded differences."""
+    page = show(pages[2, 16][1])
+    first = [
+        row.split("\t") for row in page.locator("[aria-label='Queries that changed most'] tbody tr").all_inner_texts()
+    ]
+    listed = [row.split("\t") for row in page.locator("#query-rows > tr").all_inner_texts()]
+    by_query = {row[0].split("\n")[0]: row[1:4] for row in listed}
+    assert len(first) == 10
+    for row in first:
+        assert by_query[row[0].split("\n")[0]] == row[1:4]
 
 
 def test_time_for_ten_systems(pages):

@@ -233,14 +233,14 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
     means = {(part.attribute, part.value, part.measure): part.means for part in c.slices.slices}
     found = [d for d in c.slices.differences if d.measure == c.headline or (d.a, d.b) == (lead.a, lead.b)]
     found.sort(key=lambda d: (d.measure != c.headline, (d.a, d.b) != (lead.a, lead.b)))
-    several = len({(d.a, d.b) for d in found}) > 1
+    numbers = {pair: i for i, pair in enumerate(dict.fromkeys((d.a, d.b) for d in found[:MOST_SLICES]))}
+    several = len(numbers) > 1
     rows = []
     for part in found[:MOST_SLICES]:
         of_slice = means[part.attribute, part.value, part.measure]
         clear = part.adjusted <= c.settings.alpha
         higher = (part.difference > 0) == c.higher_is_better(part.measure)
         sign = ("rise" if higher else "fall") if clear else ""
-        pair = _pair_name(part.a, part.b)
         about = f"against {ids.show(part.a)}"
         cells = [
             Cell(f"{part.attribute}: {part.value}", detail=f"{ids.show(part.b)} {about}" * several),
@@ -254,8 +254,8 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
             Cell(p_value(part.adjusted), part.adjusted),
         ]
         row_style = "dim" if part.small and not clear else "flag" if part.reversed else ""
-        rows.append(Row(cells, row_style, {"measure": part.measure, "pair": pair}))
-    names = ("A", "B") if several else (ids.show(lead.a), ids.show(lead.b))
+        rows.append(Row(cells, row_style, {"measure": part.measure, "pair": str(numbers[part.a, part.b])}))
+    names = ("A", "B") if several else (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
     heads = [*Head.names("Slice"), *Head.texts("Measure"), *Head.numbers("queries", *names, "B − A", "p corrected")]
     drawn = [d for d in found if d.measure == c.headline and (d.a, d.b) == (lead.a, lead.b)]
     level, higher_is_better = c.settings.level, c.higher_is_better(c.headline)
@@ -263,7 +263,7 @@ def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
         "table": Table(heads, rows, id="slice-table", sortable=True, stacks=True),
         "chart": charts.slices_forest(drawn, c.settings.alpha, level, higher_is_better) if drawn else None,
         "measures": list(dict.fromkeys(d.measure for d in found[:MOST_SLICES])),
-        "pairs": list(dict.fromkeys(_pair_name(d.a, d.b) for d in found[:MOST_SLICES])) if several else [],
+        "pairs": [_pair_name(*pair) for pair in numbers] if several else [],
         "notes": note_sentences(c.slices.notes),
         "more": len(c.slices.differences) - len(rows),
     }

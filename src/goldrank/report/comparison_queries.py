@@ -31,6 +31,8 @@ MOST_CANDIDATES = 40
 FIRST = 10
 SCALE = 10_000
 """Values in the page's data are whole numbers of this fraction: four decimals, as shown."""
+FINE = 10_000_000
+"""The same for the measure that decides, so that differences are rounded as everywhere else on the page."""
 TEXT = 140
 """Characters of a query's or a document's text."""
 
@@ -94,13 +96,13 @@ def first_queries(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed)
     for i in top:
         query = c.queries[i]
         better = (delta[i] > 0) == pair.higher_is_better
-        cells = [
+        cells: list[Cell | str] = [
             Cell(query, detail=excerpt(c.texts.get(query, ""))),
             *(number(side[query]) for side in both),
             Cell(number(delta[i], signed=True), delta[i], "rise" if better else "fall"),
         ]
         rows.append([*cells, moved.get(query, "")] if moved else cells)
-    heads = [*Head.names("Query"), *Head.numbers(ids.show(pair.a, 30), ids.show(pair.b, 30), "B − A")]
+    heads = [*Head.names("Query"), *Head.numbers(f"A: {ids.show(pair.a, 30)}", f"B: {ids.show(pair.b, 30)}", "B − A")]
     return Table([*heads, *Head.texts("relevant documents")] if moved else heads, rows, stacks=True)
 
 
@@ -113,7 +115,7 @@ def data(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed, room: in
     values: list[str] = []
     measures: list[str] = []
     for measure in c.measures:
-        encoded = to_json(packed(c.values[measure][:, found.queries]))
+        encoded = to_json(packed(c.values[measure][:, found.queries], FINE if measure == c.headline else SCALE))
         if measures and len(encoded) > room * 0.5:
             continue
         room -= len(encoded)
@@ -137,18 +139,28 @@ def data(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed, room: in
     return f"{to_json(head)[:-1]},{whole}}}"
 
 
-def packed(rows: np.ndarray) -> dict[str, Any]:
-    """Rows of values, to four decimals: 16 bits each if that is enough, else plain numbers. Undefined values are kept.
+def packed(rows: np.ndarray, scale: int = SCALE) -> dict[str, Any]:
+    """Rows of values as whole numbers: 16 or 24 bits each if that is enough, else plain numbers.
 
-    With 16 bits, 0 stands for an undefined value and n for `low` + n - 1.
+    With bits, 0 stands for an undefined value and n for `low` + n - 1.
     """
     absent = np.isnan(rows)
-    whole = np.round(np.where(absent, 0.0, rows) * SCALE)
+    whole = np.round(np.where(absent, 0.0, rows) * scale)
     low = int(whole[~absent].min(initial=0))
     codes = np.where(absent, 0, whole - low + 1)
-    if codes.max(initial=0) < 2**16:
-        return {"low": low, "bits": [base64.b64encode(row.astype("<u2").tobytes()).decode() for row in codes]}
-    return {"rows": [[None if math.isnan(v) else round(v * SCALE) for v in row] for row in rows.tolist()]}
+    size = next((size for size in (2, 3) if codes.max(initial=0) < 256**size), None)
+    if size is None:
+        return {
+            "scale": SCALE,
+            "rows": [[None if math.isnan(v) else round(v * SCALE) for v in row] for row in rows.tolist()],
+        }
+    parts = np.ascontiguousarray(codes, "<u4").view(np.uint8).reshape(*codes.shape, 4)[:, :, :size]
+    return {
+        "scale": scale,
+        "low": low,
+        "size": size,
+        "bits": [base64.b64encode(row.tobytes()).decode() for row in parts],
+    }
 
 
 def _documents(c: Comparison, ranks: Ranks | None, found: Listed, room: int) -> tuple[str, bool]:
@@ -186,7 +198,7 @@ def _documents(c: Comparison, ranks: Ranks | None, found: Listed, room: int) -> 
             grade = float(ranks.grade[row])
             effects = [] if worth is None else np.round(worth[:, column[row]] * SCALE).astype(int).tolist()
             doc = ranks.docs[row]
-            one = [ids.show(doc, 80), int(grade) if grade.is_integer() else grade]
+            one: list[Any] = [ids.show(doc, 80), int(grade) if grade.is_integer() else grade]
             one += [ranks.rank[:, row].tolist(), ranks.unjudged[:, row].tolist(), effects]
             described.append([*one, excerpt(c.documents[doc])] if doc in c.documents else one)
         part = f'"{place[i]}":{to_json(described)}'

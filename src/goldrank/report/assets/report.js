@@ -53,17 +53,19 @@
   fill(at("pick-a"), data.runs, data.a);
   fill(at("pick-b"), data.runs, data.b);
   fill(at("pick-measure"), data.measures, 0);
-  // Values are 16-bit numbers in base64, where 0 is "undefined" and n is low + n - 1; or plain numbers.
-  const unpacked = data.values.map((packed) => packed.rows || packed.bits.map((text) => {
-    const raw = atob(text), row = new Array(raw.length / 2);
+  // Values are 16- or 24-bit numbers in base64, where 0 is "undefined" and n is low + n - 1; or plain numbers.
+  const unpack = ({ bits, rows, low, size, scale }) => rows ? rows.map((row) => row.map((v) => v === null ? v : v / scale)) : bits.map((text) => {
+    const raw = atob(text), row = new Array(raw.length / size);
     for (let i = 0; i < row.length; i++) {
-      const code = raw.charCodeAt(2 * i) + 256 * raw.charCodeAt(2 * i + 1);
-      row[i] = code ? packed.low + code - 1 : null;
+      let code = 0;
+      for (let byte = size - 1; byte >= 0; byte--) code = 256 * code + raw.charCodeAt(size * i + byte);
+      row[i] = code ? (low + code - 1) / scale : null;
     }
     return row;
-  }));
-  const format = (v) => (v === null ? "-" : (v / SCALE).toFixed(4));
-  const sign = (v) => (v >= 0 ? "+" : "-") + (Math.abs(v) / SCALE).toFixed(4);
+  });
+  const unpacked = new Map(), valuesOf = (m) => unpacked.get(m) || unpacked.set(m, unpack(data.values[m])).get(m);
+  const format = (v) => (v === null ? "-" : v.toFixed(4));
+  const sign = (v) => (v >= 0 ? "+" : "-") + Math.abs(v).toFixed(4);
   const labelled = (node, label) => {
     node.dataset.label = label;
     return node;
@@ -84,7 +86,7 @@
   const FALLS = ["lost", "pushed out", "intruder", "moved down"], RISES = ["found", "pulled in", "moved up"];
   const documents = (docs, a, b) => {
     const table = make("table", undefined, "stack"), head = table.createTHead().insertRow(), tbody = table.createTBody();
-    const names = ["judged document", "grade", data.runs[a], data.runs[b], "what happened"];
+    const names = ["judged document", "grade", `A: ${data.runs[a]}`, `B: ${data.runs[b]}`, "what happened"];
     if (data.effect) names.push(`effect on ${data.effect}`);
     names.forEach((name, i) => head.append(make("th", name, i ? "" : "name")));
     const effect = ([, , , , worth]) => (worth.length ? worth[b] - worth[a] : 0);
@@ -92,7 +94,7 @@
       const [id, grade, ranks, holes, , text] = doc, line = tbody.insertRow(), cause = why(ranks[a], ranks[b], holes[a], holes[b]);
       const tone = grade < 1 ? "dim" : FALLS.includes(cause) ? "fall" : RISES.includes(cause) ? "rise" : "dim";
       const cells = [grade, ranks[a] || "-", ranks[b] || "-", cause];
-      if (data.effect) cells.push(sign(effect(doc)));
+      if (data.effect) cells.push(sign(effect(doc) / SCALE));
       line.append(titled(make("td", id, "name"), text));
       cells.forEach((value, i) => line.append(labelled(make("td", value, i === 3 ? `text ${tone}` : ""), names[i + 1])));
     }
@@ -143,12 +145,12 @@
   const update = () => {
     const a = Number(at("pick-a").value), b = Number(at("pick-b").value), m = Number(at("pick-measure").value);
     const wanted = at("pick-text").value.toLocaleLowerCase(), way = at("pick-way").value;
-    const va = unpacked[m][a], vb = unpacked[m][b], better = data.higher[m] ? 1 : -1;
-    at("head-a").textContent = data.runs[a];
-    at("head-b").textContent = data.runs[b];
+    const va = valuesOf(m)[a], vb = valuesOf(m)[b], better = data.higher[m] ? 1 : -1;
+    at("head-a").textContent = `A: ${data.runs[a]}`;
+    at("head-b").textContent = `B: ${data.runs[b]}`;
     rows = data.queries.map((name, i) => {
       const known = va[i] !== null && vb[i] !== null;
-      return { i, name, a: va[i], b: vb[i], known, delta: known ? vb[i] - va[i] : 0 };
+      return { i, name, a: va[i], b: vb[i], known, delta: known && Math.abs(vb[i] - va[i]) > 1e-9 ? vb[i] - va[i] : 0 };
     });
     const most = rows.reduce((largest, row) => Math.max(largest, Math.abs(row.delta)), 0);
     const has = (text) => text !== undefined && text.toLocaleLowerCase().includes(wanted);
@@ -159,7 +161,7 @@
     else rows.sort((x, y) => (keys[sortBy](x) - keys[sortBy](y)) * (sortDown ? -1 : 1) || x.i - y.i);
     rows.most = most;
     rows.way = better;
-    rows.names = [data.runs[a], data.runs[b]];
+    rows.names = [`A: ${data.runs[a]}`, `B: ${data.runs[b]}`];
     shown = PAGE;
     draw();
   };
