@@ -117,9 +117,10 @@ def test_filter_the_differences(show, report):
     assert page.locator("#pairs tbody tr:visible").count() == 4
     page.select_option("select[data-field=measure][data-filters=pairs]", "AP")
     assert page.locator("#pairs tbody tr:visible").count() == 2
-    page.select_option("select[data-field=verdict]", "worse")
-    worse = sum(p.verdict == "worse" and p.measure == "AP" for p in report[0])
-    assert page.locator("#pairs tbody tr:visible").count() == worse
+    verdict = report[0].of("AP")[0].verdict
+    page.select_option("select[data-field=verdict]", verdict)
+    wanted = sum(pair.verdict == verdict for pair in report[0].of("AP"))
+    assert page.locator("#pairs tbody tr:visible").count() == wanted
 
 
 def test_explore_queries(show, report, data):
