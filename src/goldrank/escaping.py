@@ -24,13 +24,17 @@ _UNSAFE = re.compile(r"[^\n\t -~]")
 
 
 def show(text: str, limit: int = 60) -> str:
-    """An id for people: control characters and undecodable bytes escaped, long ones shortened."""
+    """An id for people: control characters and undecodable bytes escaped; of long ones the middle is left out.
+
+    Names are told apart by their ends as often as by their beginnings: `run-2024-final-v1`, `run-2024-final-v2`.
+    """
     if not isinstance(text, str):
         text = repr(text)  # a mistake, which is about to be complained of
-    if len(text) <= limit and text.isprintable():
-        return text
-    shown = "".join(map(_printable, text[: limit + 1]))
-    return shown if len(text) <= limit else shown[:limit] + "..."
+    if len(text) <= limit:
+        return text if text.isprintable() else "".join(map(_printable, text))
+    keep = max(1, limit - 3)
+    start, end = "".join(map(_printable, text[:keep])), "".join(map(_printable, text[-keep:]))
+    return f"{start[: keep - keep // 2]}...{end[len(end) - keep // 2 :]}"
 
 
 def log_line(text: str, limit: int = LINE_LIMIT) -> str:

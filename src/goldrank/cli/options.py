@@ -118,6 +118,7 @@ def statistics_options(function: Function) -> Function:
         choice_option("--holes", HOLES, "look", f"Unjudged documents: {explained(HOLES)}"),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
         file_option("--queries", help="The queries' texts: JSONL with an object per query, its id and 'text'."),
+        file_option("--documents", help="Texts of documents, for --html: JSONL with ids, and 'title' or 'text'."),
         slice_option,
     ]  # fmt: skip
     return _with(options, leaderboard_options(function))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
-from typing import TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
 from goldrank import conventions, ids
 from goldrank.comparison import intervals
 from goldrank.comparison.design import Design, make_design
-from goldrank.comparison.metadata import Attribute, QueryValues, lookup
+from goldrank.comparison.metadata import Attribute, QueryValues, document_texts, lookup
+from goldrank.comparison.pair import Pair
 from goldrank.comparison.replicates import averaged, flattened, run_values
 from goldrank.comparison.result import Comparison, Summary
 from goldrank.comparison.settings import Settings
@@ -56,6 +57,7 @@ def compare(
     seed: int = 0,
     slice_by: Mapping[str, Attribute] | None = None,
     queries: QueryValues | None = None,
+    documents: QueryValues | Callable[[str], Any] | None = None,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
     align: str = "common",
@@ -80,7 +82,8 @@ def compare(
     With a `primary` measure that one decides, and the others are secondary. `clusters` says which queries belong
     together (paraphrases, one user) and `weights` what each counts (traffic): by query id, as a function of it, a JSONL
     file or a data frame with a column 'cluster' or 'weight'. `slice_by` names attributes of queries: for each a dict, a
-    function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id.
+    function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id,
+    and `documents` texts or titles of documents, for reports.
     A verdict that unjudged documents could turn is withheld, unless `holes="ignore"`. Policies, `format` and
     `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
 
@@ -130,7 +133,7 @@ def compare(
             at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
             curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     else:
-        of_runs = {"runs": runs, "format": format, "max_memory": max_memory, **policies}
+        of_runs = {"runs": runs, "documents": documents, "format": format, "max_memory": max_memory, **policies}
         given = [name for name, value in of_runs.items() if value is not None]
         if given or convention is not conventions.DEFAULT:
             raise InputError(
@@ -203,6 +206,7 @@ def compare(
         design=None if design.is_plain else design,
         replicates=replicates,
         texts={} if queries is None else _texts(queries, common),
+        documents={} if documents is None else document_texts(documents, _shown_documents(placed, tested)),
     )
     if slice_by is not None:
         of_type(slice_by, Mapping, "slice_by", "a mapping from names of attributes to their values")
@@ -285,6 +289,12 @@ def _texts(queries: QueryValues, common: Sequence[str]) -> dict[str, str]:
     if not texts:
         raise InputError("no query of the comparison has a text", hint="Are the ids the same?")
     return texts
+
+
+def _shown_documents(placed: Sequence[Placed], pairs: Sequence[Pair]) -> set[str]:
+    """The documents that a report may name."""
+    judged = set(placed[0].qrels.docs) if placed else set()
+    return judged.union(document.doc for pair in pairs for document in pair.judge_first)
 
 
 def _scores_of(given: object) -> list[Scores] | None:

@@ -105,6 +105,7 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
     runs = run_values(comparison.replicates, {name: column.average}, comparison.queries)
     pairs = list(combinations(comparison.runs, 2))
     tested = all_pairs(Values(comparison.runs, {name: values[name]}, runs), [facts], pairs, settings, design)
+    tested = _held_open(tested, comparison.of(name))
     sign = -1 if facts.higher_is_better else 1
     means = {run: sign * comparison.summaries[name, run].mean for run in comparison.runs}
     ordered = sorted(comparison.runs, key=lambda run: means[run])
@@ -120,6 +121,19 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
     return Leaderboard(
         name, tuple(standings), better, alone.pairs, groups, len(comparison.queries), alone.method, comparison.notes
     )
+
+
+def _held_open(tested: list[Pair], compared: list[Pair]) -> list[Pair]:
+    """The pairs; those that unjudged documents could decide in the comparison are not decided here either."""
+    undecided = {frozenset((pair.a, pair.b)): pair for pair in compared if pair.could_be_turned}
+    held = []
+    for pair in tested:
+        known = undecided.get(frozenset((pair.a, pair.b)))
+        if known is not None:
+            why = tuple(note for note in known.caveats if note.code == "unjudged-decide")
+            pair = replace(pair, withheld=True, caveats=(*pair.caveats, *why), judge_first=known.judge_first)
+        held.append(pair)
+    return held
 
 
 def _better(ordered: list[str], pairs: list[Pair]) -> np.ndarray:

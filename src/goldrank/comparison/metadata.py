@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -18,6 +18,12 @@ QueryValues: TypeAlias = "Mapping[Any, Any] | types.Path | types.ArrowStream"
 
 Attribute: TypeAlias = "QueryValues | Callable[[str], Any] | None"
 """An attribute of queries: the same, a function of the query id, or None for one of the automatic ones."""
+
+QUERY_FIELDS = ("query", "query_id", "qid", "_id", "id")
+DOCUMENT_FIELDS = ("doc", "doc_id", "docid", "docno", "document", "_id", "id")
+"""Where the ids are, the first that a row has."""
+MOST_TEXT = 300
+"""Characters of a document that are kept."""
 
 
 def _asked(function: Callable[[str], Any], name: str, query: str) -> Any:
@@ -36,38 +42,80 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
     if isinstance(given, Mapping):
         by_id = {ids.as_text(key, "query id"): value for key, value in given.items()}
         return by_id.get
-    if isinstance(given, str | os.PathLike):
-        rows = read_objects(given)
-    elif hasattr(given, "to_dicts"):
-        rows = given.to_dicts()
-    elif hasattr(given, "to_dict"):
-        rows = given.to_dict("records")
-    elif hasattr(given, "to_pylist"):
-        rows = given.to_pylist()
-    else:
-        raise InputError(
-            f"{name!r}: {type(given).__name__} holds no values of queries",
-            hint="Give a dict, a function, a JSONL file or a data frame.",
-        )
     field = "text" if name == "queries" else name
     table = {}
-    for row in rows:
-        key = next((row[word] for word in ("query", "query_id", "qid", "_id", "id") if word in row), None)
+    for row in _records(given, f"{name!r}", "queries"):
+        key = next((row[word] for word in QUERY_FIELDS if word in row), None)
         if key is None or field not in row:
             raise InputError(f"query metadata has no field for the query id or no field {field!r}: {list(row)[:8]}")
         table[ids.as_text(key, "query id")] = row[field]
     return table.get
 
 
+def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:
+    """The rows of a JSONL file or a data frame."""
+    if isinstance(given, str | os.PathLike):
+        return _objects(given)
+    for method, arguments in (("to_dicts", ()), ("to_dict", ("records",)), ("to_pylist", ())):
+        if hasattr(given, method):
+            rows: Iterable[dict[str, Any]] = getattr(given, method)(*arguments)
+            return rows
+    raise InputError(
+        f"{name}: {type(given).__name__} holds no values of {what}",
+        hint="Give a dict, a function, a JSONL file or a data frame.",
+    )
+
+
+def document_texts(given: Any, wanted: Collection[str]) -> dict[str, str]:
+    """The titles and texts of some documents, cut to what fits into a line; of a file nothing else is kept."""
+    wanted = set(wanted)
+    found: dict[str, str] = {}
+    if callable(given):
+        pairs: Iterable[tuple[Any, Any]] = ((doc, given(doc)) for doc in wanted)
+    elif isinstance(given, Mapping):
+        pairs = given.items()
+    else:
+        pairs = ((_document_id(row), row) for row in _records(given, "documents", "documents"))
+    for key, value in pairs:
+        doc = ids.as_text(key, "document id")
+        if doc in wanted and value is not None:
+            found[doc] = _line(value)
+    if not found:
+        raise InputError("no judged document has a text", where="documents", hint="Are the ids the same?")
+    return {doc: text for doc, text in found.items() if text}
+
+
+def _document_id(row: dict[str, Any]) -> Any:
+    key = next((row[word] for word in DOCUMENT_FIELDS if word in row), None)
+    if key is None or not ("text" in row or "title" in row):
+        raise InputError(
+            f"a document has no field for its id, or neither 'title' nor 'text': {list(row)[:8]}",
+            where="documents",
+            hint=f"Ids are in one of: {', '.join(DOCUMENT_FIELDS)}.",
+        )
+    return key
+
+
+def _line(value: Any) -> str:
+    """A title, and a text after it, as one line."""
+    if isinstance(value, Mapping):
+        value = ". ".join(str(value[key]) for key in ("title", "text") if value.get(key))
+    return " ".join(str(value)[: 2 * MOST_TEXT].split())[:MOST_TEXT]
+
+
 def read_objects(path: types.Path) -> list[dict[str, Any]]:
     """The objects of a JSONL file, or the one object of a JSON file."""
+    return list(_objects(path))
+
+
+def _objects(path: types.Path) -> Iterator[dict[str, Any]]:
     source = open_source(path)
     hint = "Each field has one name."
     if json_text.is_lines(source):
-        numbered = list(json_text.read_lines(source, Counter(), hint))
+        numbered: Iterable[tuple[int, Any]] = json_text.read_lines(source, Counter(), hint)
     else:
         numbered = [(1, json_text.read_whole(source, hint))]
     for number, row in numbered:
         if not isinstance(row, dict):
             raise InputError("is not a JSON object", where=Place(source.name, number))
-    return [row for _, row in numbered]
+        yield row

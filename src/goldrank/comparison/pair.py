@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from goldrank import ids
 from goldrank.comparison.intervals import Interval
@@ -13,6 +13,9 @@ from goldrank.comparison.paired import TESTS, effect_word
 from goldrank.comparison.settings import Settings
 from goldrank.comparison.tabular import attributes
 from goldrank.notes import Note
+
+if TYPE_CHECKING:
+    from goldrank.comparison.holes import ToJudge
 
 ROLES = {
     "": "no measure is primary: all rows are one family",
@@ -89,6 +92,8 @@ class Pair:
     """How far it can be trusted."""
     higher_is_better: bool = True
     settings: Settings = field(default_factory=Settings)
+    judge_first: tuple[ToJudge, ...] = ()
+    """If unjudged documents could decide it, those whose judgement would move it most."""
 
     @property
     def verdict(self) -> str:
@@ -122,35 +127,49 @@ class Pair:
         return " ".join([self._verdict_words, *(f"{_capital(str(note))}." for note in self.caveats)])
 
     @property
-    def _verdict_words(self) -> str:
-        s, a, b, verdict = self.settings, ids.show(self.a), ids.show(self.b), self.verdict
+    def short_words(self) -> str:
+        """The verdict as few words, without numbers or an end."""
+        a, b, verdict = ids.show(self.a), ids.show(self.b), self.verdict
+        if verdict in ("better", "worse"):
+            return f"{b} is {verdict} than {a}"
+        if verdict == "equivalent":
+            return f"{b} and {a} are equivalent within {self.settings.margin:g}"
+        if verdict == "diagnostic":
+            return f"{b} against {a}"
         if verdict == "same":
-            return f"{b} and {a} have the same {self.measure} on all {self.n:,} queries."
+            return f"{b} and {a} have the same {self.measure} on all {self.n:,} queries"
+        return (
+            f"Not decided between {b} and {a}" if self.could_be_turned else f"No clear difference between {b} and {a}"
+        )
+
+    @property
+    def _verdict_words(self) -> str:
+        s, verdict, short = self.settings, self.verdict, self.short_words
+        if verdict == "same":
+            return f"{short}."
         size = f"{self.difference:+.4f} {self.measure}"
         if not math.isnan(self.interval.low):
             size += f" ({s.level:.0%} interval {self.interval.low:+.4f} to {self.interval.high:+.4f})"
         counts = f"better on {self.wins:,}, worse on {self.losses:,}, equal on {self.ties:,} of {self.n:,} queries"
         if verdict == "diagnostic":
             counts = f"higher on {self._higher:,}, lower on {self.n - self.ties - self._higher:,}"
-            return f"{b} against {a}: {size}; {counts} of {self.n:,} queries. A diagnostic: no system is better by it."
+            return f"{short}: {size}; {counts} of {self.n:,} queries. A diagnostic: no system is better by it."
         p = format_p(self.adjusted, self.at_most)
         is_within = self.equivalence is not None and self.equivalence <= s.alpha
         if verdict in ("better", "worse"):
             word = "" if math.isnan(self.effect) else f"a {effect_word(self.effect)} effect, d = {self.effect:.2f}; "
             within = f" The difference is real but within the margin of {s.margin:g}." if is_within else ""
-            return (
-                f"{b} is {verdict} than {a}: {size}; {word}{counts}. Chance alone would rarely do this (p {p}).{within}"
-            )
+            return f"{short}: {size}; {word}{counts}. Chance alone would rarely do this (p {p}).{within}"
         if verdict == "equivalent":
-            return f"{b} and {a} are equivalent within {s.margin:g}: {size}; {counts}."
+            return f"{short}: {size}; {counts}."
         if self.could_be_turned:
-            return f"Not decided between {b} and {a}: {size}; {counts} (p {p})."
+            return f"{short}: {size}; {counts} (p {p})."
         enough = " One query cannot show a difference between systems." if self.n == 1 else ""
         if math.isfinite(self.detectable):
             needed = f"; one of {abs(self.difference):.4f} needs about {self.needed:,} queries" if self.needed else ""
             found = f"a difference of {self.detectable:.4f} would be found {s.power:.0%} of the time"
             enough = f" With {self.n:,} queries {found}{needed}."
-        return f"No clear difference between {b} and {a}: {size}; {counts} (p {p}).{enough}"
+        return f"{short}: {size}; {counts} (p {p}).{enough}"
 
     @property
     def _higher(self) -> int:
@@ -180,7 +199,9 @@ class Pair:
         record = {key: value for key, value in self.row().items() if key not in left_out}
         record["interval"] = {"level": self.settings.level, **attributes(self.interval, "low high")}
         caveats = [note.to_dict() for note in self.caveats]
-        return {**record, "p": dict(self.p), **attributes(self, "how exact words"), "caveats": caveats}
+        judge = [asdict(document) for document in self.judge_first]
+        words = attributes(self, "how exact words")
+        return {**record, "p": dict(self.p), **words, "caveats": caveats, "judge_first": judge}
 
 
 def format_p(value: float, at_most: bool = False) -> str:

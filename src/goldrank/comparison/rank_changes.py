@@ -50,6 +50,8 @@ class Ranks:
     """One row per run; 0 where the document was not returned."""
     unjudged: np.ndarray
     """One row per run: how many documents above it nobody judged."""
+    label: np.ndarray
+    """The number of each document among all that are judged, as `Placements.label` has them."""
 
 
 def locate(placed: Sequence[Placed], only: Collection[str] | None = None) -> Ranks:
@@ -68,6 +70,7 @@ def locate(placed: Sequence[Placed], only: Collection[str] | None = None) -> Ran
         arrays.grade[rows],
         rank[:, rows],
         unjudged[:, rows],
+        np.flatnonzero(rows),
     )
 
 

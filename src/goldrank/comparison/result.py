@@ -85,6 +85,8 @@ class Comparison(Tabular):
     """The scores of each system's runs, where systems were run several times; `scores` then are their means."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The queries' texts, as far as they are known."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """The texts or titles of judged documents, and of those to judge, as far as they are known."""
 
     def __getitem__(self, key: tuple[str, str, str]) -> Pair:
         """The pair (measure, a, b), whose difference is b minus a."""

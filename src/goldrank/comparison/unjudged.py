@@ -9,7 +9,7 @@ import numpy as np
 
 from goldrank.comparison.design import Design
 from goldrank.comparison.flips import flip, max_t
-from goldrank.comparison.holes import HoleFinder, PairHoles, finder_of, standing
+from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, finder_of, standing
 from goldrank.comparison.pair import Pair, verdict_of
 from goldrank.comparison.settings import Settings
 from goldrank.comparison.statistics import Facts, Values, all_pairs, flipped_rows, with_secondaries
@@ -23,6 +23,9 @@ from goldrank.notes import Note
 MOST_BOUNDED = 200_000
 """With more rows times queries than this, no bounds are made: a verdict is then only held against condensed lists."""
 NAMED = 3
+"""Documents to judge that a sentence names, and rows beyond `MOST_BOUNDED` whose documents are read."""
+LISTED = 20
+"""Documents to judge that a row holds."""
 
 CAVEATS = {"closed": "judging-cannot-change", "extreme": "only-extreme-judgements", "open": "unjudged-decide"}
 """The codes of notes on what unjudged documents mean for a row."""
@@ -179,10 +182,10 @@ def _told(pair: Pair, held: str, holes: PairHoles | None, at: np.ndarray, design
         if _decision(pair) == "unclear":
             return pair
         return replace(pair, caveats=(*pair.caveats, Note.of(CAVEATS[held])))
-    named: list[str] = []
+    first: tuple[ToJudge, ...] = ()
     if holes is not None:
         weight = np.zeros(len(holes.queries))
         weight[at] = 1.0 if design.weights is None else design.weights
-        named = [f"{one.doc} for {one.query}" for one in holes.judge_first(weight, NAMED + 1)]
-    note = Note.of(CAVEATS[held], samples=named)
-    return replace(pair, withheld=True, caveats=(*pair.caveats, note))
+        first = tuple(holes.judge_first(weight, LISTED))
+    note = Note.of(CAVEATS[held], samples=[f"{one.doc} for {one.query}" for one in first[: NAMED + 1]])
+    return replace(pair, withheld=True, caveats=(*pair.caveats, note), judge_first=first)

@@ -125,6 +125,8 @@ class Table:
     """For pages: makes the rows selectable by scripts."""
     sortable: bool = False
     """Whether a page sorts it by a click on a head."""
+    stacks: bool = False
+    """Whether a page shows each row as a card where there is no room for the columns."""
 
     @property
     def full_rows(self) -> list[Row]:
@@ -326,6 +328,7 @@ def _html_table(table: Table) -> str:
         head = f"<thead><tr>{''.join(cells)}</tr></thead>"
     body = "\n".join(_html_row(row, table) for row in table.full_rows)
     attributes = (f' id="{escape_html(table.id)}"' if table.id else "") + " data-sortable" * table.sortable
+    attributes += ' class="stack"' * table.stacks
     return f"{title}<table{attributes}>{head}<tbody>{body}</tbody></table>{caption}"
 
 
@@ -340,7 +343,8 @@ def _html_row(row: Row, table: Table) -> str:
     for i, (cell, head) in enumerate(zip(row.full, table.heads, strict=True)):
         tag, scope = ("th", ' scope="row"') if i == 0 and head.kind == "name" else ("td", "")
         value = _sort_key(cell.value) if table.sortable and cell.value is not None else ""
-        parts.append(f"<{tag}{scope}{_kind(head)}{value}>{_html_cell(cell, head)}</{tag}>")
+        label = f' data-label="{escape_html(head.text, NAME_LIMIT)}"' if table.stacks and i else ""
+        parts.append(f"<{tag}{scope}{_kind(head)}{value}{label}>{_html_cell(cell, head)}</{tag}>")
     return f"<tr{style}{data}>{''.join(parts)}</tr>"
 
 

@@ -9,19 +9,25 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from goldrank import ids
+from goldrank.comparison.intervals import Interval
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks, locate
 from goldrank.comparison.result import Comparison
+from goldrank.comparison.slices import SliceDifference
 from goldrank.data.table import NAME_LIMIT, escape_html
+from goldrank.report.numbers import interval, number
 
 WIDTH = 420
 COLOURS = 8
 LIGHT = ("#0b6fb8", "#c8500a", "#12805c", "#a8458b", "#9a7000", "#3b8fb5", "#6b55b5", "#6f6f6f")
 MOST_BARS = 300
+MANY_DOTS = 500
+SHADES = ".d0{stroke-opacity:.18}.d1{stroke-opacity:.35}.d2{stroke-opacity:.6}.d3{stroke-opacity:.9}"
 MOST_ROWS = 24
 
 STYLE = (
@@ -30,6 +36,7 @@ STYLE = (
     ".up{fill:#12805c;stroke:#12805c}.down{fill:#b3261e;stroke:#b3261e}.even{fill:#777;stroke:#777}"
     ".line{fill:none;stroke-width:2}.dots{fill:none;stroke-linecap:round;stroke:#0b6fb8;stroke-opacity:.55}"
     ".lab{paint-order:stroke;stroke:#fff;stroke-width:4px}.flow{fill:none;stroke-opacity:.55}.bars{stroke:none}"
+    f"{SHADES}"
 ) + "".join(f".s{i}{{stroke:{colour};fill:{colour}}}.line.s{i}{{fill:none}}" for i, colour in enumerate(LIGHT))
 
 
@@ -61,11 +68,7 @@ class Chart:
 
 def short(value: str, limit: int) -> str:
     """A name that fits, with the middle left out if need be, for XML."""
-    shown = ids.show(value, 400)
-    if len(shown) > limit:
-        keep = limit - 1
-        shown = shown[: keep - keep // 2] + "…" + shown[len(shown) - keep // 2 :]
-    return escape_html(shown)
+    return escape_html(value, limit)
 
 
 def all_charts(c: Comparison) -> dict[str, Chart]:
@@ -87,37 +90,83 @@ def _file_word(text: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in text)[:60]
 
 
+class ForestRow(NamedTuple):
+    """One line of a forest chart."""
+
+    label: str
+    difference: float
+    interval: Interval
+    sign: str
+    """'up', 'down' or 'even'."""
+    brief: str
+
+
 def forest(comparison: Comparison, measure: str) -> Chart:
     """Each pair's difference with its interval: right of the dashed line B is higher."""
     pairs = comparison.of(measure)
-    shown = pairs[:MOST_ROWS]
-    ends = [v for p in shown for v in (p.difference, p.interval.low, p.interval.high) if not math.isnan(v)]
+    rows = [_pair_row(pair, f"{short(pair.b, 26)} − {short(pair.a, 26)}") for pair in pairs]
+    title = f"{measure}: differences with {comparison.settings.level:.0%} intervals"
+    return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
+
+
+def measures_forest(comparison: Comparison, pairs: Sequence[Pair]) -> Chart:
+    """One pair's difference by each measure, with its interval."""
+    rows = [_pair_row(pair, short(pair.measure + f" ({pair.role})" * bool(pair.role), 50)) for pair in pairs]
+    names = f"{ids.show(pairs[0].b, 40)} − {ids.show(pairs[0].a, 40)}"
+    title = f"{names}: differences with {comparison.settings.level:.0%} intervals"
+    return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
+
+
+def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, higher_is_better: bool) -> Chart:
+    """One pair's difference on each group of queries, with its interval."""
+    rows = []
+    for part in found:
+        better = (part.difference > 0) == higher_is_better
+        sign = ("up" if better else "down") if part.adjusted <= alpha else "even"
+        label = f"{short(f'{part.attribute}: {part.value}', 44)} ({part.n:,})"
+        brief = f"{part.attribute}: {part.value}, {part.n:,} queries: {number(part.difference, signed=True)}"
+        rows.append(ForestRow(label, part.difference, part.interval, sign, brief))
+    names = f"{ids.show(found[0].b, 40)} − {ids.show(found[0].a, 40)}, {found[0].measure}"
+    return forest_chart(f"{names}: slices with {level:.0%} intervals", rows, "; ".join(row.brief for row in rows[:8]))
+
+
+def _pair_row(pair: Pair, label: str) -> ForestRow:
+    return ForestRow(label, pair.difference, pair.interval, _sign(pair), _brief(pair))
+
+
+def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Chart:
+    """Differences with their intervals, one below the other; no line crosses the labels. Labels are escaped."""
+    shown = rows[:MOST_ROWS]
+    ends = [v for row in shown for v in (row.difference, *row.interval) if not math.isnan(v)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     low, high = (low - 0.05 * (high - low), high + 0.05 * (high - low)) if high > low else (-1.0, 1.0)
-    left, right, top, step = 8.0, WIDTH - 64.0, 8.0, 38.0
-    height = top + step * len(shown) + 26
+    left, right, top, step = 8.0, WIDTH - 64.0, 4.0, 38.0
+    bottom = top + step * len(shown)
 
     def x(value: float) -> float:
         return left + (value - low) / (high - low) * (right - left)
 
     labels = {tick: f"{tick:+g}" if abs(tick) > 1e-12 else "0" for tick in ticks(low, high)}
-    parts = [x_axis(x, labels, height - 24, top)]
-    parts.append(f'<path class="zero" d="M{x(0):.1f} {top}V{height - 24:.1f}"/>')
-    for i, pair in enumerate(shown):
-        y = top + step * i + 26
-        name = f"{short(pair.b, 26)} − {short(pair.a, 26)}"
-        parts.append(f'<g class="{_sign(pair)}"><title>{escape_html(_brief(pair), 300)}</title>')
-        parts.append(f'<text class="lab" x="{left:g}" y="{y - 10:.1f}">{name}</text>')
-        if not math.isnan(pair.interval.low):
-            a, b = x(pair.interval.low), x(pair.interval.high)
-            parts.append(
-                f'<path stroke-width="2" fill="none" d="M{a:.1f} {y}H{b:.1f}M{a:.1f} {y - 4}v8M{b:.1f} {y - 4}v8"/>'
-            )
-        parts.append(f'<circle cx="{x(pair.difference):.1f}" cy="{y}" r="4.5"/></g>')
-        parts.append(f'<text class="end" x="{WIDTH - 4}" y="{y + 4}">{pair.difference:+.4f}</text>')
-    left_out = f" (the first {MOST_ROWS} of {len(pairs)})" if len(pairs) > MOST_ROWS else ""
-    title = f"{measure}: differences with {comparison.settings.level:.0%} intervals{left_out}"
-    return Chart(title, " ".join(pair.words for pair in shown[:5]), height, "".join(parts))
+    bands = [top + step * i for i in range(len(shown))]
+    grid = "".join(f"M{x(tick):.1f} {y + 17:g}v20" for tick in labels for y in bands)
+    zero = "".join(f"M{x(0):.1f} {y + 17:g}v20" for y in bands)
+    parts = [f'<path class="grid" d="{grid}"/><path class="zero" d="{zero}"/>']
+    for tick, label in labels.items():
+        if x(tick) < right + 20:
+            parts.append(f'<text class="mid dim" x="{max(x(tick), 14):.1f}" y="{bottom + 14:g}">{label}</text>')
+    for top_of_row, row in zip(bands, shown, strict=True):
+        y = top_of_row + 27
+        parts.append(f'<text class="lab" x="{left:g}" y="{y - 13:.1f}">{row.label}</text>')
+        parts.append(f'<g class="{row.sign}"><title>{escape_html(row.brief, 300)}</title>')
+        if not math.isnan(row.interval.low):
+            a, b = x(row.interval.low), x(row.interval.high)
+            whisker = f"M{a:.1f} {y:g}H{b:.1f}M{a:.1f} {y - 4:g}v8M{b:.1f} {y - 4:g}v8"
+            parts.append(f'<path stroke-width="2" fill="none" d="{whisker}"/>')
+        parts.append(f'<circle cx="{x(row.difference):.1f}" cy="{y:g}" r="4.5"/></g>')
+        value = number(row.difference, signed=True)
+        parts.append(f'<text class="end" x="{WIDTH - 4}" y="{y + 4:g}">{value}</text>')
+    left_out = f" (the first {MOST_ROWS} of {len(rows)})" if len(rows) > MOST_ROWS else ""
+    return Chart(title + left_out, description, bottom + 22, "".join(parts))
 
 
 def curves(
@@ -213,7 +262,7 @@ def delta_bars(pair: Pair, deltas: np.ndarray) -> Chart:
         return f"M{left + low * step:.1f} {middle:g}{rows}V{middle:g}z" if high > low else ""
 
     ups, downs = bars(0, int((drawn > 0).sum())), bars(int((drawn >= 0).sum()), len(drawn))
-    parts = [_labels([(top + 4, f"+{most:.2f}"), (middle + 4, "0"), (bottom + 4, f"−{most:.2f}")], left - 6)]
+    parts = [_labels([(top + 4, f"{most:+.2f}"), (middle + 4, "0"), (bottom + 4, f"{-most:+.2f}")], left - 6)]
     parts.append(f'<path class="axis" d="M{left:g} {middle:g}H{right:g}M{left:g} {top:g}V{bottom:g}"/>')
     parts.append(f'<path class="bars up" d="{ups}"/><path class="bars down" d="{downs}"/>')
     what = f"{pair.wins:,} better, {pair.ties:,} equal, {pair.losses:,} worse"
@@ -242,11 +291,15 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     spots, counts = np.unique(np.stack([place(a), place(b)], axis=1), axis=0, return_counts=True)
     parts = [f'<path class="grid" d="M{left:g} {top + side:g}L{left + side:g} {top:g}"/>']
     parts.append(f'<rect class="axis" x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}"/>')
-    for least, most, size in ((1, 1, 5), (2, 5, 8), (6, math.inf, 12)):
-        group = spots[(counts >= least) & (counts <= most)]
-        dots = "".join(f"M{left + px * side:.0f} {top + side - py * side:.0f}h0" for px, py in group.tolist())
+    # Few queries are dots that grow; many are a map, the darker the more there are at a place.
+    sizes = [(1, 5, ""), (2, 8, ""), (6, 12, "")]
+    if len(a) > MANY_DOTS:
+        sizes = [(1, 4, " d0"), (2, 4, " d1"), (4, 4, " d2"), (16, 6, " d3"), (64, 9, " d3")]
+    level = np.searchsorted([least for least, *_ in sizes], counts, side="right") - 1
+    for i, (_, size, shade) in enumerate(sizes):
+        dots = "".join(f"M{left + x * side:.0f} {top + side - y * side:.0f}h0" for x, y in spots[level == i].tolist())
         if dots:
-            parts.append(f'<path class="dots" stroke-width="{size}" d="{dots}"/>')
+            parts.append(f'<path class="dots{shade}" stroke-width="{size}" d="{dots}"/>')
     parts.append(_labels([(top + 10, f"{high:g}"), (top + side, f"{low:g}")], left - 6))
     parts.append(f'<text class="dim" x="{left:g}" y="{top + side + 14:g}">{low:g}</text>')
     parts.append(f'<text class="end dim" x="{left + side:g}" y="{top + side + 14:g}">{high:g}</text>')
@@ -311,15 +364,19 @@ def rank_shift(
     ups = sum(count for (i, j), count in flows.items() if j < i)
     downs = sum(count for (i, j), count in flows.items() if j > i)
     description = f"{len(old):,} relevant documents: {ups:,} rose, {downs:,} fell to another band"
-    description += "" if only is None else f" ({int(drawn.sum()):,} queries)"
+    sampled = "" if only is None else f"in {int(drawn.sum()):,} of the queries"
     bottom = top + len(BANDS) * step
     parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{description}</text>')
+    if sampled:
+        bottom += 16
+        parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{sampled}</text>')
+        description += f", {sampled}"
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", description, bottom + 10, "".join(parts))
 
 
 def _brief(pair: Pair) -> str:
-    within = "" if math.isnan(pair.interval.low) else f" ({pair.interval.low:+.4f} to {pair.interval.high:+.4f})"
-    return f"{pair.b} is {pair.verdict}: {pair.difference:+.4f}{within}"
+    within = "" if math.isnan(pair.interval.low) else f" ({interval(pair.interval, signed=True)})"
+    return f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
 
 
 def _sign(pair: Pair) -> str:

@@ -1,127 +1,291 @@
-"""The page of a comparison: tables, charts and an explorer of queries in one HTML file."""
+"""The page of a comparison: the verdict and how far to trust it, then queries, systems, differences and slices."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.comparison import rank_changes
+from goldrank.comparison.leaderboard import Leaderboard, leaderboard
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SMALL
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences, warnings_first
-from goldrank.escaping import json_text
-from goldrank.report import charts, html
-from goldrank.report.comparison import letters_note, slices, systems, verdicts, win_tie_loss
-from goldrank.report.numbers import interval, number, p_value
+from goldrank.report import charts, comparison_queries, html
+from goldrank.report import leaderboard as board_tables
+from goldrank.report.comparison import MARKED, letters_note, style, systems, win_tie_loss
+from goldrank.report.comparison_queries import excerpt
+from goldrank.report.numbers import count, interval, number, p_value
 
-MOST_BYTES = 295_000
+MOST_BYTES = 2_900_000
 """The file stays below this as long as the tables of systems and differences allow it."""
 TEMPLATE = "comparison.html.jinja"
 MOST_VERDICTS = 6
-MOST_QUERIES = 1_000
-MOST_VALUES = 15_000
-"""Queries times systems that are listed."""
-MOST_PAIRS = 120
-MOST_SLICES = 120
+MOST_PAIRS = 500
+MOST_SLICES = 400
+MOST_TO_JUDGE = 5
+"""Documents to judge that are shown at once; the others are folded."""
 MOST_CHART_PAIRS = 4
-MOST_FOREST_ROWS = 120
-"""Over all measures; at least the first measure is drawn."""
-MOST_DOCUMENTS = 8
-SCALE = 10_000
-"""Values in the page's data are whole numbers of this fraction: four decimals, as shown."""
+MOST_FORESTS = 12
+MOST_LINES = 16
+"""Systems in a chart of curves."""
+SAMPLE = 1_000
+"""So many queries, at even distances, tell where documents went if there are more than twice as many."""
 
 
-def render(comparison: Comparison, title: str | None = None) -> str:
-    """The report. Queries beyond a thousand, and documents beyond the size limit, are left out and counted."""
+@dataclass(frozen=True)
+class _Lead:
+    """What the page opens with."""
+
+    pair: Pair
+    """The pair to look at first."""
+    board: Leaderboard | None
+    """Of more than two systems."""
+    words: str
+    style: str
+    more: list[Sentence]
+    """Verdicts on other pairs."""
+
+
+def render(comparison: Comparison) -> str:
+    """The report. What the size limit leaves out is counted."""
     c = comparison
-    listed, order = _listed(c)
+    lead = _lead(c)
+    listed = comparison_queries.listed(c, lead.pair)
     sample = _sample(c)
-    ranks = _ranks(c, listed, sample)
-    first = c.of(c.measures[0])
-    explorer = _explorer(c, first[0], ranks, listed, order)
-    forests = max(1, MOST_FOREST_ROWS // min(len(first), charts.MOST_ROWS))
+    ranks = _ranks(c, listed.with_documents, sample)
+    first = [lead.pair, *(pair for pair in c.of(c.headline) if pair != lead.pair)]
     values = {
         "c": c,
-        "letters_note": letters_note(c),
+        "lead": lead,
+        "facts": _facts(c, lead),
+        "caveats": _caveats(c, lead),
+        "to_judge": _to_judge(c, first),
         "level": f"{c.settings.level:.0%}",
-        "verdicts": verdicts(c, MOST_VERDICTS),
-        "more_verdicts": max(0, len(first) - MOST_VERDICTS),
-        "systems": systems(c, merged=True),
+        "letters_note": letters_note(c),
+        "first_queries": comparison_queries.first_queries(c, lead.pair, ranks, listed),
+        "by_pair": _by_pair(c, first, ranks, sample),
+        "board": _board(lead.board) if lead.board is not None else None,
+        "systems": replace(systems(c, merged=True), stacks=True),
+        "many": len(c.measures) > 5,
         "differences": _differences(c),
         "more_pairs": max(0, len(c.pairs) - MOST_PAIRS),
-        "forests": [charts.forest(c, measure) for measure in c.measures[:forests]],
-        "curves": [charts.curves(name, {r: points[r] for r in c.runs[:16]}) for name, points in c.curves.items()],
-        "by_pair": _by_pair(c, first, ranks, sample),
-        "slices": _slices(c) if c.slices else None,
-        "slice_notes": note_sentences(c.slices.notes) if c.slices else [],
-        "more_slices": max(0, len(c.slices.slices) - MOST_SLICES) if c.slices else 0,
+        "chosen": c.headline if len(c.runs) > 2 and len(c.measures) > 1 else "",
+        "verdict_words": list(dict.fromkeys(pair.verdict for pair in c.pairs)),
+        "forests": _forests(c),
+        "curves": [charts.curves(name, dict(list(points.items())[:MOST_LINES])) for name, points in c.curves.items()],
+        "slices": _slices(c, lead.pair) if c.slices else None,
         "small": SMALL,
-        "explorer": explorer,
-        "first_queries": explorer["first"],
-        "notes": warnings_first([*_method(c), *note_sentences(c.notes)]),
+        "listed": listed,
+        "notes": warnings_first([*_method(c, lead.board), *note_sentences(c.notes)]),
         "data": "",
     }
-    title = title or " vs ".join(ids.show(run, 40) for run in c.runs[:4]) + " and more" * (len(c.runs) > 4)
+    title = " vs ".join(ids.show(run, 40 if len(c.runs) < 4 else 24) for run in c.runs[:3])
+    title += f" and {len(c.runs) - 3} more" * (len(c.runs) > 3)
     room = MOST_BYTES - len(html.render(TEMPLATE, title, values).encode()) - 500
-    values["data"] = _data(c, ranks, explorer, room)
+    values["data"] = comparison_queries.data(c, lead.pair, ranks, listed, room)
     return html.render(TEMPLATE, title, values)
 
 
-def _method(c: Comparison) -> list[Sentence]:
+def _lead(c: Comparison) -> _Lead:
+    """The answer in a sentence, and the pair that it is about."""
+    pairs = c.of(c.headline)
+    if len(c.runs) == 2 or pairs[0].role == "diagnostic":
+        pair = pairs[0]
+        return _Lead(pair, None, f"{pair.short_words}.", style(pair), _verdicts(pairs[1:]))
+    board = leaderboard(c)
+    place = {standing.run: i for i, standing in enumerate(board.standings)}
+    pair = min(pairs, key=lambda pair: sorted((place[pair.a], place[pair.b])))
+    more = _verdicts(pairs)
+    if c.baseline is None:
+        kind = "better" if len(board.may_be_best) == 1 else "unclear"
+        return _Lead(pair, board, board.words, kind, more)
+    pair = min(pairs, key=lambda pair: place[pair.b])
+    better, worse = (sum(one.verdict == verdict for one in pairs) for verdict in ("better", "worse"))
+    others = len(pairs) - better - worse
+    words = f"Of {count(len(pairs), 'system')}, {better:,} better than {ids.show(c.baseline)} by {c.headline}, "
+    words += f"{worse:,} worse, {others:,} not told apart."
+    return _Lead(pair, board, words, "better" if better else "unclear", more)
+
+
+def _verdicts(pairs: Sequence[Pair]) -> list[Sentence]:
+    return [Sentence(pair.words, style(pair)) for pair in pairs[:MOST_VERDICTS]]
+
+
+def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
+    """The numbers behind the verdict: what, value, and more of it."""
+    pair = lead.pair
+    shown = [
+        ("difference", number(pair.difference, signed=True), f"{pair.measure}, B − A"),
+        (f"{c.settings.level:.0%} interval", interval(pair.interval, signed=True), "other queries like these"),
+        ("queries", win_tie_loss(pair), "better / equal / worse"),
+    ]
+    if not math.isnan(pair.adjusted):
+        shown.append(("p, corrected", p_value(pair.adjusted, pair.at_most), f"alpha {c.settings.alpha:g}"))
+    if not math.isnan(pair.effect):
+        shown.append(("effect d", number(pair.effect, 2), "0.2 small, 0.5 medium, 0.8 large"))
+    return shown
+
+
+def _caveats(c: Comparison, lead: _Lead) -> list[Sentence]:
+    """Why not to trust the verdict, or why to."""
+    words = {pair.words: pair for pair in c.of(c.headline)}
+    shown = [
+        Sentence(f"{_capital(str(note))}.", "warning" if note.is_warning else "remark") for note in lead.pair.caveats
+    ]
+    turned = [pair for pair in words.values() if pair.could_be_turned and pair != lead.pair]
+    if turned:
+        names = ", ".join(f"{ids.show(pair.b)} against {ids.show(pair.a)}" for pair in turned[:3])
+        more = f" and {len(turned) - 3:,} more" if len(turned) > 3 else ""
+        shown.append(Sentence(f"Unjudged documents could decide {names}{more} too.", "warning"))
+    serious = sum(note.is_warning for note in c.notes)
+    if serious:
+        shown.append(Sentence(f"{count(serious, 'warning')} about the data below, in the notes.", "remark"))
+    return warnings_first(shown) or [Sentence("Nothing was found that speaks against it.", "remark")]
+
+
+def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
+    """The documents to judge first, of the first pair that they could decide."""
+    pair = next((pair for pair in pairs if pair.judge_first), None)
+    if pair is None:
+        return {}
+    rows: list[Cells] = []
+    for one in pair.judge_first:
+        rows.append(
+            [
+                Cell(one.query, detail=excerpt(c.texts.get(one.query, ""))),
+                Cell(one.doc, detail=excerpt(c.documents.get(one.doc, ""))),
+                Cell(str(one.before or "-"), float(one.before or math.nan)),
+                Cell(str(one.after or "-"), float(one.after or math.nan)),
+                Cell(number(one.move, signed=True), one.move, "rise" if one.move > 0 else "fall"),
+            ]
+        )
+    ranks = Head.numbers(f"rank in {ids.show(pair.a, 24)}", f"rank in {ids.show(pair.b, 24)}")
+    heads = [*Head.names("Query", "Document"), *ranks, *Head.numbers(f"{pair.measure} B − A, if relevant")]
+    return {
+        "about": f"{_pair_name(pair.a, pair.b)}; ordered by how likely they are relevant, times their effect.",
+        "first": Table(heads, rows[:MOST_TO_JUDGE], stacks=True),
+        "others": Table(heads, rows[MOST_TO_JUDGE:], stacks=True),
+    }
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _method(c: Comparison, board: Leaderboard | None) -> list[Sentence]:
     effect = "Effect d is the mean difference in units of its standard deviation over queries: 0.2 is called small, "
     conventions = ", ".join(sorted({scores.convention for scores in c.scores} - {""}))
     texts = [f"{c.method}.", f"{effect}0.5 medium, 0.8 large.", f"Convention {conventions}." if conventions else ""]
+    texts += [f"Ranks: {board.method}."] if board is not None else []
     return [Sentence(text, "remark") for text in texts if text]
+
+
+def _board(board: Leaderboard) -> dict[str, Any]:
+    return {
+        "diagram": board_tables.diagram(board),
+        "systems": replace(board_tables.systems(board), title="", stacks=True),
+        "matrix": replace(board_tables.matrix(board), title=""),
+    }
 
 
 def _differences(c: Comparison) -> Table:
     """As `comparison.differences`, with pairs in one column and intervals below their differences."""
-    heads = [*Head.names("B against A"), *Head.texts("Measure")]
-    heads += [*Head.numbers("B − A", "relative", "effect d", "win / tie / loss", "p corrected"), *Head.texts("verdict")]
+    heads = [*Head.names("B against A"), *Head.texts("Measure", "verdict")]
+    heads += Head.numbers("B − A", "effect d", "win / tie / loss", "p corrected")
     rows = []
     for pair in c.pairs[:MOST_PAIRS]:
-        relative = pair.difference / abs(pair.mean_a) if pair.mean_a else math.nan
+        relative = f"{pair.difference / abs(pair.mean_a):+.1%}" if pair.mean_a else ""
         alone = pair.p[c.settings.test]
         cells = [
             Cell(pair.b, detail=f"against {ids.show(pair.a)}"),
-            Cell(pair.measure),
+            Cell(pair.measure, detail=pair.role if pair.role in (*MARKED, "primary") else ""),
+            Cell(pair.verdict, style=pair.verdict if pair.verdict != "diagnostic" else "dim"),
             Cell(number(pair.difference, signed=True), pair.difference, detail=interval(pair.interval, signed=True)),
-            Cell("-" if math.isnan(relative) else f"{relative:+.1%}", relative),
-            Cell(number(pair.effect, 2), pair.effect),
+            Cell(number(pair.effect, 2), pair.effect, detail=relative),
             Cell(win_tie_loss(pair), pair.wins),
             Cell(p_value(pair.adjusted, pair.at_most), pair.adjusted, detail=f"{p_value(alone)} alone"),
-            Cell(pair.verdict, style=pair.verdict),
         ]
-        rows.append(Row(cells, data={"measure": pair.measure, "verdict": pair.verdict}))
-    return Table(heads, rows, id="pairs", sortable=True)
+        row_style = "dim" if pair.role == "diagnostic" else ""
+        rows.append(Row(cells, row_style, {"measure": pair.measure, "verdict": pair.verdict}))
+    return Table(heads, rows, id="pairs", sortable=True, stacks=True)
 
 
-def _slices(c: Comparison) -> Table:
-    table = slices(c, whole=True)
-    return replace(table, title="", rows=table.rows[:MOST_SLICES], id="slice-table", sortable=True)
+def _forests(c: Comparison) -> list[charts.Chart]:
+    """One chart for all measures of a single pair, else one per measure; measures on another scale apart."""
+    if len(c.of(c.headline)) > 1:
+        return [charts.forest(c, measure) for measure in c.measures[:MOST_FORESTS]]
+    alike = [pair for pair in c.pairs if max(map(abs, pair.interval), default=0) <= 1 or math.isnan(pair.interval.low)]
+    apart = [charts.forest(c, pair.measure) for pair in c.pairs if pair not in alike]
+    together = [alike[i : i + charts.MOST_ROWS] for i in range(0, len(alike), charts.MOST_ROWS)]
+    return [*(charts.measures_forest(c, part) for part in together), *apart[:MOST_FORESTS]]
 
 
-def _ranks(c: Comparison, listed: np.ndarray, sample: set[str] | None) -> Ranks | None:
-    """Where the judged documents of the listed queries and of the sample are; of all queries without a sample."""
+def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
+    """A row per slice and pair of systems: the means and the difference with its interval."""
+    assert c.slices is not None
+    means = {(part.attribute, part.value, part.measure): part.means for part in c.slices.slices}
+    found = [d for d in c.slices.differences if d.measure == c.headline or (d.a, d.b) == (lead.a, lead.b)]
+    found.sort(key=lambda d: (d.measure != c.headline, (d.a, d.b) != (lead.a, lead.b)))
+    numbers = {pair: i for i, pair in enumerate(dict.fromkeys((d.a, d.b) for d in found[:MOST_SLICES]))}
+    several = len(numbers) > 1
+    rows = []
+    for part in found[:MOST_SLICES]:
+        of_slice = means[part.attribute, part.value, part.measure]
+        clear = part.adjusted <= c.settings.alpha
+        higher = (part.difference > 0) == c.higher_is_better(part.measure)
+        sign = ("rise" if higher else "fall") if clear else ""
+        about = f"against {ids.show(part.a)}"
+        cells = [
+            Cell(f"{part.attribute}: {part.value}", detail=f"{ids.show(part.b)} {about}" * several),
+            Cell(part.measure),
+            Cell(f"{part.n:,}" + " (few)" * part.small, part.n),
+            Cell(number(of_slice[part.a]), of_slice[part.a]),
+            Cell(number(of_slice[part.b]), of_slice[part.b]),
+            Cell(
+                number(part.difference, signed=True), part.difference, sign, detail=interval(part.interval, signed=True)
+            ),
+            Cell(p_value(part.adjusted), part.adjusted),
+        ]
+        row_style = "dim" if part.small and not clear else "flag" if part.reversed else ""
+        rows.append(Row(cells, row_style, {"measure": part.measure, "pair": str(numbers[part.a, part.b])}))
+    names = ("A", "B") if several else (f"A: {ids.show(lead.a, 30)}", f"B: {ids.show(lead.b, 30)}")
+    heads = [*Head.names("Slice"), *Head.texts("Measure"), *Head.numbers("queries", *names, "B − A", "p corrected")]
+    drawn = [d for d in found if d.measure == c.headline and (d.a, d.b) == (lead.a, lead.b)]
+    level, higher_is_better = c.settings.level, c.higher_is_better(c.headline)
+    return {
+        "table": Table(heads, rows, id="slice-table", sortable=True, stacks=True),
+        "chart": charts.slices_forest(drawn, c.settings.alpha, level, higher_is_better) if drawn else None,
+        "measures": list(dict.fromkeys(d.measure for d in found[:MOST_SLICES])),
+        "pairs": [_pair_name(*pair) for pair in numbers] if several else [],
+        "notes": note_sentences(c.slices.notes),
+        "more": len(c.slices.differences) - len(rows),
+    }
+
+
+def _pair_name(a: str, b: str) -> str:
+    return f"{ids.show(b)} against {ids.show(a)}"
+
+
+def _ranks(c: Comparison, wanted: np.ndarray, sample: set[str] | None) -> Ranks | None:
+    """Where the judged documents of the wanted queries and of the sample are; of all queries without a sample."""
     if not c.placed:
         return None
-    only = None if sample is None else sample.union(c.queries[i] for i in listed)
+    only = None if sample is None else sample.union(c.queries[i] for i in wanted.tolist())
     return rank_changes.locate(c.placed, only)
 
 
 def _sample(c: Comparison) -> set[str] | None:
     """Queries at even distances, where there are too many to locate the documents of all; else None."""
-    if len(c.queries) <= 2 * MOST_QUERIES:
+    if len(c.queries) <= 2 * SAMPLE:
         return None
-    return set(c.queries[:: -(-len(c.queries) // MOST_QUERIES)])
+    return set(c.queries[:: -(-len(c.queries) // SAMPLE)])
 
 
 def _by_pair(
@@ -138,127 +302,5 @@ def _by_pair(
         if ranks is not None:
             where = charts.rank_shift((pair.a, pair.b), ranks, at[pair.a], at[pair.b], sample)
             drawn["Where the relevant documents went"] = where
-        found.append((f"{ids.show(pair.b, 80)} against {ids.show(pair.a, 80)}, {pair.measure}", drawn))
+        found.append((f"{ids.show(pair.b)} against {ids.show(pair.a)}, {pair.measure}", drawn))
     return found
-
-
-def _listed(c: Comparison) -> tuple[np.ndarray, np.ndarray]:
-    """The queries that the page lists, in order, and all queries from the one on which the systems differ most.
-
-    The differences of the first pair come first, so that the queries to read first are listed.
-    """
-    first = c.of(c.measures[0])[0]
-    values = c.values[first.measure]
-    delta = values[c.runs.index(first.b)] - values[c.runs.index(first.a)]
-    spread = np.nan_to_num(np.ptp(values, axis=0))
-    order = np.argsort(-spread, kind="stable")
-    top = np.argsort(-np.abs(np.nan_to_num(delta)), kind="stable")[:10]
-    order = np.concatenate((top, order[~np.isin(order, top)]))
-    return np.sort(order[: min(MOST_QUERIES, MOST_VALUES // len(c.runs))]), order
-
-
-def _explorer(c: Comparison, pair: Pair, ranks: Ranks | None, listed: np.ndarray, order: np.ndarray) -> dict[str, Any]:
-    """What the page says of the queries, and the ten to read first."""
-    at = {run: i for i, run in enumerate(c.runs)}
-    values = c.values[pair.measure]
-    delta = np.nan_to_num(values[at[pair.b]] - values[at[pair.a]])
-    left_out = []
-    if len(listed) < len(c.queries):
-        left_out.append(
-            f"Listed are the {len(listed):,} of {len(c.queries):,} queries on which the systems differ most; "
-            "the saved scores (--save) have all of them."
-        )
-    top = [i for i in order[:10] if abs(delta[i]) > 1e-12]
-    both = [{c.queries[i]: values[at[run], i] for i in top} for run in (pair.a, pair.b)]
-    moved = {}
-    if ranks is not None and top:
-        k = _cutoff(pair.measure)
-        changes = rank_changes.describe(ranks, at[pair.a], at[pair.b], (pair.a, pair.b), pair.measure, k, both).changes
-        moved = {change.query: ", ".join(f"{n} {cause}" for cause, n in change.causes.items()) for change in changes}
-    rows: list[Cells] = []
-    for i in top:
-        query = c.queries[i]
-        style = "rise" if delta[i] > 0 else "fall"
-        cells = [query, *(number(side[query]) for side in both), Cell(number(delta[i], signed=True), style=style)]
-        rows.append([*cells, moved[query]] if moved else cells)
-    heads = [*Head.names("Query"), *Head.numbers(ids.show(pair.a), ids.show(pair.b), "B − A")]
-    first = Table([*heads, *Head.texts("relevant documents")] if moved else heads, rows)
-    return {"a": pair.a, "b": pair.b, "listed": listed, "order": order, "notes": left_out, "first": first}
-
-
-def _data(c: Comparison, ranks: Ranks | None, explorer: Mapping[str, Any], room: int) -> str:
-    """The explorer's data as JSON: values of as many measures, and documents of as many queries, as there is room."""
-    at = {run: i for i, run in enumerate(c.runs)}
-    listed = explorer["listed"]
-    queries = _json([ids.show(c.queries[i], 100) for i in listed])
-    room -= len(queries) + 200 * (len(c.runs) + len(c.measures))
-    values: list[str] = []
-    measures: list[str] = []
-    for measure in c.measures:
-        encoded = _json([_whole(row[listed]) for row in c.values[measure]])
-        if measures and len(encoded) > room * 0.5:
-            continue
-        room -= len(encoded)
-        measures.append(measure)
-        values.append(encoded)
-    docs = _documents(c, ranks, explorer, room)
-    head = {
-        "runs": [ids.show(run) for run in c.runs],
-        "measures": measures,
-        "scale": SCALE,
-        "a": at[explorer["a"]],
-        "b": at[explorer["b"]],
-        "k": _cutoff(c.measures[0]),
-        "docs_note": "The documents of this query are not in this page; `goldrank diff` shows them."
-        if ranks is not None
-        else "This page was made from saved scores, which hold no documents; `goldrank diff` shows them.",
-    }
-    return f'{_json(head)[:-1]},"queries":{queries},"values":[{",".join(values)}],"docs":{docs}}}'
-
-
-def _whole(row: np.ndarray) -> list[int | None]:
-    return [None if math.isnan(v) else round(v * SCALE) for v in row.tolist()]
-
-
-def _documents(c: Comparison, ranks: Ranks | None, explorer: Mapping[str, Any], room: int) -> str:
-    """By number in the list, each query's documents with rank and unjudged documents above, in every run."""
-    if ranks is None:
-        return "{}"
-    rows_of = {query: (ranks.start[i], ranks.start[i + 1]) for i, query in enumerate(ranks.queries)}
-    number = {int(i): n for n, i in enumerate(explorer["listed"])}
-    top = _cutoff(c.measures[0])
-    parts: list[str] = []
-    for i in explorer["order"].tolist():
-        if i not in number:
-            continue
-        low, high = rows_of[c.queries[i]]
-        rank, grade = ranks.rank[:, low:high], ranks.grade[low:high]
-        is_listed = (grade >= 1) | (grade >= 0) & ((rank > 0) & (rank <= top)).any(axis=0)
-        rows = [low + j for j in np.flatnonzero(is_listed).tolist()]
-        rows.sort(key=lambda row: (-ranks.grade[row], ranks.docs[row]))
-        found = [
-            [
-                ids.show(ranks.docs[row], 80),
-                float(ranks.grade[row]) if ranks.grade[row] % 1 else int(ranks.grade[row]),
-                ranks.rank[:, row].tolist(),
-                ranks.unjudged[:, row].tolist(),
-            ]
-            for row in rows[:MOST_DOCUMENTS]
-        ]
-        part = f'"{number[i]}":{_json(found)}'
-        room -= len(part) + 1
-        if room < 0:
-            break
-        parts.append(part)
-    return "{" + ",".join(parts) + "}"
-
-
-def _cutoff(measure: str) -> int:
-    tail = measure.rpartition("@")[2]
-    return int(tail) if tail.isdigit() else 10
-
-
-def _json(value: Any) -> str:
-    """JSON that cannot end its script element, in ASCII."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True)
-    return json_text(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FORMS = ("text", "markdown", "latex", "csv", "json", "svg")
 ENDINGS = {".txt": "text", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json", ".svg": "svg"}
 MOST_IN_MATRIX = 30
+MOST_GROUPS = 12
 
 
 def render(board: Leaderboard, form: str) -> str:
@@ -97,35 +98,47 @@ def matrix(board: Leaderboard) -> Table:
 
 
 def diagram(board: Leaderboard) -> Chart:
-    """Systems on the axis of their means; a bar joins neighbours of which no two are told apart."""
+    """Systems, best first, on the axis of their means; a bar on the right joins those of which no two are told apart.
+
+    A critical-difference diagram on its side: a row per system has room for its name at any width.
+    """
     from goldrank.report.charts import WIDTH, Chart, short, ticks, x_axis
 
-    values = [standing.value for standing in board.standings]
-    low, high = min(values), max(values)
-    pad = 0.08 * (high - low) or 0.5
+    standings = board.standings
+    ends = [v for standing in standings for v in (standing.value, *standing.interval) if v == v]
+    low, high = min(ends), max(ends)
+    pad = 0.04 * (high - low) or 0.5
     low, high = low - pad, high + pad
-    left, right, top, step = 8.0, WIDTH - 8.0, 8.0, 20.0
-    axis = top + 12.0 * max(1, len(board.groups)) + 10
-    height = axis + 26 + step * len(values)
+    groups = board.groups[:MOST_GROUPS]
+    left, top, step = 8.0, 4.0, 36.0
+    right = WIDTH - 16.0 - 10.0 * max(1, len(groups))
+    bottom = top + step * len(standings)
 
     def x(value: float) -> float:
         return left + (value - low) / (high - low) * (right - left)
 
-    drawn = [x_axis(x, {tick: f"{tick:g}" for tick in ticks(low, high)}, axis, top)]
-    drawn.append(f'<path class="axis" d="M{left:g} {axis:g}H{right:g}"/>')
-    for row, (first, last) in enumerate(board.groups):
-        y, ends = top + 12.0 * row + 6, sorted((x(values[first]), x(values[last])))
-        names = " and ".join(escape_html(board.standings[i].run) for i in (first, last))
-        bar = f"M{ends[0] - 3:.1f} {y:g}H{ends[1] + 3:.1f}"
+    labels = {tick: f"{tick:g}" for tick in ticks(low, high) if x(tick) > left + 8}
+    drawn = [x_axis(x, labels, bottom, bottom - 4), f'<path class="axis" d="M{left:g} {bottom:g}H{right:g}"/>']
+    rows = []
+    for i, standing in enumerate(standings):
+        y = top + step * i + 26
+        rows.append(y)
+        first, last = standing.rank
+        ranks = f"rank {first} to {last}" if first < last else f"rank {first}"
+        drawn.append(f'<text x="{left:g}" y="{y - 12:g}">{short(standing.run, 34)}</text>')
+        drawn.append(f'<text class="end dim" x="{right:g}" y="{y - 12:g}">{number(standing.value)}, {ranks}</text>')
+        drawn.append(f'<path class="grid" d="M{left:g} {y:g}H{right:g}"/>')
+        if standing.interval.low == standing.interval.low:
+            span = f"M{x(standing.interval.low):.1f} {y:g}H{x(standing.interval.high):.1f}"
+            drawn.append(f'<path class="s0" stroke-width="2" d="{span}"/>')
+        drawn.append(f'<circle class="s0" cx="{x(standing.value):.1f}" cy="{y:g}" r="4.5"/>')
+    for column, (first, last) in enumerate(groups):
+        names = " to ".join(escape_html(standings[i].run, 60) for i in (first, last))
+        bar = f"M{right + 12 + 10 * column:g} {rows[first] - 18:g}V{rows[last] + 4:g}"
         drawn.append(
-            f'<path class="even" stroke-width="4" stroke-linecap="round" d="{bar}">'
-            f"<title>not told apart: from {names}</title></path>"
+            f'<path class="even" stroke-width="5" stroke-linecap="round" d="{bar}">'
+            f"<title>not told apart: {names}</title></path>"
         )
-    for i, standing in enumerate(board.standings):
-        y, at = axis + 34 + step * i, x(standing.value)
-        side, anchor = (at + 6, "") if at < WIDTH / 2 else (at - 6, "end ")
-        drawn.append(f'<path class="axis" d="M{at:.1f} {axis:g}V{y - 4:.1f}"/>')
-        drawn.append(f'<circle class="s0" cx="{at:.1f}" cy="{axis:g}" r="4"/>')
-        words = f"{short(standing.run, 26)} {standing.value:.4f}, rank {standing.rank[0]} to {standing.rank[1]}"
-        drawn.append(f'<text class="{anchor}lab" x="{side:.1f}" y="{y:.1f}">{words}</text>')
-    return Chart(f"{board.measure}: systems that are not told apart are joined", board.words, height, "".join(drawn))
+    left_out = "" if len(groups) == len(board.groups) else f" (the first {MOST_GROUPS} of {len(board.groups)} groups)"
+    title = f"{board.measure}: systems that are not told apart are joined by a bar{left_out}"
+    return Chart(title, board.words, bottom + 22, "".join(drawn))

@@ -1,0 +1,215 @@
+"""The queries of a comparison's page: the ones to read first, and compact data from which the page makes all rows."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.comparison import rank_changes
+from goldrank.comparison.pair import Pair
+from goldrank.comparison.rank_changes import Ranks
+from goldrank.comparison.result import Comparison
+from goldrank.comparison.worth import document_worth
+from goldrank.data.table import Cell, Cells, Head, Table
+from goldrank.escaping import json_text
+from goldrank.measures import parse
+from goldrank.report.numbers import number
+
+MOST_VALUES = 250_000
+"""Queries times systems that are listed."""
+MOST_PLACED = 16_000
+"""Queries times systems whose documents are listed."""
+MOST_DOCUMENTS = 10
+MOST_CANDIDATES = 40
+"""Documents of a query among which those with the largest effect are looked for."""
+FIRST = 10
+SCALE = 10_000
+"""Values in the page's data are whole numbers of this fraction: four decimals, as shown."""
+FINE = 10_000_000
+"""The same for the measure that decides, so that differences are rounded as everywhere else on the page."""
+TEXT = 140
+"""Characters of a query's or a document's text."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Which queries the page lists; numbers of queries."""
+
+    queries: np.ndarray
+    """In the order of the comparison."""
+    order: np.ndarray
+    """All queries, those on which the systems differ most first."""
+    with_documents: np.ndarray
+    notes: list[str]
+
+
+def listed(c: Comparison, pair: Pair) -> Listed:
+    """The queries on which the systems differ most; those of the pair to read first come first."""
+    values = c.values[c.headline]
+    delta = values[c.runs.index(pair.b)] - values[c.runs.index(pair.a)]
+    spread = np.nan_to_num(values.max(axis=0) - values.min(axis=0))
+    order = np.argsort(-spread, kind="stable")
+    top = np.argsort(-np.abs(np.nan_to_num(delta)), kind="stable")[:FIRST]
+    order = np.concatenate((top, order[~np.isin(order, top)]))
+    kept = np.sort(order[: max(FIRST, MOST_VALUES // len(c.runs))])
+    notes = []
+    if len(kept) < len(c.queries):
+        notes.append(
+            f"Listed are the {len(kept):,} of {len(c.queries):,} queries on which the systems differ most; "
+            "the saved scores (--save) have all of them."
+        )
+    return Listed(kept, order, order[: max(FIRST, MOST_PLACED // len(c.runs))], notes)
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text, in one line; unlike names, texts are told apart by it."""
+    line = " ".join(text[: 4 * TEXT].split())
+    whole = line if len(line) <= TEXT and len(text) <= 4 * TEXT else f"{line[: TEXT - 3].rstrip()}..."
+    return ids.show(whole, TEXT)
+
+
+def cutoff(measure: str) -> int:
+    """The rank below which nobody looks: a measure's cut-off, or 10."""
+    tail = measure.rpartition("@")[2]
+    return int(tail) if tail.isdigit() else 10
+
+
+def first_queries(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed) -> Table:
+    """The queries to read first: those that changed most, with what happened to their relevant documents."""
+    at = {run: i for i, run in enumerate(c.runs)}
+    values = c.values[c.headline]
+    delta = np.nan_to_num(values[at[pair.b]] - values[at[pair.a]])
+    top = [i for i in found.order[:FIRST].tolist() if abs(delta[i]) > 1e-12]
+    both = [{c.queries[i]: float(values[at[run], i]) for i in top} for run in (pair.a, pair.b)]
+    moved = {}
+    if ranks is not None and top:
+        k = cutoff(c.headline)
+        changes = rank_changes.describe(ranks, at[pair.a], at[pair.b], (pair.a, pair.b), c.headline, k, both).changes
+        moved = {change.query: ", ".join(f"{n} {cause}" for cause, n in change.causes.items()) for change in changes}
+    rows: list[Cells] = []
+    for i in top:
+        query = c.queries[i]
+        better = (delta[i] > 0) == pair.higher_is_better
+        cells: list[Cell | str] = [
+            Cell(query, detail=excerpt(c.texts.get(query, ""))),
+            *(number(side[query]) for side in both),
+            Cell(number(delta[i], signed=True), delta[i], "rise" if better else "fall"),
+        ]
+        rows.append([*cells, moved.get(query, "")] if moved else cells)
+    heads = [*Head.names("Query"), *Head.numbers(f"A: {ids.show(pair.a, 30)}", f"B: {ids.show(pair.b, 30)}", "B − A")]
+    return Table([*heads, *Head.texts("relevant documents")] if moved else heads, rows, stacks=True)
+
+
+def data(c: Comparison, pair: Pair, ranks: Ranks | None, found: Listed, room: int) -> str:
+    """The data as JSON: values of as many measures, and documents of as many queries, as there is room for."""
+    at = {run: i for i, run in enumerate(c.runs)}
+    queries = to_json([ids.show(c.queries[i], 100) for i in found.queries])
+    texts = to_json([excerpt(c.texts.get(c.queries[i], "")) for i in found.queries] if c.texts else [])
+    room -= len(queries) + len(texts) + 200 * (len(c.runs) + len(c.measures))
+    values: list[str] = []
+    measures: list[str] = []
+    for measure in c.measures:
+        encoded = to_json(packed(c.values[measure][:, found.queries], FINE if measure == c.headline else SCALE))
+        if measures and len(encoded) > room * 0.5:
+            continue
+        room -= len(encoded)
+        measures.append(measure)
+        values.append(encoded)
+    docs, has_effects = _documents(c, ranks, found, room)
+    head = {
+        "runs": [ids.show(run) for run in c.runs],
+        "measures": measures,
+        "higher": [c.higher_is_better(measure) for measure in measures],
+        "scale": SCALE,
+        "a": at[pair.a],
+        "b": at[pair.b],
+        "k": cutoff(c.headline),
+        "effect": c.headline if has_effects else "",
+        "docs_note": "The documents of this query are not in this page; `goldrank diff` shows them."
+        if ranks is not None
+        else "This page was made from saved scores, which hold no documents; `goldrank diff` shows them.",
+    }
+    whole = f'"queries":{queries},"texts":{texts},"values":[{",".join(values)}],"docs":{docs}'
+    return f"{to_json(head)[:-1]},{whole}}}"
+
+
+def packed(rows: np.ndarray, scale: int = SCALE) -> dict[str, Any]:
+    """Rows of values as whole numbers: 16 or 24 bits each if that is enough, else plain numbers.
+
+    With bits, 0 stands for an undefined value and n for `low` + n - 1.
+    """
+    absent = np.isnan(rows)
+    whole = np.round(np.where(absent, 0.0, rows) * scale)
+    low = int(whole[~absent].min(initial=0))
+    codes = np.where(absent, 0, whole - low + 1)
+    size = next((size for size in (2, 3) if codes.max(initial=0) < 256**size), None)
+    if size is None:
+        return {
+            "scale": SCALE,
+            "rows": [[None if math.isnan(v) else round(v * SCALE) for v in row] for row in rows.tolist()],
+        }
+    parts = np.ascontiguousarray(codes, "<u4").view(np.uint8).reshape(*codes.shape, 4)[:, :, :size]
+    return {
+        "scale": scale,
+        "low": low,
+        "size": size,
+        "bits": [base64.b64encode(row.tobytes()).decode() for row in parts],
+    }
+
+
+def _documents(c: Comparison, ranks: Ranks | None, found: Listed, room: int) -> tuple[str, bool]:
+    """By number in the list, each query's documents: rank, unjudged documents above and worth in every run.
+
+    Also whether what documents are worth is known.
+    """
+    if ranks is None:
+        return "{}", False
+    rows_of = {query: (int(ranks.start[i]), int(ranks.start[i + 1])) for i, query in enumerate(ranks.queries)}
+    place = {int(i): n for n, i in enumerate(found.queries)}
+    top = cutoff(c.headline)
+    near = ((ranks.rank > 0) & (ranks.rank <= top)).any(axis=0)
+    candidate = (ranks.grade >= 1) | (ranks.grade >= 0) & near
+    best = np.where(ranks.rank > 0, ranks.rank, np.iinfo(np.int64).max).min(axis=0)
+    chosen: list[tuple[int, list[int]]] = []
+    for i in found.with_documents.tolist():
+        if i in place and c.queries[i] in rows_of:
+            low, high = rows_of[c.queries[i]]
+            rows = (low + np.flatnonzero(candidate[low:high])).tolist()
+            rows.sort(key=lambda row: (ranks.grade[row] < 1, best[row], ranks.docs[row]))
+            chosen.append((i, rows[:MOST_CANDIDATES]))
+    wanted = np.array([row for _, rows in chosen for row in rows], np.int64)
+    # The values of geometric means are logarithms, of which no document has a share.
+    has_shares = len(wanted) and c.scores[0].columns[c.headline].average != "geometric"
+    worth = document_worth(c.placed, parse(c.headline), ranks.label[wanted]) if has_shares else None
+    column = {int(row): j for j, row in enumerate(wanted)}
+    parts: list[str] = []
+    for i, rows in chosen:
+        if worth is not None:
+            spread = {row: float(np.ptp(worth[:, column[row]])) for row in rows}
+            rows = sorted(rows, key=lambda row: -spread[row])
+        described = []
+        for row in rows[:MOST_DOCUMENTS]:
+            grade = float(ranks.grade[row])
+            effects = [] if worth is None else np.round(worth[:, column[row]] * SCALE).astype(int).tolist()
+            doc = ranks.docs[row]
+            one: list[Any] = [ids.show(doc, 80), int(grade) if grade.is_integer() else grade]
+            one += [ranks.rank[:, row].tolist(), ranks.unjudged[:, row].tolist(), effects]
+            described.append([*one, excerpt(c.documents[doc])] if doc in c.documents else one)
+        part = f'"{place[i]}":{to_json(described)}'
+        room -= len(part) + 1
+        if room < 0:
+            break
+        parts.append(part)
+    return "{" + ",".join(parts) + "}", worth is not None
+
+
+def to_json(value: Any) -> str:
+    """JSON that cannot end its script element, in ASCII."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+    return json_text(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
