@@ -6,7 +6,8 @@ Each entry is a reason and a test of a row of text cells (query, doc, number): w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from goldrank.io.numbers import NUMBER
 
@@ -68,6 +69,9 @@ CONTROL: tuple[str, Test] = (
 
 ONE_KEY = "an object of JSON has each name once, and a dict each key: a repeated pair is an error or cannot be given"
 
+NO_DOCUMENTS = "a query without documents: only JSON and dicts can say it; elsewhere a query stands in a document's row"
+FAULTS = "of several faults in a file, which one is told depends on the pieces that it is read in"
+
 COUNTS = {"contradicted": "only formats with a column of ranks can contradict their scores"}
 """Counts of `Scores` that depend on what a format can say."""
 
@@ -103,3 +107,8 @@ def is_exact_grade(row: Row) -> bool:
         return True
     value = float(row[2])
     return value != value or value in (float("inf"), float("-inf")) or value != int(value)
+
+
+def cells_can_say(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a table of text can hold items: an empty cell is no value (EMPTY), and NUL is damage (NUL)."""
+    return all(cell and "\0" not in str(cell) for item in items for cell in item.values() if isinstance(cell, str))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from goldrank.errors import InputError
-
 from tests.fuzz.outcomes import Outcome, agree
 
 FAULTS = ("none", "refused", "exception", "difference", "hang", "abort", "memory")
@@ -24,7 +23,7 @@ def check(spec: dict[str, Any], folder: Path) -> None:
     if fault == "refused":
         agree({"one": Outcome(refused=InputError.__name__), "other": Outcome(refused=InputError.__name__)})
     elif fault == "exception":
-        {}["missing"]  # noqa: B018
+        {}["missing"]
     elif fault == "difference":
         agree({"one": Outcome(0.5), "other": Outcome(refused="InputError")})
     elif fault == "hang":
@@ -32,4 +31,4 @@ def check(spec: dict[str, Any], folder: Path) -> None:
     elif fault == "abort":
         os.abort()
     elif fault == "memory":
-        bytearray(b"x") * (600 << 20)  # noqa: B018
+        bytearray(b"x") * (600 << 20)

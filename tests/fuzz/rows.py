@@ -16,7 +16,6 @@ from typing import Any
 
 from goldrank import evaluate, native, read_qrels, read_run
 from goldrank.io import as_qrels, as_run
-
 from tests.fuzz import cannot_say, mutations
 from tests.fuzz.cannot_say import Row
 from tests.fuzz.outcomes import MEASURES, agree, outcome, pieces_of, qrels_value, run_value, scores_value, without_core
@@ -50,7 +49,7 @@ def make(rng: random.Random) -> Spec:
         rows[at] = (query, doc, number)
     if rng.random() < 0.3:
         rng.shuffle(rows)
-    judged = [list(row[:2]) + [rng.randrange(3)] for row in rows if rng.random() < 0.6]
+    judged = [[*list(row[:2]), rng.randrange(3)] for row in rows if rng.random() < 0.6]
     return {
         "thing": thing,
         "rows": [list(row) for row in rows],

@@ -70,7 +70,7 @@ class Worker:
 
     def __init__(self, first: int, last: int, step: int, said: queue.Queue[Any]) -> None:
         self.last, self.step, self.said = last, step, said
-        self.errors = tempfile.TemporaryFile()
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the worker
         self.start(first)
 
     def start(self, first: int) -> None:
@@ -85,11 +85,14 @@ class Worker:
             cwd=ROOT, stdout=subprocess.PIPE, stderr=self.errors, stdin=subprocess.DEVNULL, text=True,
             env={**_without_coverage(), "PYTHONPATH": path, "POLARS_MAX_THREADS": "1"},
         )  # fmt: skip
-        threading.Thread(target=self._listen, args=(self.process,), daemon=True).start()
+        self.listener = threading.Thread(target=self._listen, args=(self.process,), daemon=True)
+        self.listener.start()
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
-        for line in process.stdout or ():
-            self.said.put((self, process, json.loads(line)))
+        with process.stdout or contextlib.nullcontext(()) as lines:
+            for line in lines:
+                if line.endswith("\n"):  # else it was cut off with the process
+                    self.said.put((self, process, json.loads(line)))
         self.said.put((self, process, None))
 
     def resident(self) -> int:
@@ -107,6 +110,13 @@ class Worker:
         self.process.kill()
         self.process.wait()
         return self.words()
+
+    def close(self) -> None:
+        """End the process and let go of what it said."""
+        self.process.kill()
+        self.process.wait()
+        self.listener.join()
+        self.errors.close()
 
     def words(self) -> str:
         self.errors.seek(0)
@@ -131,6 +141,7 @@ def run(
     said: queue.Queue[Any] = queue.Queue()
     last = first + count
     alive = [Worker(first + i, last, workers, said) for i in range(min(workers, count))]
+    started = list(alive)
     ends, done, shown = time.monotonic() + seconds, 0, 0.0
     try:
         while alive and time.monotonic() < ends:
@@ -144,9 +155,8 @@ def run(
                 shown = time.monotonic()
                 progress(max(done, 1))
     finally:
-        for worker in alive:
-            worker.process.kill()
-            worker.process.wait()
+        for worker in started:
+            worker.close()
     progress(max(done, 1))
     return done
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from goldrank import Baseline, History, Rules, Scores, evaluate, gate
 from goldrank.data.scores import ScoresByRun
-
 from tests.fuzz import mutations
 from tests.fuzz.outcomes import Difference, outcome, scores_value
 

@@ -18,7 +18,6 @@ from goldrank.cli.inputs import key_values, named_file
 from goldrank.cli.options import slice_arguments
 from goldrank.evaluation.memory import size
 from goldrank.match import matcher
-
 from tests.fuzz import mutations
 from tests.fuzz.outcomes import Difference, outcome
 from tests.random_cases import MEASURES
@@ -72,7 +71,8 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], Parser]] = {
         _measure,
     ),
     "matcher": (
-        ("exact", "contains", "rouge-l:0.7", "rouge-l>0.5", "rouge-1(use=\"f\"):0.5", "token-overlap:0.5", "fuzzy>=0.8"),
+        ("exact", "contains", "rouge-l:0.7", "rouge-l>0.5", "rouge-1(use=\"f\"):0.5", "token-overlap:0.5",
+         "fuzzy>=0.8"),
         _matcher,
     ),
     "rule": (
@@ -90,8 +90,10 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], Parser]] = {
     "use": (("rag", "web search", "recommendation"), choose),
     "policy": (("docid", "input", "bounds"), lambda text: evaluate(QRELS, RUN, "AP", ties=text)),
     "command": (
-        ("measures\nnDCG", "eval\nno.qrels\nno.run\n-m\nAP", "eval\nno\nno\n--max-memory\n5MB", "choose\nrag", "--version",
-         "trec_eval\n-m\nmap\nno.qrels\nno.run", "gate\nno\nno\n--rule\nAP >= 0.4", "compare\nno\na=no\nb=no\n--slice\nx"),
+        ("measures\nnDCG", "eval\nno.qrels\nno.run\n-m\nAP", "eval\nno\nno\n--max-memory\n5MB", "choose\nrag",
+         "--version",
+         "trec_eval\n-m\nmap\nno.qrels\nno.run", "gate\nno\nno\n--rule\nAP >= 0.4",
+         "compare\nno\na=no\nb=no\n--slice\nx"),
         _command,
     ),
 }  # fmt: skip

@@ -5,6 +5,7 @@ Its parent watches the clock and the process: a mutation that hangs or kills it 
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import json
 import re
@@ -64,10 +65,8 @@ def _memory(what: str) -> int:
 
 
 def _reset_peak() -> None:
-    try:
+    with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        pass
 
 
 def main(first: int, last: int, step: int) -> None:
