@@ -83,7 +83,7 @@ def without_core() -> Iterator[None]:
 
 @contextlib.contextmanager
 def pieces_of(size: int) -> Iterator[None]:
-    """Files are read in pieces of so many bytes."""
+    """Files are read in pieces of so many bytes. Joining thousands of them for one line takes long: that is no hang."""
     before = sources.PIECE
     sources.PIECE = size
     try:

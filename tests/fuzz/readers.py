@@ -175,7 +175,7 @@ def check(spec: Spec, folder: Path) -> None:
         "stream": lambda: read(io.BytesIO(spec["data"]), format),
     }
     found = {way: outcome(action) for way, action in ways.items()}
-    with pieces_of(spec["piece"]):
+    with pieces_of(max(spec["piece"], len(spec["data"]) // 500)):
         found[f"pieces of {spec['piece']}"] = outcome(ways["file"])
     if native.core is not None:
         with without_core():
@@ -208,7 +208,7 @@ def _check_packed(spec: Spec, path: Path, format: str | None, plain: Outcome) ->
     file.write_bytes(data)
     read = READ[spec["thing"]]
     ways = {"packed": outcome(lambda: read(file, format))}
-    with pieces_of(spec["piece"]):
+    with pieces_of(max(spec["piece"], len(spec["data"]) // 500)):
         ways["packed, in pieces"] = outcome(lambda: read(file, format))
     agree(ways)
     if spec["damage"] is None:
@@ -273,7 +273,7 @@ def _after_run(path: Path, format: str | None, folder: Path) -> None:
     ways["rows"] = outcome(lambda: scores_value(evaluate(JUDGED, rows, MEASURES)))
     agree(ways)
     outcome(lambda: {tag: len(run.results) for tag, run in read_runs(path, format=format).items()})
-    texts = [(q, d, "1") for q, d, _ in rows]
+    texts = [(q, d, repr(s)) for q, d, s in rows]
     for name in ("fuzzed.out", "fuzzed.json", "fuzzed.parquet"):
         file = folder / name
         written = outcome(lambda file=file: write_run(results.value, file))

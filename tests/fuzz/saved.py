@@ -6,6 +6,7 @@ than those that were recorded.
 
 from __future__ import annotations
 
+import datetime
 import json
 import random
 import shutil
@@ -13,7 +14,9 @@ import sqlite3
 import tempfile
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from goldrank import Baseline, History, Rules, Scores, evaluate, gate
 from goldrank.data.scores import ScoresByRun
@@ -40,6 +43,20 @@ tolerance = "5%"
 """
 
 
+NOON = datetime.datetime(2026, 1, 1, 12, tzinfo=datetime.UTC)
+
+
+class _Noon(datetime.datetime):
+    """A clock that stands, so that files are the same at all times."""
+
+    @classmethod
+    def now(cls, tz: Any = None) -> datetime.datetime:
+        return NOON
+
+
+_CLOCK = SimpleNamespace(datetime=_Noon, UTC=datetime.UTC)
+
+
 @cache
 def scores(which: int = 0) -> Scores:
     return evaluate(QRELS, (RUN, OTHER)[which], MEASURES)
@@ -48,7 +65,11 @@ def scores(which: int = 0) -> Scores:
 @cache
 def seed(kind: str) -> bytes:
     """A sound file."""
-    with tempfile.TemporaryDirectory() as name:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        patch("goldrank.evaluation.pipeline.datetime", _CLOCK),
+        patch("goldrank.gating.baseline.datetime", _CLOCK),
+    ):
         path = Path(name) / "saved"
         if kind == "scores":
             scores().save(path)
@@ -60,8 +81,8 @@ def seed(kind: str) -> bytes:
             Baseline.freeze(scores(), path, label="main", qrels=QRELS)
         elif kind == "history":
             with History.open(path, create=True) as history:
-                history.record(scores(), label="main")
-                history.set_baseline("good", history.record(scores(1), label="main").id)
+                history.record(scores(), label="main", time=NOON)
+                history.set_baseline("good", history.record(scores(1), label="main", time=NOON).id)
             connection = sqlite3.connect(path)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
@@ -152,12 +173,8 @@ def _check_scores(path: Path, spec: Spec) -> None:
 
 def _use(loaded: Scores) -> None:
     """Whoever holds scores shows them."""
-    from goldrank import report
-    from goldrank.report import scores as shown
-
     repr(loaded), loaded._repr_html_(), loaded.to_polars(), loaded.mean, loaded.std, loaded.per_query, loaded.n
     json.loads(loaded.to_json())
-    del report, shown
 
 
 def _check_by_run(path: Path, spec: Spec) -> None:

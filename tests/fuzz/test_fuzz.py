@@ -5,7 +5,10 @@ More by hand: `make fuzz N=1000000`; one again: `make fuzz REPLAY=readers:1234`.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -13,7 +16,7 @@ import pytest
 from goldrank.io import formats
 from tests.fuzz import cannot_say, kinds, planted, readers
 from tests.fuzz.__main__ import replay
-from tests.fuzz.running import Findings, run
+from tests.fuzz.running import ROOT, Findings, run
 from tests.lanes import many
 
 MUTATIONS = 2_000
@@ -54,8 +57,21 @@ def test_a_finding_is_tried_again(fault, tmp_path, capsys):
 def test_mutations_are_the_same_everywhere():
     for kind in kinds.SHARES:
         specs = [kinds.make(kind, number) for number in range(20)]
-        assert specs == [kinds.from_json(kinds.to_json(kinds.make(kind, number))) for number in range(20)]
+        assert specs == [kinds.from_json(kinds.to_json(spec)) for spec in specs]
         assert len({kinds.to_json(spec) for spec in specs}) > 15
+
+
+def test_mutations_are_the_same_in_other_processes():
+    program = (
+        "import hashlib; from tests.fuzz import kinds\n"
+        "made = [kinds.to_json(kinds.make(kind, n)) for kind in kinds.SHARES for n in range(20)]\n"
+        "print(hashlib.sha256(''.join(made).encode()).hexdigest())"
+    )
+    made = [kinds.to_json(kinds.make(kind, n)) for kind in kinds.SHARES for n in range(20)]
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "7"}
+    said = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == hashlib.sha256("".join(made).encode()).hexdigest()
 
 
 def test_every_format_has_seeds():
