@@ -79,8 +79,14 @@ UNJUDGED_REPEATS = (
 COUNTS = {"contradicted": "only formats with a column of ranks can contradict their scores"}
 """Counts of `Scores` that depend on what a format can say."""
 
+HASH: tuple[str, Test] = (
+    "goldrank writes no TREC line with a document whose id begins with #, though it reads one",
+    lambda row: row[1].startswith("#"),
+)
+
 REASONS: dict[str, Sequence[tuple[str, Test]]] = {
     "trec": (BLANKS, COMMENTS, MARK, NUL),
+    "written trec": (BLANKS, COMMENTS, MARK, NUL, HASH),
     "trec-no-tag": (BLANKS, COMMENTS, MARK, NUL),
     "trec-3col": (BLANKS, COMMENTS, MARK, NUL),
     "tsv": (LINES, EMPTY, MARK, NUL, UNICODE, COMMENTS),

@@ -282,7 +282,9 @@ def _after_run(path: Path, format: str | None, folder: Path) -> None:
             held = outcome(lambda file=file: _plain(read_run(file).results))
             agree({"file": scored, f"written {name}": again})
             agree({"held": Outcome(_plain(results.value)), f"written {name}": held})
-        elif cannot_say.can_say({"out": "trec", "json": "json", "parquet": "parquet"}[name.split(".")[1]], texts):
+        elif cannot_say.can_say(
+            {"out": "written trec", "json": "json", "parquet": "parquet"}[name.split(".")[1]], texts
+        ):
             raise Difference(f"read {path.name} -> a run\nwrite {name} -> {written}")
     if cannot_say.can_say("polars", texts) and rows:
         frame = _frame(rows, "score", float)
@@ -313,7 +315,9 @@ def _after_qrels(path: Path, format: str | None, folder: Path) -> None:
         written = outcome(lambda file=file: write_qrels(qrels, file))
         if not written.refused:
             ways[f"written {name}"] = outcome(lambda file=file: qrels_value(read_qrels(file)))
-        elif cannot_say.can_say({"out": "trec", "json": "json", "parquet": "parquet"}[name.split(".")[1]], texts):
+        elif cannot_say.can_say(
+            {"out": "written trec", "json": "json", "parquet": "parquet"}[name.split(".")[1]], texts
+        ):
             raise Difference(f"read {path.name} -> qrels\nwrite {name} -> {written}")
     if cannot_say.can_say("polars", texts) and rows:
         frame = _frame(rows, "grade", int)
