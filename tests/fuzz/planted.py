@@ -31,4 +31,4 @@ def check(spec: dict[str, Any], folder: Path) -> None:
     elif fault == "abort":
         os.abort()
     elif fault == "memory":
-        bytearray(b"x") * (600 << 20)
+        bytearray(b"x") * (450 << 20)

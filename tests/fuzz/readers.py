@@ -55,6 +55,8 @@ QRELS = [
 JUDGED = {query: {doc: int(grade) for q, doc, grade in QRELS if q == query} for query, _, _ in QRELS}
 RANKED = {query: {doc: float(score) for q, doc, score in RUN if q == query} for query, _, _ in RUN}
 Spec = dict[str, Any]
+WRITTEN = {"fuzzed.out": "written trec", "fuzzed.json": "json", "fuzzed.parquet": "parquet"}
+"""Files that goldrank writes, and what each cannot say."""
 
 
 def _frame(rows: list[tuple[str, str, str]], value: str, cast: Callable[[str], Any]) -> Any:
@@ -274,7 +276,7 @@ def _after_run(path: Path, format: str | None, folder: Path) -> None:
     agree(ways)
     outcome(lambda: {tag: len(run.results) for tag, run in read_runs(path, format=format).items()})
     texts = [(q, d, repr(s)) for q, d, s in rows]
-    for name in ("fuzzed.out", "fuzzed.json", "fuzzed.parquet"):
+    for name in WRITTEN:
         file = folder / name
         written = outcome(lambda file=file: write_run(results.value, file))
         if not written.refused:
@@ -310,7 +312,7 @@ def _after_qrels(path: Path, format: str | None, folder: Path) -> None:
         return  # cannot_say.NO_DOCUMENTS
     ways["rows"] = outcome(lambda: qrels_value(as_qrels(rows)))
     texts = [(q, d, "1") for q, d, _ in rows]
-    for name in ("fuzzed.out", "fuzzed.json", "fuzzed.parquet"):
+    for name in WRITTEN:
         file = folder / name
         written = outcome(lambda file=file: write_qrels(qrels, file))
         if not written.refused:
