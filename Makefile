@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 LOWEST := .lowest
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
-.PHONY: help demo test check lint lowest bench peers docs clean
+.PHONY: help demo test check lint lowest fuzz bench peers docs clean
 
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,17 @@ lowest: $(LOWEST)/.made  ## Run the fast tests with the lowest versions that pyp
 	GOLDRANK_QUICK=1 PYTHONPATH=src $(LOWEST)/bin/python -m pytest -n auto -m "not slow" -p no:cacheprovider \
 		$(foreach path,$(SLOW_TO_IMPORT) tests/docs,--ignore $(path))
 
+N ?= 20000
+
+fuzz: $(VENV)/.test  ## Try N=1000000 changed inputs on all routes, or one finding again: REPLAY=.fuzz/readers-7.json.
+ifdef REPLAY
+	$(BIN)/python -m tests.fuzz --replay $(REPLAY)
+else
+	@if command -v gcc >/dev/null; then GOLDRANK_QUICK=1 $(BIN)/python tests/native/sanitized.py; \
+		else echo "no gcc: the compiled core is not tried with sanitizers"; fi
+	$(BIN)/python -m tests.fuzz -n $(N)
+endif
+
 bench: $(VENV)/.demo  ## Compare speed and memory with other tools; writes benchmarks/RESULTS.md.
 	$(BIN)/python benchmarks/run.py
 
@@ -39,7 +50,7 @@ docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py
 
 clean:  ## Remove what the other targets made.
-	rm -rf $(VENV) $(LOWEST) dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
+	rm -rf $(VENV) $(LOWEST) .fuzz dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
 	rm -f src/goldrank/_native.*.so
 
 $(VENV)/.demo: pyproject.toml build_native.py src/goldrank/_native.c

@@ -112,6 +112,8 @@ class Note:
         if data["code"] not in KINDS:
             return cls.of("text", text=str(data["words"]))
         facts = {key: _as_tuples(value) for key, value in data["facts"].items()}
+        if not all(isinstance(text, str) for text in (data["about"], *data["samples"])):
+            raise TypeError("what a note is about and its samples are texts")
         found = cls.of(data["code"], samples=data["samples"], about=data["about"], **facts)
         str(found)  # a fact that is missing or of another type is found now, not when somebody prints it
         return found

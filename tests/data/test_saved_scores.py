@@ -13,6 +13,7 @@ import pytest
 
 import goldrank
 from goldrank import Scores
+from goldrank.data.scores import ScoresByRun
 from goldrank.errors import InputError
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1, "d4": 2}, "q3": {"d9": 0}}
@@ -69,6 +70,10 @@ def changed(data: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("counts.missing", "1", "missing is '1'"),
         ("notes", "all fine", "notes is 'all fine'"),
         ("notes.0", {"code": "missing-queries", "facts": {}, "samples": [], "about": ""}, "damaged"),
+        ("notes.0.about", [1], "damaged"),
+        ("notes.0.samples", [None], "damaged"),
+        ("provenance.qrels", 0.5, "qrels is 0.5"),
+        ("provenance.policies", ["x"], "policies is"),
         ("provenance", [], r"provenance is \[\]"),
         ("run", 3, "run is 3"),
         ("measures", [], r"measures is \[\]"),
@@ -122,3 +127,14 @@ def test_mutated_files_are_refused_or_consistent(seed: int, tmp_path: Path) -> N
         assert scores._repr_html_()
         assert Scores.from_dict(json.loads(scores.to_json())) == scores
     assert refused > 15
+
+
+def test_runs_with_other_measures_are_one_table(tmp_path: Path) -> None:
+    """A file of several runs may have been put together by hand."""
+    goldrank.evaluate(QRELS, {"a": RUN, "b": RUN}, ["AP", "RR"]).save(tmp_path / "s.json")
+    data = json.loads((tmp_path / "s.json").read_text())
+    del data["runs"][1]["measures"]["RR"]
+    (tmp_path / "s.json").write_text(json.dumps(data))
+    loaded = ScoresByRun.load(tmp_path / "s.json")
+    assert loaded.to_polars()["RR"].to_list() == [0.5, 1.0, 0.0, None, None, None]
+    assert loaded.to_pandas()["RR"].isna().tolist() == [False] * 3 + [True] * 3

@@ -282,6 +282,7 @@ def test_a_cut_file_is_seen(filled):
         ("UPDATE record SET details = replace(details, 'note 1', 'note 9')", "record 2 is not what was recorded"),
         ("DELETE FROM value WHERE record = 2", "record 2 is not what was recorded"),
         ("DELETE FROM record WHERE id = 1", "3 records were recorded and 2 can be read"),
+        ("UPDATE total SET records = 'x'", "an unknown number of records were recorded and 3 can be read"),
         ("UPDATE query_set SET ids = x'00'", "the query ids of record"),
         ("UPDATE baseline SET record = 1", "baseline 'release' does not point"),
         ("DELETE FROM baseline", "not all baselines"),
@@ -347,6 +348,7 @@ def test_bombs_are_not_unpacked(tmp_path):
             bomb = b"".join([*parts, packer.flush()])
             forge(
                 path,
+                ("UPDATE total SET records = 'x'", "an unknown number of records were recorded and 3 can be read"),
                 ("UPDATE query_set SET ids = ?, sha256 = ?", (bomb, digest.digest())),
                 ("UPDATE record SET query_set = ?", (digest.digest(),)),
             )

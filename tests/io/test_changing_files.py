@@ -167,6 +167,19 @@ def test_line_ends_of_arrow_are_left_alone() -> None:
         assert dict(run["q"]) == {doc: score for _, doc, score in rows}
 
 
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gz"])
+def test_a_byte_order_mark_before_binary_data_is_damage(packed: Callable[..., bytes], tmp_path: Path) -> None:
+    """Bytes of Parquet and Arrow are never touched, on any route."""
+    for write in ("write_parquet", "write_ipc"):
+        buffer = io.BytesIO()
+        getattr(frame([("q", "d", 1.0)]), write)(buffer)
+        data = packed(b"\xef\xbb\xbf" + buffer.getvalue())
+        (tmp_path / "run").write_bytes(data)
+        for given in (io.BytesIO(data), tmp_path / "run"):
+            with pytest.raises(GoldrankError):
+                read_run(given, format="parquet" if write == "write_parquet" else "arrow").results  # noqa: B018
+
+
 def test_large_streams_leave_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can be read only once is kept in a temporary file, as long as it is needed."""
     monkeypatch.setattr("goldrank.io.sources.SPOOL", 100)

@@ -299,7 +299,7 @@ BEGINNINGS = [
 
 
 @pytest.mark.parametrize("suffix", ["", ".txt", ".run", ".json", ".parquet", ".bz2", ".pdf"])
-@pytest.mark.parametrize("begin", BEGINNINGS)
+@pytest.mark.parametrize("begin", [*BEGINNINGS, pytest.param("[" * 3000, id="3000 brackets")])
 def test_what_is_written_reads_back(begin: str, suffix: str, tmp_path: Path) -> None:
     """Ids may begin as files of other formats do."""
     if suffix == ".bz2" and begin.startswith("BZh"):

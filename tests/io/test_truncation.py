@@ -275,3 +275,16 @@ def test_result_of_damage_is_never_silent() -> None:
         evaluate({"q1": {"d1": 1}}, io.BytesIO(RUN[:25]))
     assert isinstance(read_qrels(io.BytesIO(QRELS)), Qrels)
     assert isinstance(read_run(io.BytesIO(RUN)), Run)
+
+
+@pytest.mark.parametrize("piece", [7, 61, 5 << 20])
+@pytest.mark.parametrize(
+    ("tail", "cut_off"), [(b"\r", False), (b" \t", False), (b"# no judgement", False), (b"q2 Q0 d9 3 0.5 r", True)]
+)
+def test_only_a_line_of_data_can_be_cut_off(tail: bytes, cut_off: bool, piece: int, tmp_path, monkeypatch) -> None:
+    """Whatever the pieces are that the file is read in."""
+    monkeypatch.setattr("goldrank.io.sources.PIECE", piece)
+    (tmp_path / "run").write_bytes(RUN + tail)
+    for given_run in (tmp_path / "run", io.BytesIO(RUN + tail)):
+        notes = evaluate(io.BytesIO(QRELS), given_run, "AP").notes
+        assert ("no-line-end" in [note.code for note in notes]) == cut_off

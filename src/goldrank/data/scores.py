@@ -274,6 +274,8 @@ class Scores(Mapping[str, float]):
             notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
             run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
             provenance = _of_type(data["provenance"], dict, "provenance")
+            for part in ("qrels", "policies"):
+                _of_type(provenance.get(part) or {}, dict, part)
             options = _of_type(provenance.get("options", options_of(convention)), dict, "options")
             for name, given in options.items():
                 _of_type(given, dict, f"options of {name}")
@@ -380,7 +382,7 @@ class ScoresByRun(Mapping[str, Scores]):
 
         check_polars()
         frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
-        return polars.concat(frames)
+        return polars.concat(frames, how="diagonal")  # files may hold runs with other measures
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per run and query, one column per measure."""

@@ -365,7 +365,7 @@ class History(HistoryFile):
         total = self._db.execute("SELECT records FROM total").fetchone()
         damage = None
         if total is None or total[0] != len(rows):
-            recorded = "an unknown number of" if total is None else f"{total[0]:,}"
+            recorded = f"{total[0]:,}" if total and isinstance(total[0], int) else "an unknown number of"
             damage = f"{recorded} records were recorded and {len(rows):,} can be read"
         return [row for row in rows if label is None or row[2] == label], damage
 

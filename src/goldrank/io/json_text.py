@@ -134,7 +134,9 @@ def begins_so(text: bytes, is_cut: bool = False) -> bool:
         _, end = json.JSONDecoder().raw_decode(found)
     except json.JSONDecodeError as error:
         return error.pos >= len(found) - (12 if is_cut else 0) or error.msg.startswith("Unterminated")
-    except (ValueError, RecursionError):
+    except RecursionError:
+        return False  # nobody nests so deep, and an id may consist of brackets
+    except ValueError:
         return True
     rest = found[end:].lstrip(" \t")
     return not rest or rest[0] in "\r\n"

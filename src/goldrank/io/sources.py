@@ -99,9 +99,11 @@ class ByteSource:
             self.notes.append(Note.of("cr-line-ends"))
 
     def as_binary(self) -> None:
-        """Leave line ends alone: what looks like them is data."""
+        """Leave line ends and a byte order mark alone: what looks like them is data."""
         self.old_mac = False
-        self.notes = [note for note in self.notes if note.code != "cr-line-ends"]
+        if self.start:
+            self.head, self.start = _BOM + self.head, 0
+        self.notes = [note for note in self.notes if note.code not in ("cr-line-ends", "byte-order-mark")]
 
     def _refuse_foreign(self, head: bytes) -> None:
         if b"\0" not in head:

@@ -253,13 +253,21 @@ def _columns(source: ByteSource, how: Reading) -> tuple[list[list[bytes]], Calla
     return columns, lambda i: Place(source.name, int(numbers[i]) + 1), noticed
 
 
+def _is_cut_off(piece: np.ndarray) -> bool:
+    """Whether a piece ends within a line of data. Blanks and comments at its end are none, whatever is before them."""
+    if not piece.size or piece[-1] == ord("\n"):
+        return False
+    rest = piece.tobytes().rpartition(b"\n")[2].strip()
+    return bool(rest) and not rest.startswith(b"#")
+
+
 def _parsed(
     data: np.ndarray, offset: int, source: ByteSource, layout: Layout
 ) -> tuple[scan.FieldRanges, Callable[[int], Place], Counter[str]]:
     """The fields of a padded piece, where each line stands, and what was tolerated."""
     counts: Counter[str] = Counter()
     numbers: np.ndarray | None = None
-    cut_off = data[-scan.PAD - 1 : -scan.PAD] != ord("\n")
+    cut_off = _is_cut_off(data[: -scan.PAD])
     fields = scan.split(data, wanted=layout.wanted)
     if fields is None or not _regular(fields, layout):
         lines, numbers, counts = tidy(data[: -scan.PAD].tobytes(), offset, source, layout)
@@ -268,7 +276,7 @@ def _parsed(
             fields = scan.FieldRanges(scan.padded(b""), [np.zeros(0, np.int64)] * len(layout.fields))
     elif fields.width > len(layout.fields):
         counts["extra-columns"] += fields.size
-    if cut_off.any() and fields.size:
+    if cut_off:
         counts["no-line-end"] += 1
 
     def place(line: int) -> Place:

@@ -1,0 +1,195 @@
+"""Rows of ids and numbers as text, written in every format and handed over as every object: one rule for all.
+
+`cannot_say` is the table of what a format or object cannot say, with the reasons.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from goldrank import evaluate, native, read_qrels, read_run
+from goldrank.io import as_qrels, as_run
+from tests.fuzz import cannot_say, mutations
+from tests.fuzz.cannot_say import Row
+from tests.fuzz.outcomes import MEASURES, agree, outcome, pieces_of, qrels_value, run_value, scores_value, without_core
+
+Spec = dict[str, Any]
+IDS = ("d1", "d2", "d3", "d10", "doc", "a", "longer-than-sixteen-bytes", "b#1", "1", "2", "é", "Z", "z")
+SCORES = ("3", "2.5", "2.5", "1", "0.25", "-1", "1e-3", "7", "0")
+GRADES = ("0", "1", "2", "1", "0", "3", "-1")
+
+
+def make(rng: random.Random) -> Spec:
+    thing = rng.choice(("run", "qrels"))
+    queries = rng.sample(("q1", "q2", "q10", "é", "7", "all"), rng.choice((1, 2, 3)))
+    numbers = SCORES if thing == "run" else GRADES
+    rows = [(query, doc, rng.choice(numbers)) for query in queries for doc in rng.sample(IDS, rng.choice((1, 2, 4, 8)))]
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        at = rng.randrange(len(rows))
+        query, doc, number = rows[at]
+        kind = rng.randrange(6)
+        if kind <= 1:
+            number = mutations.number(rng)
+        elif kind == 2:
+            doc = mutations.name(rng)
+        elif kind == 3:
+            query = mutations.name(rng)
+        elif kind == 4:
+            doc = mutations.changed_text(rng, doc)[:80]
+        else:
+            rows.insert(rng.randrange(len(rows) + 1), rows[at])
+            continue
+        rows[at] = (query, doc, number)
+    if rng.random() < 0.3:
+        rng.shuffle(rows)
+    judged = [[*list(row[:2]), rng.randrange(3)] for row in rows if rng.random() < 0.6]
+    return {
+        "thing": thing,
+        "rows": [list(row) for row in rows],
+        "judged": judged,
+        "piece": rng.choice((3, 17, 64)),
+        "routes": rng.sample(sorted(set(cannot_say.REASONS) - {"written trec"}), 5),
+    }
+
+
+def _literal(text: str, thing: str) -> Any:
+    """The number that a text stands for, as an object holds it."""
+    value = float(text)
+    whole = thing == "qrels" and math.isfinite(value) and value == int(value) and "e" not in text.lower()
+    return int(text.split(".")[0] or 0) if whole else value
+
+
+def _separated(rows: Sequence[Row], value: str, **how: Any) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n", **how).writerows([("query", "doc", value), *rows])
+    return text.getvalue().encode()
+
+
+def _json(rows: Sequence[Row]) -> bytes:
+    """Nested objects, with names repeated where rows are."""
+    queries: dict[str, list[str]] = {}
+    for query, doc, number in rows:
+        queries.setdefault(query, []).append(f"{json.dumps(doc)}: {number}")
+    inner = (f"{json.dumps(query)}: {{{', '.join(docs)}}}" for query, docs in queries.items())
+    return ("{" + ", ".join(inner) + "}").encode()
+
+
+def _frame(rows: Sequence[Row], value: str, numbers: Sequence[Any]) -> Any:
+    import polars
+
+    if any(isinstance(number, float) for number in numbers):
+        numbers = [float(number) for number in numbers]
+    columns = {"query": [row[0] for row in rows], "doc": [row[1] for row in rows], value: list(numbers)}
+    return polars.DataFrame(columns)
+
+
+def _file(frame: Any, kind: str) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer) if kind == "parquet" else frame.write_ipc(buffer)
+    return buffer.getvalue()
+
+
+def routes(thing: str, rows: Sequence[Row]) -> dict[str, Callable[[], Any]]:
+    """The same rows on every route that can say them: files as bytes, objects as they are."""
+    value = "score" if thing == "run" else "grade"
+    text = [row[2] for row in rows]
+    middle = {"run": lambda row, i: f"{row[0]} Q0 {row[1]} {i} {row[2]}", "qrels": lambda row, i: " 0 ".join(row[:2])}
+    lines = [middle[thing](row, i) + ("" if thing == "run" else f" {row[2]}") for i, row in enumerate(rows, 1)]
+
+    def joined(made: Sequence[str]) -> bytes:
+        return ("\n".join(made) + "\n").encode("utf-8", "surrogateescape")
+
+    def numbers() -> list[Any]:
+        return [_literal(row[2], thing) for row in rows]
+
+    def mapping() -> Any:
+        found: dict[str, dict[str, Any]] = {}
+        for (query, doc, _), number in zip(rows, numbers(), strict=True):
+            found.setdefault(query, {})[doc] = number
+        return found
+
+    records = [f'{{"query": {json.dumps(q)}, "doc": {json.dumps(d)}, "{value}": {n}}}' for q, d, n in rows]
+    made: dict[str, Callable[[], Any]] = {
+        "trec": lambda: joined([f"{line} t" for line in lines] if thing == "run" else lines),
+        "tsv": lambda: joined(["\t".join(row) for row in [("query", "doc", value), *rows]]),
+        "csv": lambda: _separated(rows, value, quoting=csv.QUOTE_ALL),
+        "json": lambda: _json(rows),
+        "jsonl": lambda: joined(records),
+        "polars": lambda: _frame(rows, value, text),
+        "pandas": lambda: _frame(rows, value, text).to_pandas(),
+        "parquet": lambda: _file(_frame(rows, value, text), "parquet"),
+        "arrow": lambda: _file(_frame(rows, value, text), "arrow"),
+        "dict": mapping,
+        "rows": lambda: [(q, d, n) for (q, d, _), n in zip(rows, numbers(), strict=True)],
+        "polars numbers": lambda: _frame(rows, value, numbers()),
+        "pandas numbers": lambda: _frame(rows, value, numbers()).to_pandas(),
+        "parquet numbers": lambda: _file(_frame(rows, value, numbers()), "parquet"),
+    }
+    if thing == "run":
+        made["trec-no-tag"] = lambda: joined(lines)
+    else:
+        made["trec-3col"] = lambda: joined([" ".join(row) for row in rows])
+    return {route: make for route, make in made.items() if _can(route, thing, rows)}
+
+
+def _can(route: str, thing: str, rows: Sequence[Row]) -> bool:
+    if not cannot_say.can_say(route, rows):
+        return False
+    if thing == "qrels" and (route in ("dict", "rows") or route.endswith("numbers")):
+        return all(cannot_say.is_exact_grade(row) for row in rows)
+    return True
+
+
+NAMED = ("trec", "trec-no-tag", "trec-3col")
+"""Formats that are named, because rows may look like something else."""
+FORMAT = {"tsv": "table", "csv": "table"}
+
+
+def check(spec: Spec, folder: Path) -> None:
+    thing = spec["thing"]
+    rows: list[Row] = [(q, d, n) for q, d, n in spec["rows"]]
+    judged: dict[str, dict[str, int]] = {}
+    for query, doc, grade in spec["judged"]:
+        judged.setdefault(query, {})[doc] = grade
+    held, scored = {}, {}
+    unseen = any(repeated[0] not in judged for repeated, count in Counter(row[:2] for row in rows).items() if count > 1)
+    # where there are some: cannot_say.UNJUDGED_REPEATS
+    possible = routes(thing, rows)
+    for route in [*list(possible)[:1], *(route for route in spec["routes"] if route in list(possible)[1:])]:
+        given = possible[route]()
+        kind = route.split()[0]
+        format = FORMAT.get(kind, kind)
+
+        def opened(given: Any = given, format: str = format) -> Any:
+            if thing == "run":
+                return read_run(io.BytesIO(given), format=format) if isinstance(given, bytes) else as_run(given)
+            return read_qrels(io.BytesIO(given), format=format) if isinstance(given, bytes) else as_qrels(given)
+
+        def value(opened: Callable[[], Any] = opened) -> Any:
+            return run_value(opened()) if thing == "run" else qrels_value(opened())
+
+        held[route] = outcome(value)
+        if kind in NAMED:
+            with pieces_of(spec["piece"]):
+                held[f"{route} in pieces"] = outcome(value)
+            if native.core is not None:
+                with without_core():
+                    held[f"{route} without the core"] = outcome(value)
+        if thing == "run" and judged and not unseen:
+            scored[route] = outcome(lambda opened=opened: scores_value(evaluate(judged, opened(), MEASURES)))
+            if native.core is not None and (kind in NAMED or route == "dict"):
+                with without_core():
+                    pure = outcome(lambda opened=opened: scores_value(evaluate(judged, opened(), MEASURES)))
+                scored[f"{route} without the core"] = pure
+    if held:
+        agree(held)
+    if scored:
+        agree(scored)
