@@ -23,6 +23,12 @@ SOUND = {
     "evaluate": (QRELS, RUN, ["AP"]),
     "evaluate_texts": (TEXTS, ["RR"]),
     "coverage_curves": (TEXTS,),
+    "abstention_curve": (
+        [
+            {"retrieved": [("a", 0.9)], "references": ["a"]},
+            {"retrieved": [("x", 0.2)], "no_answer": True},
+        ],
+    ),
     "matcher_agreement": (PAIRS, "exact"),
     "choose": ("rag",),
     "pitfalls": (goldrank.evaluate(QRELS, RUN, "AP"),),

@@ -22,7 +22,7 @@ def every_measure(*over: str) -> list[str]:
     found = [
         name + ("(tokens=9)" if one.takes_budget else "") + CUTS.get(one.cutoff, "@5")
         for name, one in REGISTRY.items()
-        if one.over in over
+        if one.over in over and one.wanted == "references"  # those of an answer need one, or a judge
     ]
     assert found
     return found

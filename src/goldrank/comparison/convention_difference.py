@@ -92,6 +92,8 @@ def explain_difference(
         run = io.as_run(run, duplicates=old.duplicates)
     read: dict[tuple[str, str], tuple[QrelsLike, RunLike]] = {}
 
+    failed: list[GoldrankError] = []
+
     def value(rules: Convention) -> tuple[float, str | None]:
         try:
             # What is repeated is settled in reading, so that these two rules need a reading of their own.
@@ -103,10 +105,13 @@ def explain_difference(
                 )
             return evaluate(*read[settled], wanted, convention=rules)[wanted.having(_own(rules, wanted))], None
         except GoldrankError as error:
+            failed.append(error)
             return math.nan, error.what
 
     start, problem = value(old)
     end, at_end = value(new)
+    if problem is not None and problem == at_end:
+        raise failed[0]  # no rule of theirs is the reason: a file is missing, a measure needs other judgements
     differences: list[RuleDifference] = []
     for name, mine, theirs in _differing(old, new, wanted):
         alone, why = value(_with(old, name, theirs, wanted))

@@ -88,7 +88,7 @@ def abstention_curve(items: Any, measure: str = "SelectiveCover", **how: Any) ->
     [(0.2, 0.5), (0.9, 1.0), (inf, 0.5)]
     """
     asked = parse(measure)
-    if asked.name != "SelectiveCover" or asked.option("abstain_below") is not None:
+    if asked.declaration.caveat != "selective-ends" or asked.option("abstain_below") is not None:
         raise MeasureError(f"{asked}: curves of thresholds are of SelectiveCover", hint="For example SelectiveCover@5.")
     reading = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
     data = items if isinstance(items, Items) else read_items(items, **reading)

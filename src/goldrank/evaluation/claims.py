@@ -165,9 +165,10 @@ def notes_on(
     """What a reader must know of measures that have their own meaning."""
     notes = []
     for measure, column in columns.items():
-        if measure.declaration.name in ("ContextPrecision", "AlikePrecision"):
+        caveat = measure.declaration.caveat
+        if caveat == "misses-cost-nothing":
             notes.append(Note.of("misses-cost-nothing", measure=str(measure)))
-        if measure.declaration.name == "SelectiveCover":
+        if caveat == "selective-ends":
             table = measure.packed(passages[answers.kind(measure)])
             assert isinstance(table, Passages)
             notes.append(_both_ends(measure, table, column.values))

@@ -140,3 +140,7 @@ class Levenshtein(PruningMatcher):
             )
             degrees[chosen] = 1 - edits / np.maximum(longer[chosen], 1)
         return degrees
+
+    def marks(self, retrieved: str, reference: str) -> Stretches:
+        kept = distance.Levenshtein.opcodes(retrieved, reference)
+        return merged(retrieved, ((part.src_start, part.src_end) for part in kept if part.tag == "equal"))

@@ -66,6 +66,7 @@ def abstain_wrong(t: Passages, *, abstain_below: float | None = None) -> np.ndar
 
 @_measure(
     "SelectiveCover",
+    caveat="selective-ends",
     formula="SelectiveCover@k = mean of Cover@k (0 if abstained) and, if unanswerable, 1 for abstaining, else 0",
     use="One number for a system that may abstain; the notes have what always answering and always abstaining give.",
     avoid="The share of unanswerable questions is not that of real use: it decides the number.",

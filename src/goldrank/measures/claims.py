@@ -31,6 +31,7 @@ def _precision_of_found(t: Passages, k: int | None, rel: float) -> np.ndarray:
 
 @_of_answer(
     "ContextPrecision",
+    caveat="misses-cost-nothing",
     formula="ContextPrecision@k = (sum of P@r over the ranks r <= k of useful texts) / (useful texts of the first k)",
     use="Comparison with Ragas: whether useful texts stand above useless ones.",
     avoid="What is missed should cost something, as it does in AP and Cover.",
@@ -69,6 +70,7 @@ def context_recall(t: Passages, *, k: int | None, rel: float = 1, by: str = "aut
 
 @_alike(
     "AlikePrecision",
+    caveat="misses-cost-nothing",
     matched_by="levenshtein:0.5",
     formula="AlikePrecision@k = ContextPrecision@k where a text is useful if 1 - (edits / longer length) >= 0.5 for "
     "any reference",

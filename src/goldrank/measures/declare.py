@@ -83,6 +83,8 @@ class Declaration:
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
     """Whether it needs to know how many tokens texts have."""
+    caveat: str = ""
+    """The code of the note that goes with every value of it."""
     for_texts: str | None = None
     """The measure that this name means where texts are measured, and this one has no meaning."""
     wanted: Wanted = "references"
@@ -122,6 +124,7 @@ class About(TypedDict, total=False):
     pairs: Kernel | None
     limited_by_k: bool
     counts_tokens: bool
+    caveat: str
     for_texts: str | None
     wanted: Wanted
     matched_by: str | None
