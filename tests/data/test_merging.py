@@ -22,7 +22,9 @@ def every_measure(*over: str) -> list[str]:
     found = [
         name + ("(tokens=9)" if one.takes_budget else "") + CUTS.get(one.cutoff, "@5")
         for name, one in REGISTRY.items()
-        if one.over in over and one.wanted == "references"  # those of an answer need one, or a judge
+        if one.over in over
+        and one.wanted == "references"  # those of an answer need one, or a judge
+        and not one.of_all_queries
     ]
     assert found
     return found
@@ -38,12 +40,17 @@ def test_texts() -> None:
     rng = random.Random(4)
     items = []
     for i in range(20):
-        found = [{"text": word, "source": "s", "start": at, "end": at + 1} for at, word in enumerate("abcde")]
+        found = [
+            {"text": word, "source": "s", "start": at, "end": at + 1, "score": rng.random()}
+            for at, word in enumerate("abcde")
+        ]
         rng.shuffle(found)
         evidence = [{"source": "s", "start": rng.randrange(3), "end": 4}]
         references = rng.sample("abcdexy", 3)
         items.append({"id": f"q{i}", "retrieved": found[:4], "references": references, "evidence": evidence})
-    measures = [one for one in every_measure("texts", "spans") if not one.startswith("SpanPrecisionOmega")]
+    measures = [
+        one for one in every_measure("texts", "spans") if not one.startswith(("SpanPrecisionOmega", "AbstainRight"))
+    ]
     whole = evaluate_texts(items, [*measures, "nDCG@3"], matcher="exact")
     parts = [evaluate_texts(part, [*measures, "nDCG@3"], matcher="exact") for part in (items[:7], items[7:])]
     merged = Scores.merge(parts)
@@ -55,6 +62,13 @@ def test_texts() -> None:
     shared = [note for note in whole.notes if note.code == "matching-share"]
     assert shared
     assert set(shared) <= set(merged.notes)
+
+
+def test_measures_of_all_queries_together_cannot_be_merged() -> None:
+    items = [{"id": f"q{i}", "retrieved": [("a", i / 9)], "references": ["a"]} for i in range(4)]
+    parts = [evaluate_texts(part, "AURC", matcher="exact") for part in (items[:2], items[2:])]
+    with pytest.raises(GoldrankError, match="depends on all queries"):
+        Scores.merge(parts)
 
 
 def made_up(seed: int, queries: int = 25) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:

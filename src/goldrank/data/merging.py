@@ -25,6 +25,7 @@ def merge(shards: Sequence[Scores], run: str | None = None) -> Scores:
         raise InputError("no scores to merge")
     origins = [dict(shard.provenance) for shard in shards]
     _check_alike(shards, origins)
+    _check_by_query(shards[0])
     queries = [query for shard in shards for query in shard.queries]
     order = np.array(sorted(range(len(queries)), key=lambda i: ids.encode(queries[i])), np.int64)
     _check_disjoint([queries[i] for i in order], shards)
@@ -58,6 +59,19 @@ def _joined(parts: Sequence[Column], order: np.ndarray) -> Column:
 
     whole = replace(parts[0], values=np.concatenate([part.values for part in parts])[order])
     return replace(whole, summary=summarise(whole.average, whole.counted))
+
+
+def _check_by_query(scores: Scores) -> None:
+    """A measure whose values depend on all queries cannot be put together from parts of them."""
+    from goldrank.measures import known
+
+    for name in scores.columns:
+        measure = known(name)
+        if measure is not None and measure.declaration.of_all_queries:
+            raise InputError(
+                f"{name} depends on all queries together, and shards have some of them",
+                hint="Evaluate all queries at once for it, and leave it out of the shards.",
+            )
 
 
 def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]]) -> None:

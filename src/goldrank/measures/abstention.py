@@ -92,7 +92,7 @@ def _measured(t: Passages, rel: float = 1) -> np.ndarray:
     return t.unanswerable | (t.pairs.relevant(rel) > 0)
 
 
-_area = partial(measure, over="texts", needs_relevant=False, diagnostic=True)
+_area = partial(measure, over="texts", needs_relevant=False, diagnostic=True, of_all_queries=True)
 
 
 @_area(

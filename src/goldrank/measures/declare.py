@@ -83,6 +83,8 @@ class Declaration:
     """Whether it cannot be 1 for a query that has more than k relevant documents."""
     counts_tokens: bool = False
     """Whether it needs to know how many tokens texts have."""
+    of_all_queries: bool = False
+    """Whether a query's value depends on the other queries, so that shards cannot be put together."""
     caveat: str = ""
     """The code of the note that goes with every value of it."""
     for_texts: str | None = None
@@ -124,6 +126,7 @@ class About(TypedDict, total=False):
     pairs: Kernel | None
     limited_by_k: bool
     counts_tokens: bool
+    of_all_queries: bool
     caveat: str
     for_texts: str | None
     wanted: Wanted
