@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# Times of single examples say how busy the machine is, and nothing else.
+settings.register_profile("goldrank", deadline=None)
+settings.load_profile("goldrank")
 
 sys.path.insert(0, str(Path(__file__).parent))
 
