@@ -32,7 +32,7 @@ def register(*, first: bool = False) -> Any:  # a provider of ir_measures, whose
             return (ir_measures.Metric(*metric) for metric in self._goldrank.iter_calc(run))
 
     class Goldrank(providers.Provider):  # type: ignore[misc, name-defined]
-        """goldrank, https://pypi.org/project/goldrank"""
+        """goldrank: exact, explained, fast evaluation of rankings."""
 
         NAME = "goldrank"
 
