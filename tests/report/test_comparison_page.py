@@ -1,7 +1,6 @@
 """The page of a comparison in a real browser: it fits, it can be read, and it says what the comparison says."""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -16,21 +15,8 @@ from goldrank.report import comparison_page, comparison_queries, render
 
 pytestmark = pytest.mark.slow
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 WIDTHS = (400, 900, 1400)
 LONG = "a-long-system-name/with-parts/and-a-configuration-that-never-ends/2024-final-v{}"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as play:
-        launched = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from xml.etree import ElementTree
 
 import hostile_names
@@ -19,8 +18,6 @@ from goldrank.cli import run
 
 pytestmark = pytest.mark.slow
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 ONE, TWO, TEXTS = f"one{FILE}.json", f"two{FILE}.json", f"texts{FILE}.jsonl"
 SCRIPTS = NASTY[24:31]
 
@@ -57,17 +54,6 @@ def pages(tmp_path_factory):
     found = sorted([*folder.glob("*.html"), *folder.glob("*.svg"), *(folder / "charts").glob("*.svg")])
     assert len(found) > 12
     return found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as play:
-        launched = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield launched
-        launched.close()
 
 
 def opened(browser, path):

@@ -1,7 +1,5 @@
 """The HTML report in a real browser: it works, it loads nothing, and no name runs a script."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -10,16 +8,6 @@ from goldrank.data.scores import Column, Scores
 from goldrank.report import comparison_page, comparison_queries, render
 
 pytestmark = pytest.mark.slow
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 
 HOSTILE = [
     "<script>window.hacked=1</script>",
@@ -53,17 +41,6 @@ HOSTILE = [
     "<a href=https://example.org ping=https://example.org>x</a>",
     "\x00\x1b[31m\x07\udcff __proto__ constructor",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as play:
-        launched = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture
