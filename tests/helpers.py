@@ -36,6 +36,17 @@ def mean(*queries: tuple[float, float]) -> tuple[float, float]:
 
 SOUND = mean(Q1, Q2)
 
+PEAK_MEMORY = """
+def peak():
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
+    except OSError:
+        import resource, sys
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+"""
+"""Source of a function for processes under test. On Linux a child's ru_maxrss begins with the parent's peak."""
+
 
 @dataclass(frozen=True)
 class Value:

@@ -14,27 +14,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import QRELS
+from helpers import PEAK_MEMORY, QRELS
 
 from goldrank.io import compression
 
 MEGABYTE = 1 << 20
-CODE = """
-import json, resource, sys
+CODE = f"""
+{PEAK_MEMORY}
+import json, sys
 import numpy, polars
 import goldrank, goldrank.evaluation.documents, goldrank.io.tables, goldrank.io.json
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-goldrank.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}})
+goldrank.evaluate({{"q": {{"d": 1}}}}, {{"q": {{"d": 1.0}}}})
 before = peak()
 try:
     goldrank.evaluate(*sys.argv[1:3])
     said = ""
 except goldrank.GoldrankError as error:
     said = str(error)
-print(json.dumps({"said": said, "grown": peak() - before}))
+print(json.dumps({{"said": said, "grown": peak() - before}}))
 """
 
 pytestmark = [

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import PEAK_MEMORY
 from made_up_scores import make
 
 from goldrank import GoldrankError, History
@@ -321,15 +322,16 @@ def forge(path, *statements):
     db.close()
 
 
-PEAK = """
-import resource, sys
+PEAK = f"""
+{PEAK_MEMORY}
+import sys
 from goldrank import GoldrankError, History
 try:
     with History.open(sys.argv[1], read_only=True) as history:
         history.check()
 except GoldrankError as error:
     print(error)
-print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print("peak", peak() >> 20)
 """
 
 
