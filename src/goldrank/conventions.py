@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 from goldrank.errors import OptionError, did_you_mean, one_of
 
@@ -100,7 +100,7 @@ class Convention:
                 raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES))
         return replace(self, **given) if given else self  # type: ignore[arg-type]  # policies are words
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The name, and every policy that was changed from the convention of that name."""
         named = CONVENTIONS.get(self.name, self).describe()

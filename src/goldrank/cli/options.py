@@ -63,12 +63,12 @@ def slice_options(function: Function) -> Function:
 
 def slice_arguments(metadata: str | None, slices: tuple[str, ...]) -> dict[str, Any]:
     """The options of `slice_options`, as functions take them."""
+    if not slices:
+        return {}
     from goldrank.comparison.slices import AUTOMATIC
 
     if metadata is None and any(name not in AUTOMATIC for name in slices):
         raise click.UsageError("--slice by a field needs --metadata")
-    if not slices:
-        return {}
     by = {name: None if name in AUTOMATIC else metadata for name in slices}
     return {"slice_by": by, "queries": metadata if "length" in slices else None}
 

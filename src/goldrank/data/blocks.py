@@ -109,8 +109,8 @@ class Tags:
 
     def some(self) -> list[bytes]:
         """Tags of the first, the last and some lines between: files that were put together show themselves."""
-        lines = np.unique(np.linspace(0, self.size - 1, SAMPLED_TAGS).astype(np.int64))
-        return list(dict.fromkeys(self.names(lines))) if self.size else []
+        lines = np.linspace(0, self.size - 1, min(SAMPLED_TAGS, self.size)).astype(np.int64)
+        return list(dict.fromkeys(self.names(lines)))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Whoever needs a run's placements again keeps its `Placed`: nothing is read or ra
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -298,7 +299,7 @@ def origin(
 ) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks. Without judgements, they stayed in Spark."""
     shard = judgements.shard if isinstance(judgements, Qrels) else None
-    stamp = provenance(rules)
+    now = time.time()
 
     def made() -> dict[str, Any]:
         judged = {"name": "qrels", "sha256": None, "criteria": None}
@@ -306,7 +307,7 @@ def origin(
             judged = {"name": judgements.name, "sha256": judgements.digest, "criteria": judgements.criteria}
         where = "the driver" if judgements is not None else "the executors"
         return {
-            **stamp,
+            **provenance(rules, now),
             "depth": depth,
             "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
             "qrels": judged,
@@ -316,11 +317,12 @@ def origin(
     return made
 
 
-def provenance(rules: Convention) -> dict[str, Any]:
+def provenance(rules: Convention, now: float | None = None) -> dict[str, Any]:
     """What every result says of how it was made: version, time and policies."""
+    made = datetime.datetime.fromtimestamp(time.time() if now is None else now, datetime.UTC)
     return {
         "goldrank": __version__,
-        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "time": made.isoformat(timespec="seconds"),
         "convention": rules.name,
         "policies": rules.describe(),
         "options": {name: dict(given) for name, given in rules.options.items()},

@@ -1,23 +1,19 @@
-"""Placements -> one value per query. One file per family; importing this package registers all of them."""
+"""Placements -> one value per query. One file per family; importing this package registers all of them.
 
-from goldrank.measures import (  # noqa: F401 - they register themselves
-    abstention,
-    browsing,
-    claims,
-    cutoff,
-    diversity,
-    evidence,
-    gain,
-    judged,
-    preference,
-    rank,
-    sets,
-    similarity,
-    texts,
-)
+Families that read more than placements are imported when a name of theirs is asked for.
+"""
+
+from goldrank.measures import browsing, cutoff, families, gain, judged, rank, sets  # noqa: F401 - they register themselves
 from goldrank.measures.apply import summarise
 from goldrank.measures.declare import REGISTRY, Declaration, measure
 from goldrank.measures.spelling import DEFAULT, Measure, known, make, parse, parse_all
+
+families.wait_with(
+    *(
+        f"goldrank.measures.{family}"
+        for family in ("abstention", "claims", "diversity", "evidence", "preference", "similarity", "texts")
+    )
+)
 
 __all__ = [
     "DEFAULT",

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpa
 import numpy as np
 
 from goldrank.errors import MeasureError
+from goldrank.measures.families import Names
 from goldrank.measures.options import COMMON, COMMON_DEFAULTS, Option, OptionValue, option_for
 
 Kernel: TypeAlias = Callable[..., np.ndarray]
@@ -153,9 +154,11 @@ class Alias(NamedTuple):
     options: Mapping[str, object]
 
 
-REGISTRY: dict[str, Declaration] = {}
-ALIASES: dict[str, Alias] = {}
+REGISTRY: Names[Declaration] = Names()
+ALIASES: Names[Alias] = Names()
 """All names, case folded."""
+FORGET: list[Callable[[], None]] = []
+"""What is called when a measure was declared: spellings that were understood before may mean something else."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -280,13 +283,18 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
             REGISTRY[other] = dataclass_replace(known, aliases=kept)
     ALIASES.update(names)
     REGISTRY[declared.name] = dataclass_replace(declared, aliases=tuple(word for word, _ in given[1:]))
+    for forget in FORGET:
+        forget()
 
 
 def lookup(name: str) -> Alias | None:
     """The registered name behind any name, and the options that it implies."""
+    if "@" in name or "(" in name:
+        return None  # no name has these, and asking for it would import every family
     if name in REGISTRY:
         return Alias(name, {})
-    return ALIASES.get(name.casefold())
+    found: Alias | None = ALIASES.get(name.casefold())
+    return found
 
 
 _OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")

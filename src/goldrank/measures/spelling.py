@@ -7,27 +7,37 @@ import difflib
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.aspects import Aspects
-from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
-from goldrank.data.preferences import Preferred
-from goldrank.data.spans import Spans
-from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
 from goldrank.measures import foreign, trec_names
-from goldrank.measures.declare import ALIASES, KEPT, REGISTRY, Cutoff, Declaration, Kernel, lookup, other_spelling
+from goldrank.measures.declare import (
+    ALIASES,
+    FORGET,
+    KEPT,
+    REGISTRY,
+    Cutoff,
+    Declaration,
+    Kernel,
+    lookup,
+    other_spelling,
+)
 from goldrank.measures.foreign import Spelled
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
 if TYPE_CHECKING:
+    from goldrank.data.aspects import Aspects
+    from goldrank.data.passages import Passages
+    from goldrank.data.preferences import Preferred
+    from goldrank.data.spans import Spans
+    from goldrank.data.top_documents import TopDocuments
     from goldrank.types import MeasureLike, MeasuresLike
 
 MAX_SPELLING = 20_000
@@ -35,7 +45,7 @@ MAX_SPELLING = 20_000
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 """What is measured when nothing is asked for."""
 
-Table: TypeAlias = Placements | Aspects | Preferred | Spans | TopDocuments | Passages
+Table: TypeAlias = "Placements | Aspects | Preferred | Spans | TopDocuments | Passages"
 """What measures read; `Declaration.over` says which."""
 
 
@@ -54,6 +64,10 @@ class Measure:
     """Another tool's name by which it was asked for, if that is one that columns keep (`declare.KEPT`)."""
 
     def __str__(self) -> str:
+        return self._spelling
+
+    @cached_property
+    def _spelling(self) -> str:
         implied = ALIASES[self.asked.casefold()].options if self.asked else {}
         inner = ", ".join(f"{key}={spell(value)}" for key, value in self.options if key not in implied)
         name = self.asked or self.name
@@ -97,10 +111,12 @@ class Measure:
         budget = self.option("tokens")
         if budget is None or self.declaration.takes_budget:
             return table
-        if not isinstance(table, Placements | Passages | Spans):
+        fill = getattr(table, "packed", None)
+        if fill is None:
             raise MeasureError(f"{self} has no budget of tokens", hint="A budget goes with measures of texts.")
         depth = self.k if self.declaration.cutoff in ("optional", "needed") else None
-        return table.packed(budget, self.option("pack"), None if depth is None else int(depth))
+        packed: Table = fill(budget, self.option("pack"), None if depth is None else int(depth))
+        return packed
 
     def taken(self, table: Table) -> np.ndarray:
         """One value per query of a table that was packed."""
@@ -319,10 +335,18 @@ def of_line(line: trec_names.Line, level: float = 1, docs: int = 0) -> Measure |
     return make(line.measure, line.k, {**line.options, **given, **({"docs": docs} if docs else {})})
 
 
-def _each(given: MeasureLike) -> list[Measure]:
+def _each(given: MeasureLike) -> Sequence[Measure]:
     """The measures that were asked for by one name: several for trec_eval's nicknames and lists of cut-offs."""
-    listed = _listed(given.strip()) if isinstance(given, str) else None
-    return [parse(given)] if listed is None else listed
+    return _of_text(given.strip()) if isinstance(given, str) else (parse(given),)
+
+
+@lru_cache(1024)  # whoever measures in a loop spells the same measures each time
+def _of_text(spelled: str) -> tuple[Measure, ...]:
+    listed = _listed(spelled)
+    return (parse(spelled),) if listed is None else tuple(listed)
+
+
+FORGET.append(_of_text.cache_clear)
 
 
 def known(name: str) -> Measure | None:

@@ -1,0 +1,82 @@
+"""Tables of measures that are complete when it matters.
+
+Families that few ask for are imported when a table is asked for a name that it does not have, or for all its names:
+importing them takes a good part of the time of a small evaluation.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from importlib import import_module
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+_lock = threading.RLock()
+_waiting: tuple[str, ...] = ()
+_is_loading = False
+
+
+def wait_with(*modules: str) -> None:
+    """Name the families that are imported when they are asked for."""
+    global _waiting
+    _waiting = modules
+
+
+def load() -> None:
+    """Import what waits; it registers itself. Other threads wait until it is done."""
+    global _waiting, _is_loading
+    if not _waiting:
+        return
+    with _lock:
+        if _is_loading:
+            return  # asked by what is being imported: it finds what is there
+        _is_loading = True
+        try:
+            for module in _waiting:
+                import_module(module)
+            _waiting = ()
+        finally:
+            _is_loading = False
+
+
+class Names(dict[str, Value]):
+    """Values by name."""
+
+    def __missing__(self, name: str) -> Value:
+        load()
+        if dict.__contains__(self, name):
+            return dict.__getitem__(self, name)
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        if dict.__contains__(self, name):
+            return True
+        load()
+        return dict.__contains__(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:  # dict.get is overloaded
+        if not dict.__contains__(self, name):
+            load()
+        return dict.get(self, name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        load()
+        return dict.__iter__(self)
+
+    def __len__(self) -> int:
+        load()
+        return dict.__len__(self)
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]  # dict's own views cannot be spelled
+        load()
+        return dict.keys(self)
+
+    def values(self) -> ValuesView[Value]:  # type: ignore[override]
+        load()
+        return dict.values(self)
+
+    def items(self) -> ItemsView[str, Value]:  # type: ignore[override]
+        load()
+        return dict.items(self)
