@@ -264,3 +264,11 @@ def test_parse_of_the_new_cutoffs():
     for bad in ("RprecMult", "RprecMult@-1", "IPrecAvg(points=[])", "IPrecAvg(points=[2])", "IPrecAvg(points=1)"):
         with pytest.raises(MeasureError):
             parse(bad)
+
+
+def test_nothing_is_worth_judging_where_all_is_judged(tmp_path):
+    """Be the run a mapping, a file or a table."""
+    (tmp_path / "run").write_text("q Q0 a 1 3 t\n")
+    (tmp_path / "run.csv").write_text("query,doc,score\nq,a,3\n")
+    for run in ({"q": {"a": 3.0}}, str(tmp_path / "run"), str(tmp_path / "run.csv")):
+        assert worth_judging({"q": {"a": 1, "b": 1}}, run, "P@1") == []

@@ -57,6 +57,8 @@ class Placed:
 
     def top_documents(self, depth: int) -> list[list[str]]:
         """The first documents of each judged query, best first. This reads the run once more."""
+        if depth < 1:
+            return [[] for _ in self.placements.queries]
         return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, self.rules)
 
 

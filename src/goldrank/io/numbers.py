@@ -66,3 +66,10 @@ def level_of(text: bytes, where: Place) -> float:
 
 def shown(text: bytes, limit: int = 60) -> str:
     return ids.show(ids.decode(text), limit)
+
+
+def not_numbers(are_flags: bool) -> str:
+    """What to do about a column that holds something else."""
+    return "It should hold numbers." + (
+        " Make 1 and 0 of true and false if that is what is meant." if are_flags else ""
+    )

@@ -10,12 +10,13 @@ from goldrank.data.run import Run
 from goldrank.data.spark import SparkLines
 from goldrank.errors import GoldrankError, InputError
 from goldrank.io import aliases
+from goldrank.io.numbers import not_numbers
 
 MOST_JUDGEMENTS = 5_000_000
 """Judgements in Spark are brought to the driver up to so many; beyond that queries are scored on the executors."""
 
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
-_REAL = {"float", "double", "boolean"} | _WHOLE
+_REAL = {"float", "double"} | _WHOLE
 _NUMBER = r"^[ ]*[+-]?((inf(inity)?)|nan|(([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[0-9]+)?))[ ]*$"
 
 
@@ -178,4 +179,6 @@ def _number(column: _Column, what: str, where: str) -> str:
         # Spark would take "1d" and "1f" for numbers.
         return f"CASE WHEN lower({column.sql}) RLIKE '{_NUMBER}' THEN try_cast({column.sql} AS DOUBLE) END"
     place = f"{where}: column '{column.label}'"
-    raise InputError(f"the {what} column is of type {column.kind}", where=place, hint="It should hold numbers.")
+    raise InputError(
+        f"the {what} column is of type {column.kind}", where=place, hint=not_numbers(column.kind == "boolean")
+    )

@@ -24,7 +24,7 @@ from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io import aliases, parquet_check
 from goldrank.io.formats import Partition, Reading
-from goldrank.io.numbers import SCORE_PATTERN, grade_of, score_of
+from goldrank.io.numbers import SCORE_PATTERN, grade_of, not_numbers, score_of
 from goldrank.io.records import Records
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note, from_counts
@@ -385,10 +385,7 @@ def _grades(column: pl.Series, place: Callable[[int], Place | str], real_grades:
 def _refuse_kind(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> None:
     kind = column.dtype
     if not (kind.is_numeric() or kind in (pl.String, pl.Null)):
-        hint = "It should hold numbers."
-        if kind == pl.Boolean:
-            hint += " Make 1 and 0 of true and false if that is what is meant."
-        raise InputError(f"the {what} column is of type {kind}", where=place(0), hint=hint)
+        raise InputError(f"the {what} column is of type {kind}", where=place(0), hint=not_numbers(kind == pl.Boolean))
 
 
 def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Place | str], hint: str | None = None) -> None:
