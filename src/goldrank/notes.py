@@ -93,6 +93,12 @@ class Note:
         told = words.format(**facts) if isinstance(words, str) else words(facts)
         return ids.show(f"{self.about}: {told}" if self.about else told, MOST_WORDS)
 
+    @property
+    def sentence(self) -> str:
+        """The words as a sentence of their own."""
+        told = str(self)
+        return told[:1].upper() + told[1:] + ("" if told.endswith("...") else ".")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for saved files. `words` are there for people; reading makes them anew."""
         return {

@@ -124,7 +124,7 @@ class Pair:
     @property
     def words(self) -> str:
         """The verdict as a sentence: how much, how sure, on how many queries."""
-        return " ".join([self._verdict_words, *(f"{_capital(str(note))}." for note in self.caveats)])
+        return " ".join([self._verdict_words, *(note.sentence for note in self.caveats)])
 
     @property
     def short_words(self) -> str:
@@ -211,7 +211,3 @@ def format_p(value: float, at_most: bool = False) -> str:
     if at_most:
         return f"at most {value:.1g}"
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -136,9 +136,7 @@ def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
 def _caveats(c: Comparison, lead: _Lead) -> list[Sentence]:
     """Why not to trust the verdict, or why to."""
     words = {pair.words: pair for pair in c.of(c.headline)}
-    shown = [
-        Sentence(f"{_capital(str(note))}.", "warning" if note.is_warning else "remark") for note in lead.pair.caveats
-    ]
+    shown = [Sentence(note.sentence, "warning" if note.is_warning else "remark") for note in lead.pair.caveats]
     turned = [pair for pair in words.values() if pair.could_be_turned and pair != lead.pair]
     if turned:
         names = ", ".join(f"{ids.show(pair.b)} against {ids.show(pair.a)}" for pair in turned[:3])
@@ -173,10 +171,6 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
         "first": Table(heads, rows[:MOST_TO_JUDGE], stacks=True),
         "others": Table(heads, rows[MOST_TO_JUDGE:], stacks=True),
     }
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _method(c: Comparison, board: Leaderboard | None) -> list[Sentence]:
