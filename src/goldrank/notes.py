@@ -364,11 +364,20 @@ KINDS: dict[str, Kind] = {
     "on-logarithm": Kind("{measure} is compared on its logarithm: a difference of 0.1 is a factor of 1.105", counts=()),
     "mean-of-sum": Kind("{measure} is a sum; its mean per query is compared", counts=()),
     "partly-compared": Kind("{measure} is compared on {count:,} of {queries:,} queries", counts=()),
-    "coarse-samples": Kind(
-        "with {count:,} comparisons no sampled p-value can be below alpha after correction: compare with a baseline, "
-        "take fewer measures, or use test='t'",
-        warning=True,
-        counts=(),
+    "none-differs": Kind("no query differs; a difference of up to {end:.4f} either way cannot be excluded", counts=()),
+    "too-few-differ": Kind(
+        "only {differing:,} of {units:,} {unit} differ: no test can decide", warning=True, counts=()
+    ),
+    "few-differ": Kind("it rests on {differing:,} {unit} that differ", counts=()),
+    "too-few-clusters": Kind("{units:,} clusters are too few for a verdict", warning=True, counts=()),
+    "few-clusters": Kind("it rests on {units:,} clusters", warning=True, counts=()),
+    "interval-reaches-zero": Kind("skewed or few: the interval reaches 0", counts=()),
+    "primary-undecided": Kind("{primary} decides, and does not say the same of this pair", counts=()),
+    "no-bounds": Kind(
+        "without bounds, so that intervals are plain Student's where few queries differ: {measures}", counts=()
+    ),
+    "unclustered-queries": Kind(
+        "{count:,} of {queries:,} queries have no cluster and stand for themselves: {samples}", warning=True, counts=()
     ),
     "simpson": Kind(
         "{measure}: by the means over their own queries {ahead} is ahead of {behind}, on the same queries it is behind "

@@ -73,8 +73,51 @@ def test_agreement(files, capsys, data):
 
 
 def test_two_runs_with_one_name(files, capsys):
-    bad = call(capsys, "compare", files / "qrels.txt", f"x={files / 'bm25.run'}", f"x={files / 'hybrid.run'}", code=2)
+    bad = call(capsys, "fuse", files / "qrels.txt", f"x={files / 'bm25.run'}", f"x={files / 'hybrid.run'}", code=2)
     assert "two runs are both named 'x'" in bad.err
+    (files / "dense").mkdir()
+    (files / "dense" / "hybrid.run").write_bytes((files / "dense.run").read_bytes())
+    named, own = f"hybrid.run={files / 'bm25.run'}", files / "hybrid.run"
+    bad = call(capsys, "compare", files / "qrels.txt", own, named, files / "dense.run", code=2)
+    assert "two runs are both named 'hybrid.run'" in bad.err
+
+
+def test_a_repeated_name_is_another_run_of_the_system(files, capsys):
+    runs = [f"old={files / 'bm25.run'}", f"old={files / 'dense.run'}", f"new={files / 'hybrid.run'}"]
+    out = call(capsys, "compare", files / "qrels.txt", *runs, f"new={files / 'dense.run'}", "-m", "AP").out
+    assert "t test over runs and queries" in out
+
+
+def test_clusters_weights_and_texts(files, capsys):
+    given = [files / "qrels.txt", files / "bm25.run", files / "dense.run", "-m", "AP", "-m", "RR"]
+    about = ["--metadata", files / "queries.jsonl", "--queries", files / "queries.jsonl", "--primary", "RR"]
+    rows = [json.loads(line) for line in (files / "queries.jsonl").read_text().splitlines()]
+    rows = [{**row, "cluster": i // 2, "weight": 1 + i % 3} for i, row in enumerate(rows)]
+    (files / "design.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = call(capsys, "compare", *given, *about, "--clusters", files / "design.jsonl").out
+    assert "on 20 clusters of queries" in out
+    assert "Queries that differ most, RR" in out
+    assert "AP (secondary)" in out
+    out = call(capsys, "compare", *given, *about, "--clusters", "kind").out
+    assert "2 clusters are too few for a verdict" in out
+    out = call(capsys, "compare", *given, "--metadata", files / "design.jsonl", "--weights", "weight").out
+    assert "on weighted queries" in out
+    assert "no file" in call(capsys, "compare", *given, "--weights", "weight", code=2).err
+
+
+def test_leaderboard(files, capsys):
+    runs = [files / f"{n}.run" for n in ("bm25", "dense", "hybrid")]
+    paths = [files / "board" / f"a.{ending}" for ending in ("md", "tex", "csv", "json", "txt", "svg")]
+    asked = [part for path in paths for part in ("-o", path)]
+    out = call(capsys, "leaderboard", files / "qrels.txt", *runs, "-m", "nDCG@10", *asked).out
+    assert out.startswith(("Best by nDCG@10: ", "By nDCG@10 "))
+    assert (files / "board" / "a.txt").read_text().split() == out.split()
+    assert ElementTree.parse(files / "board" / "a.svg").getroot().tag.endswith("svg")
+    board = json.loads((files / "board" / "a.json").read_text())
+    values = [system["value"] for system in board["systems"]]
+    assert values == sorted(values, reverse=True)
+    assert len((files / "board" / "a.csv").read_text().splitlines()) == 4
+    call(capsys, "leaderboard", files / "qrels.txt", *runs, "-o", files / "a.gif", code=2)
 
 
 def test_one_run_only(files, capsys):

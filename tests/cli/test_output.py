@@ -20,6 +20,7 @@ CALLS = {
     "agree": ["agree", "labels.jsonl", "--match", "contains"],
     "merge": ["merge", "scores.json"],
     "compare": ["compare", QRELS, BM25, OVERLAP, "--samples", "200", "--agreement"],
+    "leaderboard": ["leaderboard", QRELS, BM25, OVERLAP, "--samples", "200"],
     "diff": ["diff", QRELS, BM25, OVERLAP],
     "fuse": ["fuse", QRELS, BM25, OVERLAP],
     "report": ["report", "scores.json", "other.json", "--samples", "200"],

@@ -38,6 +38,37 @@ def test_z_scores_by_hand():
     assert fused == pytest.approx({"x": -low - 1, "y": 0 + 1, "z": low - 1, "w": low - 1})
 
 
+def test_sums_of_z_scores_are_never_lower_for_a_document_that_one_run_more_returned():
+    # a: z of 1.22, 0, -1.22, less the lowest: 2.45, 1.22, 0; b: 1, -1, less the lowest: 2, 0.
+    step = 1 / math.sqrt(2 / 3)
+    assert fuse(RUNS, "combsum", normalise="z-score")["q"] == pytest.approx(
+        {"x": 2 * step, "y": step + 2, "z": 0, "w": 0}
+    )
+    assert fuse(RUNS, "combmnz", normalise="z-score")["q"] == pytest.approx(
+        {"x": 2 * step, "y": 2 * (step + 2), "z": 0, "w": 0}
+    )
+    # "low" is below the mean of both runs, "other" is one run's alone and lower still.
+    both = {"a": {"q": {"t": 9.0, "low": 3.0, "other": 1.0}}, "b": {"q": {"t": 9.0, "u": 8.0, "low": 3.0}}}
+    for method in ("combsum", "combmnz"):
+        fused = fuse(both, method, normalise="z-score")["q"]
+        assert fused["low"] > fused["other"]
+        assert min(fused.values()) >= 0
+
+
+def test_tuning_and_the_best_run_know_that_less_may_be_better():
+    from goldrank.comparison.fusion import best_run
+
+    # FallOut@1 is 0 where the relevant document is first, as in a, and 1/2 where a wrong one is, as in b.
+    qrels = {f"q{i}": {"r": 1, "n": 0, "m": 0} for i in range(10)}
+    a, b = ({q: dict(zip(docs, (3.0, 2.0, 1.0), strict=True)) for q in qrels} for docs in ("rnm", "nmr"))
+    tuned = tune_fusion(qrels, {"a": a, "b": b}, "FallOut@1")
+    assert (tuned.value, tuned.optimistic) == (0.0, 0.0)
+    assert tuned.weights[0] > tuned.weights[1]
+    scored = evaluate(qrels, {"b": b, "a": a}, "FallOut@1")
+    assert best_run(scored) == "a"
+    assert best_run(evaluate(qrels, {"b": b, "a": a}, "P@1")) == "a"
+
+
 def test_rank_normalisation_by_hand():
     assert fuse(RUNS, "combsum", normalise="rank")["q"] == pytest.approx(
         {"x": 1.0, "y": 2 / 3 + 1, "z": 1 / 3, "w": 0.5}

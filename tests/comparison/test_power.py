@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from golden_statistics import case
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
 from goldrank.comparison import power
+from goldrank.comparison.flips import u_of_t
 
 
 @pytest.mark.parametrize(("effect", "n"), [(0.2, 200), (0.5, 20), (0.05, 900), (1.2, 5), (0.0, 30)])
@@ -56,10 +58,31 @@ def test_smallest_detectable_difference_matches_simulation():
 
 def test_equivalence_equals_statsmodels():
     d = np.random.default_rng(6).normal(0.002, 0.03, 100)
-    expected = DescrStatsW(d).ttost_mean(-0.01, 0.01)[0]
-    assert power.equivalence_test(d, 0.01) == pytest.approx(expected, rel=1e-9)
+    expected = DescrStatsW(np.append(d, [1.0, -1.0])).ttost_mean(-0.05, 0.05)[0]
+    assert power.equivalence_test(d, 0.05) == pytest.approx(expected, rel=1e-9)
+    given, golden = case("equivalence")
+    found = power.equivalence_test(np.array(given["differences"]), given["margin"])
+    assert found == pytest.approx(golden["p_equivalent"], rel=1e-10)
 
 
-def test_equivalence_of_constant_differences():
-    assert power.equivalence_test(np.full(5, 0.001), 0.01) == 0.0
-    assert power.equivalence_test(np.full(5, 0.1), 0.01) == 1.0
+def test_equivalence_without_bounds_adds_the_largest_difference():
+    d = np.array([0.5, -2.0, 1.0])
+    expected = DescrStatsW(np.append(d, [2.0, -2.0])).ttost_mean(-3, 3)[0]
+    assert power.equivalence_test(d, 3.0, math.inf) == pytest.approx(expected, rel=1e-9)
+
+
+def test_five_queries_without_a_difference_do_not_show_equivalence():
+    # Five zeros, 1 and -1: standard deviation sqrt(1/3), so the margin is 0.01 / 0.218 errors away.
+    assert power.equivalence_test(np.zeros(5), 0.01) == pytest.approx(stats.t.sf(0.01 / math.sqrt(1 / 21), 6))
+
+
+def test_power_of_a_family_is_golden():
+    given, expected = case("power-family")
+    alpha = 2 * stats.t.sf(given["critical_t"], given["queries"] - 1)
+    assert alpha == pytest.approx(expected["alpha_equivalent"], rel=1e-10)
+    # The same from u: t_of_u is inverted by u_of_t.
+    assert power.family_alpha(u_of_t(given["critical_t"], 50), 50) == pytest.approx(alpha, rel=1e-10)
+    assert power.power(given["effect"], 50, alpha) == pytest.approx(expected["power"], rel=1e-6)
+    assert power.detectable_effect(50, given["wanted"], alpha) == pytest.approx(expected["detectable_effect"], rel=1e-6)
+    needed = power.queries_needed(given["effect_for_needed"], given["wanted"], critical=given["critical_u"])
+    assert needed == expected["queries_needed"]

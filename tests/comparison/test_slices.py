@@ -56,12 +56,17 @@ def test_order_that_turns_round_when_slices_count_the_same():
     assert [note.fact("attribute") for note in table.notes if note.code == "slice-decides"] == ["kind"]
 
 
-def test_small_slices_are_marked_and_never_worst():
-    scores, kind = two({"big": (30, 0.1), "tiny": (SMALL - 1, -0.4)})
+def test_small_slices_are_marked_and_tested_exactly():
+    scores, kind = two({"big": (30, 0.1), "few": (SMALL - 1, -0.1), "tiny": (5, -0.15)})
     table = compare(scores, slice_by={"kind": kind}).slices
-    assert {one.value: one.small for one in table.slices} == {"big": False, "tiny": True}
-    assert table.worst("AP", "a", "b").value == "big"
-    assert math.isnan(next(d for d in table.differences if d.value == "tiny").adjusted)
+    assert {one.value: one.small for one in table.slices} == {"big": False, "few": True, "tiny": True}
+    found = {d.value: d for d in table.differences}
+    # All 9 queries lost: 2 of 2^9 flips are as far out. Five queries give at best 2 / 2^5 = 0.0625.
+    assert found["few"].p == 2 / 2**9
+    assert found["few"].adjusted <= 0.05
+    assert found["few"].reversed
+    assert math.isnan(found["tiny"].adjusted)
+    assert table.worst("AP", "a", "b").value == "few"
 
 
 def test_worst_slice_search_keeps_its_error_rate():

@@ -18,6 +18,7 @@ COMMANDS = {
     "agree": "Say which matcher of texts decides as people do.",
     "merge": "Put the saved scores of shards together.",
     "compare": "Say whether one system is better than another, and how sure that is.",
+    "leaderboard": "Say which of many systems is best, and which ranks each may have.",
     "diff": "Show what moved between two runs.",
     "fuse": "Combine runs, and say whether that helps.",
     "report": "Compare systems from saved scores.",

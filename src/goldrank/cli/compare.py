@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs, progress
+from goldrank.cli.inputs import open_qrels, open_systems, progress
 from goldrank.cli.options import (
     comparison_arguments,
     file_options,
@@ -39,14 +39,14 @@ def command(
 ) -> None:
     """Compare two or more runs on the same judgements: differences, intervals, tests and what they mean.
 
-    Runs go by the names of their files; NAME=FILE gives another one.
+    Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     """
     from goldrank.comparison import compare
 
     how, outputs = comparison_arguments(**options)
     judged = open_qrels(qrels, how)
-    opened = open_runs(runs, how, run_format)
-    with progress(*opened.values()):
+    opened = open_systems(runs, how, run_format)
+    with progress(*(run for several in opened.values() for run in several)):
         drawn = bool(outputs["svg"] or outputs["files"]["html"])
         result = compare(judged, opened, measures or None, curves=drawn, **how)
     show_comparison(result, **outputs)
@@ -54,4 +54,4 @@ def command(
         from goldrank.report.comparison import agreement_parts
 
         echo("")
-        show(agreement_parts(result, opened))
+        show(agreement_parts(result, {name: several[0] for name, several in opened.items()}))

@@ -61,7 +61,7 @@ def command(
         fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k)
     name = "fused" if "fused" not in opened else "fused run"
     alone = evaluate(judged, opened, measures[0], **policies)
-    best = max(alone, key=lambda run: next(iter(alone[run].mean.values())))
+    best = fusion.best_run(alone)
     everything = {**opened, name: fused.renamed(name)}
     result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
     if output:

@@ -36,16 +36,30 @@ def _policy(name: str, policies: Mapping[str, Any]) -> str:
 
 def open_runs(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, Run]:
     """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
+    systems = open_systems(given, policies, format)
+    for name, runs in systems.items():
+        if len(runs) > 1:
+            raise click.UsageError(f"two runs are both named {name!r}")
+    return {name: runs[0] for name, runs in systems.items()}
+
+
+def open_systems(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, list[Run]]:
+    """The same where a system may have been run several times: its NAME=FILE is then repeated."""
     from goldrank.io import distinct, read_run
 
     once(given)
     files = [named_file(text) for text in given]
     opened = [read_run(path, format=format, duplicates=_policy("duplicates", policies)) for _, path in files]
-    names = [name or own for (name, _), own in zip(files, distinct(opened), strict=True)]
-    for name in names:
-        if names.count(name) > 1:
-            raise click.UsageError(f"two runs are both named {name!r}")
-    return {name: run.renamed(name) for name, run in zip(names, opened, strict=True)}
+    systems: dict[str, list[Run]] = {}
+    unnamed: set[str] = set()
+    for (name, _), own, run in zip(files, distinct(opened), opened, strict=True):
+        system = name or own
+        if system in systems and (name is None or system in unnamed):
+            raise click.UsageError(f"two runs are both named {system!r}")
+        if name is None:
+            unnamed.add(system)
+        systems.setdefault(system, []).append(run.renamed(system))
+    return systems
 
 
 def open_run(given: str, policies: Mapping[str, Any], format: str | None = None) -> Run:

@@ -78,21 +78,35 @@ def statistics_options(function: Function) -> Function:
     """Options for tests, corrections and intervals."""
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.paired import TESTS
-    from goldrank.comparison.result import INTERVALS
+    from goldrank.comparison.settings import INTERVALS
 
     options = [
         click.option("--baseline", metavar="NAME", help="Compare every other system with this one only."),
         choice_option("--test", TESTS, "randomization", "; ".join(TESTS.values())),
-        choice_option("--correction", CORRECTIONS, "holm", "; ".join(CORRECTIONS.values())),
-        choice_option("--interval", INTERVALS, "percentile", "How intervals are made."),
-        click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
+        click.option("--primary", metavar="MEASURE", help="The measure that decides; the others are secondary."),
+        click.option("--correction", type=click.Choice(list(CORRECTIONS)),
+                     help=f"Default max-t; holm for other tests. {'; '.join(CORRECTIONS.values())}"),
+        choice_option("--interval", INTERVALS, "standard", explained(INTERVALS)),
         click.option("--margin", type=float, help="Call systems equivalent if they surely differ by less than this."),
-        click.option("--samples", type=int, default=10_000, show_default=True, help="Samples of bootstrap and tests."),
-        seed_option,
-        choice_option("--align", ["common", "error"], "common", "What to do about queries that not all systems have."),
-        file_option("--metadata", help="JSONL with an object per query: its id and the fields named by --slice."),
+        file_option("--queries", help="The queries' texts: JSONL with an object per query, its id and 'text'."),
         click.option("--slice", "slices", multiple=True, metavar="FIELD",
                      help="Slice by a field of --metadata, or by relevant, judged or length; may be repeated."),
+    ]  # fmt: skip
+    return _with(options, leaderboard_options(function))
+
+
+def leaderboard_options(function: Function) -> Function:
+    """Options for samples, and for how queries belong together: what every comparison of systems needs."""
+    options = [
+        click.option("--alpha", type=float, default=0.05, show_default=True, help="1 - the confidence of intervals."),
+        click.option("--samples", type=int, default=10_000, show_default=True, help="Flips of signs."),
+        seed_option,
+        choice_option("--align", ["common", "error"], "common", "What to do about queries that not all systems have."),
+        file_option("--metadata", help="JSONL with an object per query: its id and the fields named by other options."),
+        click.option("--clusters", metavar="FIELD or FILE",
+                     help="Queries that belong together: a field of --metadata, or JSONL with a field 'cluster'."),
+        click.option("--weights", metavar="FIELD or FILE",
+                     help="What each query counts: a field of --metadata, or JSONL with a field 'weight'."),
     ]  # fmt: skip
     return _with(options, function)
 
@@ -119,5 +133,22 @@ def comparison_arguments(
         raise click.UsageError("--slice by a field needs --metadata")
     if slices:
         options["slice_by"] = {name: None if name in AUTOMATIC else metadata for name in slices}
-        options["queries"] = metadata if "length" in slices else None
-    return options, {"files": files, "svg": svg, "save": save}
+        if "length" in slices:
+            options["queries"] = options["queries"] or metadata
+    return design_arguments(metadata, **options), {"files": files, "svg": svg, "save": save}
+
+
+def design_arguments(metadata: str | None, clusters: str | None, weights: str | None, **options: Any) -> dict[str, Any]:
+    """The options of a command by `leaderboard_options`, for `compare`."""
+    return {**options, "clusters": _of_queries(clusters, metadata), "weights": _of_queries(weights, metadata)}
+
+
+def _of_queries(given: str | None, metadata: str | None) -> Any:
+    """A number or name of each query: a field of the metadata, or a file of its own."""
+    if given is None or os.path.exists(given):
+        return given
+    if metadata is None:
+        raise click.UsageError(f"{given!r} is no file; a field of that name needs --metadata")
+    from goldrank.comparison.metadata import lookup
+
+    return lookup(metadata, given)

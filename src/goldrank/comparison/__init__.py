@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from goldrank.comparison.build import compare
-from goldrank.comparison.result import Comparison, Pair, Settings
+from goldrank.comparison.pair import Pair
+from goldrank.comparison.result import Comparison
+from goldrank.comparison.settings import Settings
 
 __all__ = ["Comparison", "Pair", "Settings", "compare"]

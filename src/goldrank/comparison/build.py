@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,9 +12,14 @@ from typing import TypeAlias, Unpack
 import numpy as np
 
 from goldrank import conventions, ids
-from goldrank.comparison.result import Comparison, Settings
-from goldrank.comparison.slices import Attribute, QueryValues, with_slices
-from goldrank.comparison.statistics import all_pairs, samples_too_few
+from goldrank.comparison import intervals
+from goldrank.comparison.design import Design, make_design
+from goldrank.comparison.metadata import Attribute, QueryValues, lookup
+from goldrank.comparison.replicates import averaged, flattened, run_values
+from goldrank.comparison.result import Comparison, Summary
+from goldrank.comparison.settings import Settings
+from goldrank.comparison.slices import with_slices
+from goldrank.comparison.statistics import Facts, Values, all_pairs, facts_of
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean, one_of
@@ -22,7 +28,7 @@ from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.notes import Note
-from goldrank.types import MeasuresLike, Policies, QrelsLike, RunsLike
+from goldrank.types import MeasureLike, MeasuresLike, Policies, QrelsLike, RunsLike
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
@@ -43,6 +49,9 @@ def compare(
     measures: MeasuresLike = None,
     *,
     baseline: str | None = None,
+    primary: MeasureLike | None = None,
+    clusters: Attribute = None,
+    weights: Attribute = None,
     seed: int = 0,
     slice_by: Mapping[str, Attribute] | None = None,
     queries: QueryValues | None = None,
@@ -51,8 +60,8 @@ def compare(
     align: str = "common",
     curves: bool = True,
     test: str = "randomization",
-    correction: str = "holm",
-    interval: str = "percentile",
+    correction: str | None = None,
+    interval: str = "standard",
     alpha: float = 0.05,
     power: float = 0.8,
     margin: float | None = None,
@@ -64,24 +73,35 @@ def compare(
 
     `runs` is a mapping from names to runs, or a list of paths; `scores` a mapping from names to `Scores`, or a list
     of them, made now or saved earlier. With a `baseline` every other system is compared with it, else every pair.
-    `slice_by` names attributes of queries: for each a dict, a function of the query id, or None for one of the
-    automatic ones; `queries` gives the texts of the queries, by id. Policies, `format` and `max_memory` are those of
-    `evaluate`. The result is the same for the same `seed`.
+    A list of runs under one name is one system that was run several times, which tells systems from seeds.
+
+    With a `primary` measure that one decides, and the others are secondary. `clusters` says which queries belong
+    together (paraphrases, one user) and `weights` what each counts (traffic): by query id, as a function of it, a JSONL
+    file or a data frame with a column 'cluster' or 'weight'. `slice_by` names attributes of queries: for each a dict, a
+    function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id.
+    Policies, `format` and `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
     >>> compare(qrels, runs, "RR")["RR", "a", "b"].words
-    'No clear difference between b and a: +0.5000 RR (95% interval +0.5000 to +0.5000); better on 4, worse on 0,
-    equal on 0 of 4 queries (p = 0.125).'
+    'No clear difference between b and a: +0.5000 RR (95% interval -0.3761 to +1.0000); better on 4, worse on 0,
+    equal on 0 of 4 queries (p = 0.125). Only 4 of 4 queries differ: no test can decide.'
     >>> compare(evaluate(qrels, runs, "RR"))["RR", "a", "b"].difference
     0.5
     """
-    settings = Settings(test, correction, interval, alpha, power, margin, samples, seed)
+    settings = Settings(test, correction or "", interval, alpha, power, margin, samples, seed)
     one_of(align, ALIGN, "align")
     for name in policies:
         if name not in conventions.POLICIES:
             hint = did_you_mean(name, [*conventions.POLICIES, *(compare.__kwdefaults__ or ())])
             raise OptionError(f"compare has no argument {name!r}", hint=hint)
+    grouped = flattened(qrels) or flattened(runs)
+    if grouped is not None and isinstance(next(iter(grouped[0].values())), Scores):
+        qrels = grouped[0]
+    elif grouped is not None:
+        runs = grouped[0]
+    if grouped is not None and all(len(owned) == 1 for owned in grouped[1].values()):
+        grouped = None
     systems, asked, curve_scores = _scores_of(qrels), None, None
     placed: tuple[Placed, ...] = ()
     if systems is None:
@@ -114,32 +134,122 @@ def compare(
                 hint="Either compare(qrels, runs, measures), or compare(scores, measures=...).",
             )
         asked = None if measures is None else {_spelled(measure, systems) for measure in parse_all(measures)}
+    replicates: dict[str, tuple[Scores, ...]] = {}
+    if grouped is not None:
+        by_name = {system.run: i for i, system in enumerate(systems)}
+        places = {name: [by_name[own] for own in owned] for name, owned in grouped[1].items()}
+        replicates = {name: tuple(systems[i] for i in at) for name, at in places.items()}
+        systems = [averaged(name, of_system) for name, of_system in replicates.items()]
+        if curve_scores is not None:
+            curve_scores = [averaged(name, [curve_scores[i] for i in at]) for name, at in places.items()]
+        placed = tuple(placed[at[0]] for at in places.values()) if placed else ()
     names = [system.run for system in systems]
     _check_names(names, baseline)
     notes: list[Note] = []
     common, rows = _align(systems, align, notes)
     shared = _measures(systems, asked, notes)
-    values = {name: _values(name, [system.columns[name] for system in systems], rows, notes) for name in shared}
+    columns = {name: [system.columns[name] for system in systems] for name in shared}
+    values = {name: _values(name, columns[name], rows, notes) for name in shared}
+    facts = [facts_of(columns[name][0], values[name]) for name in shared]
+    facts.sort(key=lambda about: about.diagnostic)  # what decides comes first
+    if primary is not None:
+        settings = replace(settings, primary=_primary(primary, facts))
+        facts.sort(key=lambda about: about.name != settings.primary)
+    design = make_design(common, clusters, weights, notes)
+    _check_design(design, settings, bool(replicates))
+    averages = {name: columns[name][0].average for name in shared}
+    everything = Values(names, values, run_values(replicates, averages, common))
     pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
-    summaries, tested = all_pairs(names, shared, values, systems, pairs, settings)
-    if samples_too_few(len(tested), settings):
-        notes.append(Note.of("coarse-samples", count=len(tested)))
+    unbounded = [about.name for about in facts if not about.is_bounded and not about.diagnostic]
+    if unbounded:
+        notes.append(Note.of("no-bounds", measures=", ".join(unbounded)))
     notes += [*_unequal_weights(systems, values), *_scored_notes(systems)]
     comparison = Comparison(
         runs=tuple(names),
-        measures=tuple(shared),
+        measures=tuple(about.name for about in facts),
         queries=common,
         values=values,
-        summaries=summaries,
-        pairs=tuple(tested),
+        summaries={
+            (about.name, name): _summary(values[about.name][i], columns[about.name][i], about, settings, design)
+            for about in facts
+            for i, name in enumerate(names)
+        },
+        pairs=tuple(all_pairs(everything, facts, pairs, settings, design)),
         baseline=baseline,
         settings=settings,
         notes=tuple(dict.fromkeys(notes)),
         scores=tuple(systems),
         curves=_curves(curve_scores or systems),
         placed=placed,
+        design=None if design.is_plain else design,
+        replicates=replicates,
+        texts={} if queries is None else _texts(queries, common),
     )
-    return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by, queries)
+    return comparison if slice_by is None and queries is None else with_slices(comparison, slice_by)
+
+
+def _primary(given: MeasureLike, facts: Sequence[Facts]) -> str:
+    """The full name of the measure that decides."""
+    (wanted,) = (str(measure) for measure in parse_all(given))
+    names = [about.name for about in facts]
+    # A convention may have given the measure options that its short spelling does not show.
+    found = [name for name in names if name == wanted] or [name for name in names if _plain_name(name) == wanted]
+    if len(found) != 1:
+        raise OptionError(
+            f"the primary measure {wanted} is not among those compared: {', '.join(names)}",
+            hint=did_you_mean(wanted, names) or "Name it among the measures too.",
+        )
+    if next(about for about in facts if about.name == found[0]).diagnostic:
+        raise OptionError(f"{found[0]} is a diagnostic, by which no system is better", hint="Name another measure.")
+    return found[0]
+
+
+def _plain_name(measure: str) -> str:
+    """A measure's name and cut-off without its options."""
+    head, _, tail = measure.partition("(")
+    return head + tail.rpartition(")")[2]
+
+
+def _check_design(design: Design, settings: Settings, has_replicates: bool) -> None:
+    """Refuse what no method here is right for."""
+    if design.is_plain:
+        return
+    refused = {
+        "several runs per system": has_replicates,
+        "correction='tukey'": settings.correction == "tukey",
+        "interval='bounded'": settings.interval == "bounded",
+    }
+    for what, is_asked in refused.items():
+        if is_asked:
+            raise OptionError(f"{what} cannot be combined with clusters or weights", hint="Leave one of them out.")
+
+
+def _summary(values: np.ndarray, column: Column, about: Facts, settings: Settings, design: Design) -> Summary:
+    """One system's mean with its interval."""
+    counted = ~np.isnan(values)
+    part, n = design.part(counted), int(counted.sum())
+    interval = intervals.mean_interval(
+        values[counted],
+        level=settings.level,
+        low=about.low,
+        high=about.high,
+        units=part.units,
+        weights=part.weights,
+    )
+    mean, shown = design.mean(values[counted], counted), column.summary
+    if design.weights is not None:
+        shown = math.exp(mean) if column.average == "geometric" else mean * (n if column.average == "sum" else 1)
+    return Summary(mean, interval, shown, column.average, n)
+
+
+def _texts(queries: QueryValues, common: Sequence[str]) -> dict[str, str]:
+    """The texts of the queries that are compared."""
+    text_of = lookup(queries, "queries")
+    found = {query: text_of(query) for query in common}
+    texts = {query: str(text) for query, text in found.items() if text is not None}
+    if not texts:
+        raise InputError("no query of the comparison has a text", hint="Are the ids the same?")
+    return texts
 
 
 def _scores_of(given: object) -> list[Scores] | None:

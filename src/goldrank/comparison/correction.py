@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 CORRECTIONS = {
+    "max-t": "max-t: the joint maximum over sign flips (Westfall and Young), which knows how alike measures are",
     "holm": "Holm: the chance of even one false finding stays below alpha",
     "bonferroni": "Bonferroni: as Holm, but simpler and stricter",
     "bh": "Benjamini-Hochberg: at most a share alpha of the findings is false",
@@ -12,9 +13,14 @@ CORRECTIONS = {
     "none": "no correction",
 }
 
+OF_FLIPS = ("max-t", "tukey")
+"""Corrections that are made from the data and not from p-values."""
+
 
 def adjust(p_values: np.ndarray, method: str) -> np.ndarray:
     """Corrected p-values, in the order given; NaN stays NaN and is not counted."""
+    if method in OF_FLIPS:
+        raise ValueError(f"{method} does not correct p-values")
     p_values = np.asarray(p_values, np.float64)
     corrected = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")[: np.count_nonzero(~np.isnan(p_values))]  # NaN is last

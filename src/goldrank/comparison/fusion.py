@@ -14,6 +14,7 @@ import numpy as np
 from goldrank import conventions, ids, io
 from goldrank.conventions import Convention
 from goldrank.data.run import Run
+from goldrank.data.scores import Scores
 from goldrank.errors import InputError, OptionError, one_of, whole_number
 from goldrank.evaluation import documents as evaluation
 from goldrank.measures import Measure
@@ -28,7 +29,7 @@ METHODS = {
 
 NORMALISATIONS = {
     "min-max": "lowest score of the query 0, highest 1",
-    "z-score": "mean 0, standard deviation 1",
+    "z-score": "mean 0, standard deviation 1; for combsum and combmnz with the lowest score of the query at 0",
     "rank": "first 1, last 1 / length",
 }
 
@@ -48,7 +49,8 @@ def fuse(
 
     `weights` are one per run, for 'rrf' and 'wsum'; `k` is RRF's constant; `normalise` is for the others. A
     document that a run did not return gets nothing from it in 'rrf', 'combmnz' and 'combsum', and in 'wsum'
-    what the run's last document of the query gets ('min-max', 'z-score') or 0 ('rank').
+    what the run's last document of the query gets ('min-max', 'z-score') or 0 ('rank'). In 'combsum' and 'combmnz'
+    scores are 0 or more, so that being returned by one run more is never a loss.
 
     >>> fused = fuse({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}})
     >>> fused.ranking("q")
@@ -106,9 +108,10 @@ def tune_fusion(
     scored = [evaluation.evaluate(judgements, run, measure, convention=rules) for run in fused]
     queries, spelled = scored[0].queries, scored[0].measures[0]
     values = np.array([scores.columns[spelled].values for scores in scored])
+    gain = values if scored[0].columns[spelled].higher_is_better else -values
     fold = rng.permutation(len(queries)) % folds
-    chosen = [int(np.nanmean(values[:, fold != i], axis=1).argmax()) for i in range(folds)]
-    best = int(np.nanmean(values, axis=1).argmax())
+    chosen = [int(np.nanmean(gain[:, fold != i], axis=1).argmax()) for i in range(folds)]
+    best = int(np.nanmean(gain, axis=1).argmax())
     results = {query: fused[chosen[fold[i]]][query] for i, query in enumerate(queries) if query in fused[best].results}
     held_out = values[np.array(chosen)[fold], np.arange(len(queries))]
     return Tuned(
@@ -119,6 +122,12 @@ def tune_fusion(
         value=float(np.nanmean(held_out)),
         optimistic=float(np.nanmean(values[best])),
     )
+
+
+def best_run(scored: Mapping[str, Scores]) -> str:
+    """The name of the run that is best by its first measure, whether more or less of it is better."""
+    columns = {name: next(iter(scores.columns.values())) for name, scores in scored.items()}
+    return max(columns, key=lambda name: columns[name].summary * (1 if columns[name].higher_is_better else -1))
 
 
 def _runs(runs: RunsLike) -> list[Run]:
@@ -172,7 +181,10 @@ def _prepare(runs: Sequence[Run], method: str, normalise: str, only: set[str] | 
             elif method == "rrf":
                 prepared[query].append(({doc: float(i) for i, doc in enumerate(run.ranking(query), 1)}, math.inf))
             else:
-                prepared[query].append(_normalised(run, query, row, normalise))
+                scores, absent = _normalised(run, query, row, normalise)
+                if method != "wsum" and absent < 0:
+                    scores, absent = {doc: score - absent for doc, score in scores.items()}, 0.0
+                prepared[query].append((scores, absent))
     return prepared
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from goldrank import ids, types
-from goldrank.comparison.paired import UNKNOWN, Interval
+from goldrank.comparison.intervals import UNKNOWN, Interval
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.explanation import clip
 from goldrank.data.scores import without_nan

@@ -11,6 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from goldrank.comparison.flips import t_of_u
+from goldrank.comparison.intervals import Estimate, estimate
 from goldrank.comparison.paired import is_constant
 
 MOST_QUERIES = 10_000_000
@@ -18,7 +20,7 @@ _EXACT_UP_TO = 1_000
 """Up to so many queries the noncentral t distribution is used; beyond, the normal one is the same to 3 digits."""
 
 
-def power(effect: float, queries: int, alpha: float = 0.05) -> float:
+def power(effect: float, queries: float, alpha: float = 0.05) -> float:
     """The chance that a true effect (Cohen's d of paired differences) is found with so many queries."""
     if queries < 2:
         return math.nan
@@ -33,29 +35,46 @@ def power(effect: float, queries: int, alpha: float = 0.05) -> float:
     return float(ndtr(away - limit) + ndtr(-away - limit))
 
 
-def queries_needed(effect: float, power_wanted: float = 0.8, alpha: float = 0.05) -> int | None:
+def family_alpha(critical: float, queries: float) -> float:
+    """The alpha of one test that is as hard to pass as the family's critical value of u (see `flips.max_t`)."""
+    from scipy.special import stdtr
+
+    t = t_of_u(critical, queries)
+    return 0.0 if math.isinf(t) else float(2 * stdtr(queries - 1, -t))
+
+
+def queries_needed(
+    effect: float, power_wanted: float = 0.8, alpha: float = 0.05, critical: float | None = None
+) -> int | None:
     """The smallest number of queries that finds an effect with the wanted chance.
 
-    None for an effect of 0 or one so small that more than ten million queries would be needed.
+    `critical` is the family's value of u, which takes alpha's place. None for an effect of 0 or one so small that more
+    than ten million queries would be needed.
     """
-    if math.isnan(effect) or effect == 0 or power(effect, MOST_QUERIES, alpha) < power_wanted:
+
+    def is_enough(queries: int) -> bool:
+        level = alpha if critical is None else family_alpha(critical, queries)
+        return level > 0 and power(effect, queries, level) >= power_wanted
+
+    if math.isnan(effect) or effect == 0 or not is_enough(MOST_QUERIES):
         return None
     from scipy.special import ndtri
 
-    about = float(ndtri(1 - alpha / 2) + ndtri(power_wanted)) / abs(effect)
+    limit = float(ndtri(1 - alpha / 2)) if critical is None else critical
+    about = (limit + float(ndtri(power_wanted))) / abs(effect)
     low = high = max(2, int(about * about))
-    while low > 1 and power(effect, low, alpha) >= power_wanted:
+    while low > 1 and is_enough(low):
         low, high = max(1, low - 4), low
-    while high < 2 or power(effect, high, alpha) < power_wanted:
+    while high < 2 or not is_enough(high):
         low, high = high, high + 4
     between = range(low + 1, high)
-    return low + 1 + bisect_left(between, True, key=lambda queries: power(effect, queries, alpha) >= power_wanted)
+    return low + 1 + bisect_left(between, True, key=is_enough)
 
 
 @lru_cache(maxsize=1024)
-def detectable_effect(queries: int, power_wanted: float = 0.8, alpha: float = 0.05) -> float:
+def detectable_effect(queries: float, power_wanted: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest effect (Cohen's d) that so many queries find with the wanted chance."""
-    if queries < 2:
+    if queries < 2 or alpha <= 0:
         return math.nan
     low, high = 0.0, 1.0
     while power(high, queries, alpha) < power_wanted:
@@ -77,15 +96,34 @@ def detectable_difference(differences: np.ndarray, power_wanted: float = 0.8, al
     return detectable_effect(n, power_wanted, alpha) * float(differences.std(ddof=1))
 
 
-def equivalence_test(differences: np.ndarray, margin: float) -> float:
-    """The p-value of two one-sided t tests (TOST): small if the mean difference is surely within the margin."""
-    n = len(differences)
-    if n < 2:
-        return math.nan
-    mean = float(differences.mean())
-    if is_constant(differences):
-        return 0.0 if abs(mean) < margin else 1.0
+def equivalence_t(
+    differences: np.ndarray,
+    margin: float,
+    reach: float = 1.0,
+    units: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> tuple[float, float]:
+    """The smaller t of two one-sided tests (TOST) that the mean difference lies within the margin, and its freedom.
+
+    Pseudo-queries as far as the measure (or, if it has no bounds, the largest difference) reaches are always added: a
+    handful of queries without any difference do not show that systems are the same.
+    """
+    most = reach if math.isfinite(reach) else float(np.abs(differences).max(initial=0.0))
+    found = estimate(differences, units, weights, (most, -most))
+    return t_within(found, margin), found.freedom
+
+
+def t_within(found: Estimate, margin: float) -> float:
+    """By how many standard errors an estimate lies within the margin."""
+    nearest = margin - abs(found.mean)
+    return nearest / found.error if found.variance > 0 else math.copysign(math.inf, nearest)
+
+
+def equivalence_test(differences: np.ndarray, margin: float, reach: float = 1.0) -> float:
+    """The p-value of those tests: small if the mean difference is surely within the margin."""
     from scipy.special import stdtr
 
-    error = float(differences.std(ddof=1)) / math.sqrt(n)
-    return float(max(stdtr(n - 1, -(mean + margin) / error), stdtr(n - 1, (mean - margin) / error)))
+    if not len(differences):
+        return math.nan
+    t, freedom = equivalence_t(differences, margin, reach)
+    return float(stdtr(freedom, -t))

@@ -6,27 +6,36 @@ An attribute gives each query a value: a category, or a number, which is cut int
 from __future__ import annotations
 
 import math
-import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from goldrank import ids, types
-from goldrank.comparison import paired
-from goldrank.comparison.correction import adjust
-from goldrank.comparison.paired import Interval
-from goldrank.comparison.result import Comparison, Pair
+from goldrank import ids
+from goldrank.comparison.design import Design
+from goldrank.comparison.flips import flip, max_t, raw_p, t_of_u, t_of_u_weighted, without_rounding
+from goldrank.comparison.intervals import (
+    FEWEST_CLUSTERS,
+    Interval,
+    difference_interval,
+    differing,
+    estimate,
+    mean_interval,
+    too_few_to_decide,
+)
+from goldrank.comparison.metadata import Attribute, lookup
+from goldrank.comparison.pair import Pair
+from goldrank.comparison.result import Comparison
+from goldrank.comparison.statistics import Facts, facts_of
 from goldrank.comparison.tabular import attributes
-from goldrank.errors import InputError, Place
-from goldrank.io import json_text
-from goldrank.io.sources import open_source
+from goldrank.errors import InputError
+from goldrank.evaluation import pipeline
+from goldrank.measures import parse
 from goldrank.notes import Note
 
 SMALL = 10
-"""Slices with fewer queries are marked, and no conclusion is drawn from them."""
+"""Slices with fewer queries are marked: a mean over so few says little. They are tested all the same."""
 MOST_CATEGORIES = 50
 MOST_NUMBERS = 8
 """A numeric attribute with more different values than this is cut into thirds."""
@@ -37,12 +46,6 @@ AUTOMATIC = {
     "length": "the number of words of the query's text",
 }
 
-
-QueryValues: TypeAlias = "Mapping[Any, Any] | types.Path | types.ArrowStream"
-"""Something about queries: by id, a JSONL file, or a data frame. Any value that can be shown is taken."""
-
-Attribute: TypeAlias = "QueryValues | Callable[[str], Any] | None"
-"""An attribute of queries: the same, a function of the query id, or None for one of the automatic ones."""
 
 Groups: TypeAlias = "dict[str, np.ndarray]"
 """The queries that have each value of an attribute, as masks."""
@@ -59,7 +62,7 @@ class _QueryGroup:
 
     @property
     def small(self) -> bool:
-        """Whether there are too few queries to conclude anything."""
+        """Whether there are so few queries that their mean says little."""
         return self.n < SMALL
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +76,7 @@ class Slice(_QueryGroup):
 
     means: Mapping[str, float]
     intervals: Mapping[str, Interval]
-    """Student's interval of each system's mean."""
+    """The interval of each system's mean."""
 
     def to_dict(self) -> dict[str, Any]:
         intervals = {run: list(interval) for run, interval in self.intervals.items()}
@@ -90,7 +93,8 @@ class SliceDifference(_QueryGroup):
     interval: Interval
     p: float
     adjusted: float = math.nan
-    """Holm's correction over all slices of the pair and measure that are not small."""
+    """Corrected by the joint maximum over all slices of the pair and measure; NaN where so few queries differ that no
+    test can decide."""
     reversed: bool = False
     """Whether the slice clearly goes the other way than all queries together."""
 
@@ -108,9 +112,10 @@ class SliceTable:
     notes: tuple[Note, ...] = ()
 
     def worst(self, measure: str, a: str, b: str) -> SliceDifference | None:
-        """The slice, not a small one, on which b does worst against a."""
-        large = [d for d in self.differences if (d.measure, d.a, d.b) == (measure, a, b) and not d.small]
-        return min(large, key=lambda d: d.difference, default=None)
+        """The slice, not a small one unless a test can decide it, on which b does worst against a."""
+        of_pair = [d for d in self.differences if (d.measure, d.a, d.b) == (measure, a, b)]
+        known = [d for d in of_pair if not d.small or not math.isnan(d.adjusted)]
+        return min(known, key=lambda d: d.difference, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
@@ -121,32 +126,35 @@ class SliceTable:
         }
 
 
-def with_slices(
-    comparison: Comparison, slice_by: Mapping[str, Attribute] | None, texts: QueryValues | None = None
-) -> Comparison:
+def with_slices(comparison: Comparison, slice_by: Mapping[str, Attribute] | None) -> Comparison:
     """The comparison with a table of slices; `slice_by` as `compare` takes it."""
-    text_of = None if texts is None else lookup(texts, "queries")
-    automatic = dict.fromkeys(name for name in AUTOMATIC if name != "length" or text_of is not None)
     notes: list[Note] = []
     groups: dict[str, Groups] = {}
-    for name, given in (slice_by or automatic).items():
-        parts = group_queries(str(name), _attribute(comparison, str(name), given, text_of), notes)
+    for name, given in (slice_by or dict.fromkeys(_available(comparison))).items():
+        parts = group_queries(str(name), _attribute(comparison, str(name), given), notes)
         if parts is not None:
             groups[str(name)] = parts
     return replace(comparison, slices=_table(comparison, groups, notes))
 
 
-def _attribute(
-    comparison: Comparison, name: str, given: Attribute, text_of: Callable[[str], Any] | None
-) -> Sequence[Any]:
+def _available(comparison: Comparison) -> list[str]:
+    """The automatic attributes that can be told of this comparison."""
+    has = {
+        "relevant": bool(comparison.placed),
+        "judged": bool(comparison.placed) or _has_judged(comparison),
+        "length": bool(comparison.texts),
+    }
+    return [name for name in AUTOMATIC if has[name]]
+
+
+def _attribute(comparison: Comparison, name: str, given: Attribute) -> Sequence[Any]:
     """The attribute's value for each query of the comparison, None where there is none."""
     if given is not None:
-        value_of = given if callable(given) else lookup(given, name)
-        return [value_of(query) for query in comparison.queries]
+        return list(map(lookup(given, name), comparison.queries))
     if name == "length":
-        if text_of is None:
+        if not comparison.texts:
             raise InputError("slices by length need the queries' texts", hint="queries={'q1': 'some words'}.")
-        return word_counts(text_of, comparison.queries)
+        return word_counts(comparison.texts.get, comparison.queries)
     if name == "relevant" and comparison.placed:
         return relevant_counts(comparison.placed[0].qrels.text, comparison.queries)
     if name == "judged":
@@ -168,56 +176,19 @@ def relevant_counts(grades: Mapping[str, Mapping[str, float]], queries: Sequence
     return [None if docs is None else sum(grade >= 1 for grade in docs.values()) for docs in judged]
 
 
+def _has_judged(comparison: Comparison) -> bool:
+    return all("Judged@10" in scores.columns for scores in comparison.scores)
+
+
 def _judged_shares(comparison: Comparison) -> list[float | None]:
-    values = comparison.values.get("Judged@10")
-    if values is None:
-        if not all("Judged@10" in scores.columns for scores in comparison.scores):
+    scored = comparison.scores
+    if not _has_judged(comparison):
+        if not comparison.placed:
             raise InputError("slices by judged share need Judged@10 among the measures")
-        by_query = [scores.per_query["Judged@10"] for scores in comparison.scores]
-        values = np.array([[shares[query] for query in comparison.queries] for shares in by_query])
+        scored = tuple(pipeline.score(placed, [parse("Judged@10")]) for placed in comparison.placed)
+    by_query = [scores.per_query["Judged@10"] for scores in scored]
+    values = np.array([[shares.get(query, math.nan) for query in comparison.queries] for shares in by_query])
     return [None if math.isnan(share) else share for share in values.mean(axis=0).tolist()]
-
-
-def lookup(given: Any, name: str) -> Callable[[str], Any]:
-    """A function of the query id, from a mapping, a JSONL file or a data frame of queries."""
-    if isinstance(given, Mapping):
-        by_id = {ids.as_text(key, "query id"): value for key, value in given.items()}
-        return by_id.get
-    if isinstance(given, str | os.PathLike):
-        rows = read_objects(given)
-    elif hasattr(given, "to_dicts"):
-        rows = given.to_dicts()
-    elif hasattr(given, "to_dict"):
-        rows = given.to_dict("records")
-    elif hasattr(given, "to_pylist"):
-        rows = given.to_pylist()
-    else:
-        raise InputError(
-            f"slices by {name!r}: {type(given).__name__} holds no values of queries",
-            hint="Give a dict, a function, a JSONL file or a data frame.",
-        )
-    field = "text" if name == "queries" else name
-    table = {}
-    for row in rows:
-        key = next((row[word] for word in ("query", "query_id", "qid", "_id", "id") if word in row), None)
-        if key is None or field not in row:
-            raise InputError(f"query metadata has no field for the query id or no field {field!r}: {list(row)[:8]}")
-        table[ids.as_text(key, "query id")] = row[field]
-    return table.get
-
-
-def read_objects(path: types.Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file, or the one object of a JSON file."""
-    source = open_source(path)
-    hint = "Each field has one name."
-    if json_text.is_lines(source):
-        numbered = list(json_text.read_lines(source, Counter(), hint))
-    else:
-        numbered = [(1, json_text.read_whole(source, hint))]
-    for number, row in numbered:
-        if not isinstance(row, dict):
-            raise InputError("is not a JSON object", where=Place(source.name, number))
-    return [row for _, row in numbered]
 
 
 def group_queries(name: str, values: Sequence[Any], notes: list[Note]) -> Groups | None:
@@ -253,10 +224,12 @@ def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
 
 def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Note]) -> SliceTable:
     level = comparison.settings.level
+    design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
     slices: list[Slice] = []
     differences: list[SliceDifference] = []
     for measure in comparison.measures:
         values = comparison.values[measure]
+        facts = facts_of(comparison.scores[0].columns[measure], values)
         counted = ~np.isnan(values[0])
         parts = [
             (attribute, value, which & counted)
@@ -265,38 +238,69 @@ def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Not
             if (which & counted).any()
         ]
         for attribute, value, which in parts:
+            units, weights = design.part(which)
             rows = dict(zip(comparison.runs, values[:, which], strict=True))
-            means = {run: float(row.mean()) for run, row in rows.items()}
-            intervals = {run: paired.t_interval(row, level) for run, row in rows.items()}
+            means = {run: design.mean(row, which) for run, row in rows.items()}
+            intervals = {
+                run: mean_interval(row, level=level, low=facts.low, high=facts.high, units=units, weights=weights)
+                for run, row in rows.items()
+            }
             slices.append(Slice(attribute, value, measure, int(which.sum()), means, intervals))
         for pair in comparison.of(measure):
-            of_pair = _differences(comparison, pair, parts)
+            of_pair = _differences(comparison, pair, facts, parts, design)
             differences += of_pair
             notes += _turned(pair, of_pair)
     return SliceTable(tuple(slices), tuple(differences), tuple(notes))
 
 
 def _differences(
-    comparison: Comparison, pair: Pair, parts: Sequence[tuple[str, str, np.ndarray]]
+    comparison: Comparison,
+    pair: Pair,
+    facts: Facts,
+    parts: Sequence[tuple[str, str, np.ndarray]],
+    design: Design,
 ) -> list[SliceDifference]:
-    """One pair's difference in each slice, tested; those that are not small are corrected together."""
+    """One pair's difference in each slice, tested by flips and corrected together."""
+    if not parts:
+        return []
     settings = comparison.settings
     rows = dict(zip(comparison.runs, comparison.values[pair.measure], strict=True))
-    delta = rows[pair.b] - rows[pair.a]
+    delta = without_rounding(np.nan_to_num(rows[pair.b] - rows[pair.a]))
+    masked = design.unit_columns(np.array([np.where(which, delta, 0.0) for *_, which in parts]))
+    flipped = flip(masked, samples=settings.samples - 1, seed=settings.seed)
+    raw = [raw_p(flipped, i).value for i in range(len(parts))]
+    of_parts = [(delta[which], design.part(which), which) for *_, which in parts]
+    tested = [i for i, (values, part, _) in enumerate(of_parts) if _is_decidable(values, *part, settings.alpha)]
+    tested = [] if facts.diagnostic else tested
+    family = max_t(flipped, tested, alpha=settings.alpha, raw=[raw[i] for i in tested])
+    adjusted = dict(zip(tested, family.adjusted.tolist() if len(tested) > 1 else [raw[i] for i in tested], strict=True))
     differences = []
-    for attribute, value, which in parts:
-        part = delta[which]
-        p = paired.randomization_test(part, 2_000, settings.seed)[0]
-        interval = paired.t_interval(part, settings.level)
-        mean = float(part.mean())
-        differences.append(
-            SliceDifference(attribute, value, pair.measure, len(part), pair.a, pair.b, mean, interval, p)
+    for i, ((attribute, value, which), (values, part, _)) in enumerate(zip(parts, of_parts, strict=True)):
+        critical = None
+        if len(tested) > 1:
+            freedom = estimate(values, *part).freedom
+            of_units = t_of_u(family.critical, len(values))
+            critical = of_units if design.is_plain else t_of_u_weighted(family.critical, freedom)
+        interval = difference_interval(
+            values,
+            level=settings.level,
+            reach=facts.reach,
+            critical=critical,
+            units=part.units,
+            weights=part.weights,
         )
-    adjusted = adjust(np.array([math.nan if part.small else part.p for part in differences]), "holm").tolist()
-    return [
-        replace(part, adjusted=p, reversed=p <= settings.alpha and part.difference * pair.difference < 0)
-        for part, p in zip(differences, adjusted, strict=True)
-    ]
+        mean, p = design.mean(values, which), adjusted.get(i, math.nan)
+        turned = p <= settings.alpha and mean * pair.difference < 0
+        about_pair = (pair.measure, len(values), pair.a, pair.b, mean, interval, raw[i], p, turned)
+        differences.append(SliceDifference(attribute, value, *about_pair))
+    return differences
+
+
+def _is_decidable(values: np.ndarray, units: np.ndarray | None, weights: np.ndarray | None, alpha: float) -> bool:
+    """Whether enough units of a slice differ for a test."""
+    if units is not None and int(units.max()) + 1 < FEWEST_CLUSTERS:
+        return False
+    return not too_few_to_decide(differing(values, units, weights), alpha)
 
 
 def _turned(pair: Pair, differences: Sequence[SliceDifference]) -> list[Note]:

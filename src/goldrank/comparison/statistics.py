@@ -4,121 +4,428 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from goldrank.comparison import paired, power
+from goldrank.comparison import intervals, paired, power
 from goldrank.comparison.correction import adjust, randomized_tukey
-from goldrank.comparison.result import Pair, Settings, Summary
-from goldrank.data.scores import Scores
+from goldrank.comparison.design import Design, Part
+from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, t_of_u_weighted, u_of_t, without_rounding
+from goldrank.comparison.intervals import Estimate, Interval
+from goldrank.comparison.pair import Pair
+from goldrank.comparison.settings import Settings
+from goldrank.data.scores import SLACK, Column
+from goldrank.errors import MeasureError
+from goldrank.measures import parse
+from goldrank.notes import Note
 
 MOST_FLIPS = 100_000
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What a comparison must know of a measure."""
+
+    name: str
+    higher_is_better: bool = True
+    low: float = -math.inf
+    high: float = math.inf
+    """The bounds of what is compared; infinite where there are none."""
+    diagnostic: bool = False
+
+    @property
+    def reach(self) -> float:
+        """The largest possible difference."""
+        return self.high - self.low if self.is_bounded else math.inf
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the measure has two bounds."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+def facts_of(column: Column, values: np.ndarray) -> Facts:
+    """What is declared of a column's measure. One that nobody declared, or that passes its bounds, has none."""
+    try:
+        declared = parse(column.measure).declaration
+    except MeasureError:
+        return Facts(column.measure, column.higher_is_better)
+    low, high = declared.low, declared.high
+    if column.average == "geometric":
+        low, high = (math.log(end) if end > 0 else -math.inf for end in (low, high))
+    counted = values[~np.isnan(values)]
+    if len(counted) and (counted.min() < low - SLACK or counted.max() > high + SLACK):
+        low, high = -math.inf, math.inf
+    return Facts(column.measure, column.higher_is_better, low, high, declared.diagnostic)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One measure of one pair."""
+
+    facts: Facts
+    a: int
+    b: int
+    """Numbers of systems."""
+    role: str
+
+
+@dataclass(frozen=True)
+class Values:
+    """All values of a comparison."""
+
+    names: Sequence[str]
+    by_measure: Mapping[str, np.ndarray]
+    """One row per system and one column per query; NaN, in all rows, where a query does not count."""
+    replicates: Mapping[str, Sequence[np.ndarray]]
+    """Per measure and system its runs as rows, where systems were run several times; else empty."""
+
+    def counted(self, measure: str) -> np.ndarray:
+        """Which queries count."""
+        return np.asarray(~np.isnan(self.by_measure[measure][0]))
+
+    def differences(self, row: _Row) -> np.ndarray:
+        """b - a on the queries that count."""
+        rows = self.by_measure[row.facts.name][:, self.counted(row.facts.name)]
+        return without_rounding(rows[row.b] - rows[row.a])
+
+    def runs(self, row: _Row) -> tuple[np.ndarray, np.ndarray] | None:
+        """The runs of a and b, if both have several."""
+        systems = self.replicates.get(row.facts.name)
+        if systems is None or min(len(systems[row.a]), len(systems[row.b])) < 2:
+            return None
+        counted = self.counted(row.facts.name)
+        return systems[row.a][:, counted], systems[row.b][:, counted]
+
+
 def all_pairs(
-    names: Sequence[str],
-    measures: Sequence[str],
-    values: Mapping[str, np.ndarray],
-    scores: Sequence[Scores],
+    values: Values, facts: Sequence[Facts], pairs: Sequence[tuple[str, str]], settings: Settings, design: Design
+) -> list[Pair]:
+    """Every pair's difference in each measure, tested by one set of flips and corrected in families."""
+    at = {name: i for i, name in enumerate(values.names)}
+    rows = [_Row(about, at[a], at[b], _role(about, settings)) for about in facts for a, b in pairs]
+    flipped = _flipped(values, facts, pairs, settings, design)
+    numbers = [_numbers(values, row, flipped, i, design, settings) for i, row in enumerate(rows)]
+    for family in _families(rows):
+        _correct(family, rows, numbers, values, flipped, settings)
+        if settings.margin is not None:
+            _equivalent(family, rows, numbers, values, facts, pairs, settings, design)
+    found = [
+        _pair(values, row, parts, settings, design) for row, parts in zip(rows, numbers, strict=True)
+    ]  # fmt: skip
+    if settings.interval == "bounded":
+        found = _with_bounded(found, rows, numbers, values, settings)
+    return _with_secondaries(found) if settings.primary else found
+
+
+def _role(facts: Facts, settings: Settings) -> str:
+    if facts.diagnostic:
+        return "diagnostic"
+    return "" if settings.primary is None else "primary" if facts.name == settings.primary else "secondary"
+
+
+def _families(rows: Sequence[_Row]) -> list[list[int]]:
+    """Rows that are corrected together: those of the primary measure, and the others; diagnostics are in none."""
+    by_role: dict[str, list[int]] = {}
+    for i, row in enumerate(rows):
+        if row.role != "diagnostic":
+            by_role.setdefault(row.role, []).append(i)
+    return list(by_role.values())
+
+
+def _flipped(
+    values: Values,
+    facts: Sequence[Facts],
     pairs: Sequence[tuple[str, str]],
     settings: Settings,
-) -> tuple[dict[tuple[str, str], Summary], list[Pair]]:
-    """Every system's mean and every pair's difference. Measures over the same queries share their samples."""
-    at = {name: i for i, name in enumerate(names)}
-    summaries: dict[tuple[str, str], Summary] = {}
-    by_names: dict[tuple[str, str, str], Pair] = {}
-    tukey: dict[str, np.ndarray] = {}
-    groups: dict[bytes, list[str]] = {}
-    for measure in measures:
-        groups.setdefault(np.isnan(values[measure][0]).tobytes(), []).append(measure)
-    for number, group in enumerate(groups.values()):
-        counted = ~np.isnan(values[group[0]][0])
-        matrix = np.concatenate([values[measure][:, counted] for measure in group])
-        boot_rng, flip_rng, tukey_rng = (np.random.default_rng([settings.seed, number, i]) for i in range(3))
-        means = paired.bootstrap_means(matrix, settings.samples, boot_rng)
-        flips = paired.sign_flips(matrix, flips_for(len(measures) * len(pairs), settings), flip_rng)
-        for m, measure in enumerate(group):
-            rows = matrix[m * len(names) : (m + 1) * len(names)]
-            higher = scores[0].columns[measure].higher_is_better
-            for name, i in at.items():
-                column = scores[i].columns[measure]
-                spread = paired.percentile_interval(np.sort(means[m * len(names) + i]), settings.level)
-                if rows.shape[1] < 2:
-                    spread = paired.UNKNOWN
-                summaries[measure, name] = Summary(float(rows[i].mean()), spread, column.summary, column.average)
-            for a, b in pairs:
-                i, j = m * len(names) + at[a], m * len(names) + at[b]
-                parts = _pair(rows[at[a]], rows[at[b]], means[j] - means[i], flips[j] - flips[i], higher, settings)
-                by_names[measure, a, b] = Pair(measure, a, b, **parts)
-        if settings.correction == "tukey":
-            by_measure = matrix.reshape(len(group), len(names), -1)
-            together = randomized_tukey(by_measure, settings.samples, tukey_rng)
-            tukey.update(zip(group, together, strict=True))
-    untested = [by_names[measure, a, b] for measure in measures for a, b in pairs]
-    if settings.correction == "tukey":
-        adjusted = np.array([tukey[pair.measure][at[pair.a], at[pair.b]] for pair in untested])
+    design: Design,
+    centred: bool = False,
+) -> Flipped:
+    """All rows under one set of flips; `centred` with each row's mean taken out."""
+    at = {name: i for i, name in enumerate(values.names)}
+    columns, numbers = [], []
+    for m, about in enumerate(facts):
+        matrix, counted = values.by_measure[about.name], values.counted(about.name)
+        # Differences to the first system: those of pairs stay as they are, and rounding is that of differences.
+        moved = np.where(counted, matrix - matrix[0], 0.0)
+        if centred:
+            means = np.array([design.mean(row[counted], counted) for row in moved])
+            moved = np.where(counted, moved - means[:, None], 0.0)
+        columns.append(design.unit_columns(moved))
+        numbers += [(m * len(matrix) + at[a], m * len(matrix) + at[b]) for a, b in pairs]
+    return flip(np.concatenate(columns), np.array(numbers), samples=settings.samples - 1, seed=settings.seed)
+
+
+@dataclass
+class _Numbers:
+    """What is worked out for a row, step by step."""
+
+    estimate: Estimate
+    units: int
+    changed: int
+    """Units, and those that differ."""
+    p: dict[str, float]
+    how: str
+    tested: float
+    """The p-value that the verdict goes by, before correction."""
+    adjusted: float = math.nan
+    at_most: bool = False
+    critical_u: float | None = None
+    """The family's critical value, where it is corrected by the joint maximum."""
+    alpha: float = 0.05
+    """The alpha of a single test that corrects as much, where it is corrected by p-values."""
+    equivalence: float | None = None
+
+
+def _numbers(
+    values: Values, row: _Row, flipped: Flipped, i: int, design: Design, settings: Settings
+) -> _Numbers:  # fmt: skip
+    differences = values.differences(row)
+    part = design.part(values.counted(row.facts.name))
+    found = intervals.estimate(differences, *part)
+    p, how = raw_p(flipped, i)
+    of_units = flipped.row(i) if not design.is_plain else differences
+    tests = {
+        "randomization": p,
+        "t": paired.t_test(differences) if design.is_plain else _t_p(found),
+        "wilcoxon": paired.wilcoxon_test(of_units),
+        "sign": paired.sign_test(of_units),
+    }
+    units = len(differences) if part.units is None else int(part.units.max()) + 1
+    changed = flipped.differing(i)
+    runs = values.runs(row)
+    if runs is not None:
+        replicated = intervals.replicated(*runs)
+        tests["t"] = replicated.p
+        return _Numbers(replicated.estimate, units, changed, tests, "replicates", replicated.p, alpha=settings.alpha)
+    how = how if settings.test == "randomization" else "formula"
+    return _Numbers(found, units, changed, tests, how, tests[settings.test], alpha=settings.alpha)
+
+
+def _t_p(found: Estimate) -> float:
+    """The two-sided p-value of an estimate by Student's t."""
+    from scipy.special import stdtr
+
+    if not found.variance > 0:
+        return math.nan
+    return float(2 * stdtr(found.freedom, -abs(found.mean) / found.error))
+
+
+def _correct(
+    family: Sequence[int],
+    rows: Sequence[_Row],
+    numbers: Sequence[_Numbers],
+    values: Values,
+    flipped: Flipped,
+    settings: Settings,
+) -> None:
+    """Corrected p-values and critical values of a family."""
+    tested = np.array([numbers[i].tested for i in family])
+    method, at_most = settings.correction, np.zeros(len(family), bool)
+    if any(numbers[i].how == "replicates" for i in family) and method in ("max-t", "tukey"):
+        method = "holm"
+    tests = len(family)
+    if method == "max-t" and tests > 1:
+        found = max_t(flipped, family, alpha=settings.alpha, raw=tested.tolist())
+        adjusted, at_most = found.adjusted, found.at_most
+        for i in family:
+            numbers[i].critical_u = found.critical
+    elif method == "tukey":
+        adjusted, tests = _tukey([rows[i] for i in family], values, settings), len(values.names)
+        tests = tests * (tests - 1) // 2
     else:
-        adjusted = adjust(np.array([pair.p[settings.test] for pair in untested]), settings.correction)
-    return summaries, [replace(pair, adjusted=p) for pair, p in zip(untested, adjusted.tolist(), strict=True)]
+        adjusted = adjust(tested, "none" if method == "max-t" else method)
+    alpha = settings.alpha if method in ("max-t", "none") else settings.alpha / tests
+    for i, p, bound in zip(family, adjusted.tolist(), at_most.tolist(), strict=True):
+        numbers[i].adjusted, numbers[i].at_most, numbers[i].alpha = p, bound, alpha
+
+
+def _tukey(rows: Sequence[_Row], values: Values, settings: Settings) -> np.ndarray:
+    """Corrected p-values measure by measure, by permutation of all systems."""
+    by_measure = {}
+    for m, measure in enumerate(dict.fromkeys(row.facts.name for row in rows)):
+        matrix = values.by_measure[measure][:, values.counted(measure)]
+        rng = np.random.default_rng([settings.seed, m, 2])
+        by_measure[measure] = randomized_tukey(matrix[None], settings.samples, rng)[0]
+    return np.array([by_measure[row.facts.name][row.a, row.b] for row in rows])
+
+
+def _equivalent(
+    family: Sequence[int],
+    rows: Sequence[_Row],
+    numbers: Sequence[_Numbers],
+    values: Values,
+    facts: Sequence[Facts],
+    pairs: Sequence[tuple[str, str]],
+    settings: Settings,
+    design: Design,
+) -> None:
+    """Corrected p-values of equivalence: two one-sided tests, held against the family's one-sided maximum."""
+    from scipy.special import ndtri, stdtr
+
+    assert settings.margin is not None
+    t_and_freedom = []
+    for row, parts in ((rows[i], numbers[i]) for i in family):
+        if parts.how == "replicates":
+            t_and_freedom.append((power.t_within(parts.estimate, settings.margin), parts.estimate.freedom))
+            continue
+        part = design.part(values.counted(row.facts.name))
+        differences = values.differences(row)
+        t_and_freedom.append(power.equivalence_t(differences, settings.margin, row.facts.reach, *part))
+    raw = np.array([float(stdtr(freedom, -t)) for t, freedom in t_and_freedom])
+    if len(family) > 1 and all(numbers[i].critical_u is not None for i in family):
+        flips = _flipped(values, facts, pairs, settings, design, centred=True)
+        maxima = max_t(flips, family, tail="greater", alpha=settings.alpha).maxima[1:]
+        if design.is_plain:
+            reached = [u_of_t(t, numbers[i].units) for i, (t, _) in zip(family, t_and_freedom, strict=True)]
+        else:
+            reached = ndtri(1 - raw).tolist()
+        raw = np.array([(1 + int(np.count_nonzero(maxima >= u))) / (len(maxima) + 1) for u in reached])
+    elif settings.correction not in ("max-t", "none"):
+        raw = adjust(raw, "holm" if settings.correction == "tukey" else settings.correction)
+    for i, p in zip(family, raw.tolist(), strict=True):
+        numbers[i].equivalence = p
+
+
+def _pair(values: Values, row: _Row, numbers: _Numbers, settings: Settings, design: Design) -> Pair:
+    """A row's numbers with its interval, and what there is to say of it."""
+    facts, differences = row.facts, values.differences(row)
+    counted = values.counted(facts.name)
+    part = design.part(counted)
+    found = numbers.estimate
+    critical = _critical(numbers, design)
+    interval = _interval(differences, part, numbers, critical, facts, settings)
+    decided = numbers.adjusted <= settings.alpha and found.mean != 0
+    caveats = _caveats(numbers, interval, settings, design)
+    if decided and 0 in interval:
+        u = abs(found.mean) / found.error if found.variance > 0 else math.inf
+        if numbers.critical_u is not None and u < critical:
+            # Found by stepping down: that it is on this side of 0 is all that the family leaves to say.
+            interval = Interval(0.0, interval.high) if found.mean > 0 else Interval(interval.low, 0.0)
+        else:
+            caveats.append(Note.of("interval-reaches-zero"))
+    of_counted = values.by_measure[facts.name][:, counted]
+    above, below = int((differences > 0).sum()), int((differences < 0).sum())
+    return Pair(
+        measure=facts.name,
+        a=values.names[row.a],
+        b=values.names[row.b],
+        n=len(differences),
+        mean_a=design.mean(of_counted[row.a], counted),
+        mean_b=design.mean(of_counted[row.b], counted),
+        difference=found.mean if abs(found.mean) > 1e-15 else 0.0,
+        interval=interval,
+        **_power(differences, numbers, critical, settings),
+        wins=above if facts.higher_is_better else below,
+        ties=len(differences) - above - below,
+        losses=below if facts.higher_is_better else above,
+        p=numbers.p,
+        how=numbers.how,
+        adjusted=numbers.adjusted,
+        at_most=numbers.at_most,
+        critical=critical,
+        equivalence=numbers.equivalence,
+        role=row.role,
+        withheld=design.clusters is not None and numbers.units < intervals.FEWEST_CLUSTERS,
+        caveats=tuple(caveats),
+        higher_is_better=facts.higher_is_better,
+        settings=settings,
+    )
+
+
+def _critical(numbers: _Numbers, design: Design) -> float:
+    """Student's quantile of a row's interval: that of its family, or the usual one."""
+    if numbers.critical_u is None:
+        return intervals.t_quantile(1 - numbers.alpha / 2, numbers.estimate.freedom)
+    if design.is_plain:
+        return t_of_u(numbers.critical_u, numbers.units)
+    return t_of_u_weighted(numbers.critical_u, numbers.estimate.freedom)
+
+
+def _interval(
+    differences: np.ndarray, part: Part, numbers: _Numbers, critical: float, facts: Facts, settings: Settings
+) -> Interval:
+    if numbers.how == "replicates":
+        return numbers.estimate.interval(critical).cut(-facts.reach, facts.reach)
+    is_joint = numbers.critical_u is not None
+    return intervals.difference_interval(
+        differences,
+        level=settings.level if is_joint else 1 - numbers.alpha,
+        reach=facts.reach,
+        critical=critical if is_joint else None,
+        units=part.units,
+        weights=part.weights,
+    )
+
+
+def _power(differences: np.ndarray, numbers: _Numbers, critical: float, settings: Settings) -> dict[str, Any]:
+    """The effect, the smallest difference that would be found, and the queries that this one needs."""
+    from scipy.special import stdtr
+
+    found = numbers.estimate
+    size = found.freedom + 1
+    # With clusters, weights or replicates the effect is in units of the spread that so many single queries would have.
+    spread = found.error * math.sqrt(size) if found.variance > 0 else 0.0
+    if len(differences) < 2 or paired.is_constant(differences) or spread <= 0:
+        return {"effect": math.nan, "detectable": math.nan, "needed": None}
+    effect = found.mean / spread
+    alpha = numbers.alpha
+    if numbers.critical_u is not None:
+        alpha = float(2 * stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
+    detectable = power.detectable_effect(size, settings.power, alpha) * spread
+    needed = power.queries_needed(effect, settings.power, alpha, numbers.critical_u)
+    if numbers.how == "replicates":
+        needed = None  # more queries do not make runs vary less
+    elif needed is not None:
+        needed = math.ceil(needed * len(differences) / size - 1e-9)
+    return {"effect": effect, "detectable": detectable, "needed": needed}
+
+
+def _caveats(numbers: _Numbers, interval: Interval, settings: Settings, design: Design) -> list[Note]:
+    clustered = design.clusters is not None
+    unit = "clusters" if clustered else "queries"
+    codes = intervals.caveats(numbers.changed, numbers.units, settings.alpha, clustered=clustered)
+    return [
+        Note.of(code, units=numbers.units, unit=unit, differing=numbers.changed, end=interval.high) for code in codes
+    ]
+
+
+def _with_bounded(
+    found: Sequence[Pair], rows: Sequence[_Row], numbers: Sequence[_Numbers], values: Values, settings: Settings
+) -> list[Pair]:
+    """The pairs with intervals that hold whatever the queries lack."""
+    from scipy.special import stdtr
+
+    changed = list(found)
+    for measure in dict.fromkeys(row.facts.name for row in rows):
+        chosen = [i for i, row in enumerate(rows) if row.facts.name == measure]
+        differences = np.array([values.differences(rows[i]) for i in chosen])
+        reach = np.array([rows[i].facts.reach for i in chosen])
+        alphas = [2 * float(stdtr(numbers[i].estimate.freedom, -found[i].critical)) for i in chosen]
+        for i, interval in zip(
+            chosen, intervals.bounded_intervals(differences, reach, np.array(alphas), seed=settings.seed), strict=True
+        ):
+            changed[i] = replace(found[i], interval=interval)
+    return changed
+
+
+def _with_secondaries(found: Sequence[Pair]) -> list[Pair]:
+    """Secondary rows that are decided only if their pair's primary row is, the same way."""
+    primary = {(pair.a, pair.b): pair for pair in found if pair.role == "primary"}
+    changed = []
+    for pair in found:
+        first = primary.get((pair.a, pair.b))
+        if pair.role == "secondary" and first and pair.verdict in ("better", "worse") and pair.verdict != first.verdict:
+            why = Note.of("primary-undecided", primary=first.measure)
+            pair = replace(pair, withheld=True, caveats=(*pair.caveats, why))
+        changed.append(pair)
+    return changed
 
 
 def flips_for(comparisons: int, settings: Settings) -> int:
     """How many flips of signs: more where the correction would else put every sampled p-value above alpha."""
-    if not _needs_more_flips(settings):
+    if settings.test != "randomization" or settings.correction in ("none", "tukey"):
         return settings.samples
     return max(settings.samples, min(MOST_FLIPS, math.ceil(2 * comparisons / settings.alpha)))
-
-
-def samples_too_few(comparisons: int, settings: Settings) -> bool:
-    """Whether so many comparisons are corrected that no sampled p-value can get below alpha."""
-    return _needs_more_flips(settings) and comparisons / (flips_for(comparisons, settings) + 1) > settings.alpha
-
-
-def _needs_more_flips(settings: Settings) -> bool:
-    """Whether more comparisons need more samples: corrections of sampled p-values multiply the smallest one."""
-    return settings.test == "randomization" and settings.correction not in ("none", "tukey")
-
-
-def _pair(
-    a: np.ndarray, b: np.ndarray, means: np.ndarray, flips: np.ndarray, higher: bool, settings: Settings
-) -> dict[str, Any]:
-    differences = b - a
-    differences[np.abs(differences) < 1e-12] = 0.0
-    n = len(differences)
-    changed = differences[differences != 0]
-    exact = len(changed) <= paired.EXACT_UP_TO
-    if exact:
-        randomization = paired.exact_randomization(changed)
-    else:
-        tolerance = 1e-11 * float(np.abs(a).sum() + np.abs(b).sum())
-        randomization = paired.share_as_large(flips, differences.sum(), tolerance)
-    means = np.sort(means)
-    effect = paired.effect_size(differences)
-    above, below = int((differences > 0).sum()), int((differences < 0).sum())
-    return {
-        "n": n,
-        "mean_a": float(a.mean()),
-        "mean_b": float(b.mean()),
-        "difference": float(differences.mean()),
-        "percentile": paired.percentile_interval(means, settings.level) if n > 1 else paired.UNKNOWN,
-        "bca": paired.bca_interval(means, differences, settings.level) if n > 1 else paired.UNKNOWN,
-        "effect": effect,
-        "wins": above if higher else below,
-        "ties": n - len(changed),
-        "losses": below if higher else above,
-        "p": {
-            "randomization": randomization,
-            "t": paired.t_test(differences),
-            "wilcoxon": paired.wilcoxon_test(differences),
-            "sign": paired.sign_test(differences),
-        },
-        "exact": exact,
-        "adjusted": math.nan,
-        "detectable": power.detectable_difference(differences, settings.power, settings.alpha),
-        "needed": power.queries_needed(effect, settings.power, settings.alpha),
-        "equivalence": None if settings.margin is None else power.equivalence_test(differences, settings.margin),
-        "higher_is_better": higher,
-        "settings": settings,
-    }

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Unpack
 
 from goldrank import __version__, conventions, ids
-from goldrank.comparison.slices import QueryValues
+from goldrank.comparison.metadata import QueryValues
 from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
 from goldrank.errors import BaselineError, InputError

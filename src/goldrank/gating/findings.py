@@ -13,7 +13,8 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison import slices
-from goldrank.comparison.slices import Groups, QueryValues
+from goldrank.comparison.metadata import QueryValues, lookup, read_objects
+from goldrank.comparison.slices import Groups
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Column, Scores, format_value
@@ -152,8 +153,8 @@ class RuleChecker:
                 hint='Name a JSONL file: metadata = "queries.jsonl" in the rules, or --metadata.',
             )
         if attribute == "length":
-            return slices.word_counts(slices.lookup(given, "queries"), queries)
-        return list(map(slices.lookup(given, attribute), queries))
+            return slices.word_counts(lookup(given, "queries"), queries)
+        return list(map(lookup(given, attribute), queries))
 
     def _measured(self, rule: Rule, group: str, which: np.ndarray | None) -> Draft:
         column = self.column(self.scores, str(rule.measure), "the run")
@@ -334,7 +335,7 @@ def read_latencies(given: LatencyLike, field_name: str) -> np.ndarray:
     """Latencies from a mapping, a JSON object of numbers by query, or JSONL with a field."""
     where = ids.show(str(given), 200) if isinstance(given, str | Path) else "latency"
     if isinstance(given, str | Path):
-        rows = slices.read_objects(given)
+        rows = read_objects(given)
         if len(rows) == 1 and field_name not in rows[0]:
             given = rows[0]
         else:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from goldrank import ids
-from goldrank.comparison.result import Settings
+from goldrank.comparison.settings import Settings
 from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, one_of
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure

@@ -14,8 +14,9 @@ import numpy as np
 
 from goldrank.comparison import paired, power
 from goldrank.comparison.correction import adjust
-from goldrank.comparison.paired import Interval
-from goldrank.comparison.result import Settings, format_p
+from goldrank.comparison.intervals import Interval
+from goldrank.comparison.pair import format_p
+from goldrank.comparison.settings import Settings
 from goldrank.comparison.slices import SMALL
 from goldrank.comparison.statistics import flips_for
 from goldrank.gating.findings import Draft, counted
@@ -26,7 +27,7 @@ def tested(drafts: Sequence[Draft], settings: Settings) -> list[Finding]:
     """The findings, with the tests that they need: one family, corrected together."""
     family = [i for i, draft in enumerate(drafts) if draft.gains is not None and not _is_small(draft)]
     p_values = _p_values([drafts[i] for i in family], settings)
-    adjusted = adjust(np.array(p_values), settings.correction).tolist()
+    adjusted = adjust(np.array(p_values), "holm" if settings.correction == "max-t" else settings.correction).tolist()
     p_of = dict(zip(family, zip(p_values, adjusted, strict=True), strict=True))
     return [
         draft.finding

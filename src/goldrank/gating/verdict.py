@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from goldrank import ids
-from goldrank.comparison.paired import UNKNOWN, Interval
+from goldrank.comparison.intervals import UNKNOWN, Interval
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Scores
 from goldrank.errors import GoldrankError

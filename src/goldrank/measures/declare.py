@@ -56,6 +56,9 @@ class Declaration:
     monotone: bool = False
     """Whether moving a relevant document up never lowers it; bounds are made for such measures of placements."""
     higher_is_better: bool = True
+    diagnostic: bool = False
+    """Whether it says how far other numbers can be trusted, or what was there, and nothing of how good a run is. A
+    comparison shows it, but tests nothing with it and never calls a run better by it."""
     over: Over = "placements"
     """The table that the kernel reads."""
     ties: Kernel | TieRule | None = None
@@ -91,6 +94,7 @@ class About(TypedDict, total=False):
     needs_relevant: bool
     monotone: bool
     higher_is_better: bool
+    diagnostic: bool
     over: Over
     ties: Kernel | TieRule | None
     texts: Kernel | TextRule

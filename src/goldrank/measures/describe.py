@@ -29,6 +29,8 @@ def facts(declared: Declaration, quote: str = "") -> dict[str, str]:
     """What is known of a measure, in the order of the page and without what was not said; `quote` goes around names."""
     spellings = [f"{quote}{declared.name}{cutoff}{quote}" for cutoff in _SPELLINGS[declared.cutoff]]
     better = "higher is better" if declared.higher_is_better else "lower is better"
+    if declared.diagnostic:
+        better = "a diagnostic, by which no run is better"
     texts = "counts texts and references" if callable(declared.texts) else _TEXTS[declared.texts]
     page = {
         "Spelling": " or ".join(spellings),

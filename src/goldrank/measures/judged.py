@@ -16,13 +16,14 @@ from goldrank.measures.weights import running_powers
 
 _EPSILON = 0.00001
 _measure = partial(measure, texts="meaningless")
-_doubt = partial(_measure, needs_relevant=False, higher_is_better=False)
+_doubt = partial(_measure, needs_relevant=False, higher_is_better=False, diagnostic=True)
 """Declares how much is not known."""
 
 
 @_measure(
     "Judged",
     needs_relevant=False,
+    diagnostic=True,
     formula="Judged@k = (judged documents in the first k) / min(k, documents returned)",
     use="See how far the other numbers can be trusted: unjudged documents count as not relevant.",
     avoid="Comparing quality.",
@@ -177,6 +178,7 @@ def grade_strings(p: Placements, length: int) -> list[str]:
     over="heads",
     needs_relevant=False,
     higher_is_better=False,
+    diagnostic=True,
     cutoff="needed",
     formula="Hole@k = (documents in the first k that were judged for no query at all) / k",
     use="Comparison with BEIR; documents that never came near a judge.",

@@ -151,6 +151,7 @@ def _balanced(outcome: Outcome, pairs: str) -> tuple[int, int]:
     formula="NumPrefs = number of preferences",
     use="See how much was judged.",
     avoid="Comparing quality.",
+    diagnostic=True,
     aliases=("prefs_num_prefs_poss",),
 )
 def num_preferences(p: Preferred) -> np.ndarray:

@@ -110,6 +110,7 @@ count = partial(measure, average="sum", high=np.inf, needs_relevant=False, cite=
     formula="NumQ = number of queries",
     use="Say over how many queries a mean was taken.",
     avoid="Comparing quality.",
+    diagnostic=True,
     aliases=("num_q",),
     monotone=True,
     ties="unordered",
@@ -128,6 +129,7 @@ def num_q(p: Placements) -> np.ndarray:
     formula="NumRet = number of documents returned",
     use="See whether runs are equally long.",
     avoid="Comparing quality.",
+    diagnostic=True,
     aliases=("num_ret",),
     ties="unordered",
 )
@@ -145,6 +147,7 @@ def num_ret(p: Placements) -> np.ndarray:
     formula="NumRel = number of documents judged relevant",
     use="See how much there was to find.",
     avoid="Comparing quality.",
+    diagnostic=True,
     aliases=("num_rel",),
     monotone=True,
     ties="unordered",

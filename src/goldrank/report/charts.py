@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank import ids
+from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks, locate
-from goldrank.comparison.result import Comparison, Pair
+from goldrank.comparison.result import Comparison
 from goldrank.data.table import NAME_LIMIT, escape_html
 
 WIDTH = 420
@@ -100,7 +101,7 @@ def forest(comparison: Comparison, measure: str) -> Chart:
         return left + (value - low) / (high - low) * (right - left)
 
     labels = {tick: f"{tick:+g}" if abs(tick) > 1e-12 else "0" for tick in ticks(low, high)}
-    parts = [_x_axis(x, labels, height - 24, top)]
+    parts = [x_axis(x, labels, height - 24, top)]
     parts.append(f'<path class="zero" d="M{x(0):.1f} {top}V{height - 24:.1f}"/>')
     for i, pair in enumerate(shown):
         y = top + step * i + 26
@@ -188,7 +189,7 @@ def powers(title: str, label: str, series: Mapping[str, Sequence[tuple[float, fl
         return bottom - (math.log10(value) - y_low) / (y_high - y_low) * (bottom - top)
 
     axes = y_axis(y, [10.0**power for power in range(y_low, y_high + 1)], left, right)
-    axes += _x_axis(x, {10.0**power: f"1e{power}" for power in range(x_low, x_high + 1)}, bottom, top)
+    axes += x_axis(x, {10.0**power: f"1e{power}" for power in range(x_low, x_high + 1)}, bottom, top)
     drawn = {name: [(x(a), y(b)) for a, b in line if min(a, b) > 0] for name, line in series.items()}
     lines, row = _lines(drawn, label, left, right, bottom)
     ends = "; ".join(f"{name}: {line[-1][1]:.3g} at {line[-1][0]:g}" for name, line in series.items())
@@ -352,7 +353,8 @@ def ticks(low: float, high: float) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _x_axis(x: Callable[[float], float], labels: Mapping[float, str], bottom: float, top: float) -> str:
+def x_axis(x: Callable[[float], float], labels: Mapping[float, str], bottom: float, top: float) -> str:
+    """Lines up the chart at some values, with their labels below."""
     return "".join(
         f'<path class="grid" d="M{x(tick):.1f} {top:g}V{bottom:g}"/>'
         f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16:g}">{label}</text>'

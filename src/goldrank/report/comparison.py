@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from goldrank import ids
 from goldrank.comparison.paired import TESTS
 from goldrank.data.scores import format_value
@@ -16,16 +18,21 @@ from goldrank.report.numbers import interval, number, p_value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldrank.comparison.result import Comparison, Pair
+    from goldrank.comparison.pair import Pair
+    from goldrank.comparison.result import Comparison
     from goldrank.data.run import Run
 
 MOST_ROWS = 60
 MOST_VERDICTS = 10
+MOST_QUERIES = 10
+MARKED = ("secondary", "diagnostic")
+"""Roles of rows that are named in the table."""
 
 
 def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
     """What people read; `whole` with all pairs, and with the slices of all measures."""
     shown: list[Part] = [systems(comparison), *verdicts(comparison), differences(comparison, whole)]
+    shown += [*caveats(comparison), *queries(comparison)]
     if comparison.slices is not None:
         shown += [slices(comparison, whole), *note_sentences(comparison.slices.notes)]
     method = Sentence(f"{len(comparison.queries):,} queries. {comparison.method}.", "remark")
@@ -33,8 +40,51 @@ def parts(comparison: Comparison, whole: bool = False) -> list[Part]:
 
 
 def verdicts(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
-    """The verdicts about the first measure."""
-    return [Sentence(pair.words, pair.verdict) for pair in comparison.of(comparison.measures[0])[:most]]
+    """Which system is best, if there are several, and the verdicts about the measure that decides."""
+    pairs = comparison.of(comparison.headline)
+    shown = [Sentence(pair.words, style(pair)) for pair in pairs[:most]]
+    if len(comparison.runs) > 2 and comparison.baseline is None and pairs[0].role != "diagnostic":
+        from goldrank.comparison.leaderboard import leaderboard
+
+        shown.insert(0, Sentence(leaderboard(comparison).words, "strong"))
+    return shown
+
+
+def style(pair: Pair) -> str:
+    """How a verdict is shown."""
+    return "remark" if pair.verdict == "diagnostic" else pair.verdict
+
+
+def caveats(comparison: Comparison, most: int = MOST_VERDICTS) -> list[Sentence]:
+    """What keeps rows from being trusted that no verdict is worded for, said once for rows that share it."""
+    said: dict[str, list[str]] = {}
+    for pair in comparison.pairs:
+        if pair.measure != comparison.headline and pair.role != "diagnostic":
+            for note in pair.caveats:
+                if note.is_warning:
+                    row = f"{pair.measure} ({ids.show(pair.b)} against {ids.show(pair.a)})"
+                    said.setdefault(str(note), []).append(row)
+    shown = []
+    for words, rows in list(said.items())[:most]:
+        more = f" and {len(rows) - 3:,} more rows" if len(rows) > 3 else ""
+        shown.append(Sentence(f"{', '.join(rows[:3])}{more}: {words}", "warning"))
+    return shown
+
+
+def queries(comparison: Comparison) -> list[Table]:
+    """The queries whose values differ most, with their texts; nothing if no texts are known."""
+    if not comparison.texts:
+        return []
+    values = comparison.values[comparison.headline]
+    spread = np.nan_to_num(values.max(axis=0) - values.min(axis=0))
+    order = [int(i) for i in np.argsort(-spread, kind="stable")[:MOST_QUERIES] if spread[i] > 0]
+    rows: list[Cells] = []
+    for i in order:
+        query = comparison.queries[i]
+        rows.append([query, comparison.texts.get(query, "-"), *(float(value) for value in values[:, i])])
+    heads = [*Head.names("query"), *Head.texts("text"), *Head.numbers(*comparison.runs)]
+    title = f"Queries that differ most, {comparison.headline}"
+    return [Table(heads, rows, title)] if rows else []
 
 
 def letters_note(comparison: Comparison) -> str:
@@ -56,7 +106,7 @@ def systems(comparison: Comparison, merged: bool = False) -> Table:
             summary = comparison.summaries[measure, run]
             shown, best = format_value(summary.shown, summary.average), "best" * (run in comparison.best(measure))
             letters = " ".join(comparison.beats(measure, run))
-            cells.append(Cell(shown, summary.mean, best, letters, interval(summary.interval)))
+            cells.append(Cell(shown, summary.mean, best, letters, interval(summary.shown_interval)))
         rows.append(cells)
     if merged:
         return Table([*Head.names("System"), *Head.numbers(*comparison.measures)], rows, sortable=True)
@@ -71,14 +121,14 @@ def paper_systems(comparison: Comparison) -> Table:
 
 
 def differences(comparison: Comparison, whole: bool = False) -> Table:
-    """A row per measure and pair of systems."""
+    """A row per measure and pair of systems; secondary measures and diagnostics are marked."""
     pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
     more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if len(pairs) < len(comparison.pairs) else ""
     numbers = ("difference", f"{comparison.settings.level:.0%} interval", "effect d", "win / tie / loss")
     heads = [*Head.texts("measure"), *Head.names("A", "B"), *Head.numbers(*numbers, "p", "corrected p")]
     rows: list[Cells] = [
         [
-            pair.measure,
+            pair.measure + (f" ({pair.role})" if pair.role in MARKED else ""),
             pair.a,
             pair.b,
             number(pair.difference, signed=True),
@@ -86,8 +136,8 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
             number(pair.effect, 2),
             win_tie_loss(pair),
             p_value(pair.p[comparison.settings.test]),
-            p_value(pair.adjusted),
-            Cell(pair.verdict, style=pair.verdict),
+            p_value(pair.adjusted, pair.at_most),
+            Cell(pair.verdict, style=style(pair)),
         ]
         for pair in pairs
     ]
@@ -126,17 +176,19 @@ def pairs_table(comparison: Comparison) -> Table:
     heads = [
         *Head.texts("measure"),
         *Head.names("a", "b"),
+        *Head.texts("role"),
         *Head.numbers("queries", "mean_a", "mean_b", "difference", "low", "high"),
     ]
     heads += Head.numbers("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
-    heads += [*Head.numbers("p_equivalence", "detectable", "queries_needed"), *Head.texts("verdict")]
+    heads += Head.numbers("p_at_most", "p_equivalence", "critical", "detectable", "queries_needed")
+    heads += Head.texts("verdict")
     rows: list[Cells] = []
     for pair in comparison:
         values = [pair.n, pair.mean_a, pair.mean_b, pair.difference, pair.interval.low, pair.interval.high]
         values += [pair.effect, pair.wins, pair.ties, pair.losses, *(pair.p[test] for test in TESTS)]
-        more = [pair.adjusted, pair.equivalence, pair.detectable, pair.needed]
+        more = [pair.adjusted, float(pair.at_most), pair.equivalence, pair.critical, pair.detectable, pair.needed]
         cells = [Cell("", None if v is None or math.isnan(v) else v) for v in (*values, *more)]
-        rows.append([pair.measure, pair.a, pair.b, *cells, pair.verdict])
+        rows.append([pair.measure, pair.a, pair.b, pair.role, *cells, pair.verdict])
     return Table(heads, rows)
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison import rank_changes
+from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
-from goldrank.comparison.result import Comparison, Pair
+from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import SMALL
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, note_sentences, warnings_first
 from goldrank.report import charts, html
@@ -87,6 +88,7 @@ def _differences(c: Comparison) -> Table:
     rows = []
     for pair in c.pairs[:MOST_PAIRS]:
         relative = pair.difference / abs(pair.mean_a) if pair.mean_a else math.nan
+        alone = pair.p[c.settings.test]
         cells = [
             Cell(pair.b, detail=f"against {ids.show(pair.a)}"),
             Cell(pair.measure),
@@ -94,7 +96,7 @@ def _differences(c: Comparison) -> Table:
             Cell("-" if math.isnan(relative) else f"{relative:+.1%}", relative),
             Cell(number(pair.effect, 2), pair.effect),
             Cell(win_tie_loss(pair), pair.wins),
-            Cell(p_value(pair.adjusted), pair.adjusted, detail=f"{p_value(pair.p[c.settings.test])} alone"),
+            Cell(p_value(pair.adjusted, pair.at_most), pair.adjusted, detail=f"{p_value(alone)} alone"),
             Cell(pair.verdict, style=pair.verdict),
         ]
         rows.append(Row(cells, data={"measure": pair.measure, "verdict": pair.verdict}))

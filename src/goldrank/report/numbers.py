@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from goldrank.comparison.paired import Interval
+from goldrank.comparison.intervals import Interval
 
 
 def number(value: float | None, digits: int = 4, signed: bool = False) -> str:
@@ -19,10 +19,12 @@ def interval(found: Interval, digits: int = 4, signed: bool = False) -> str:
     return f"{number(found.low, digits, signed)} to {number(found.high, digits, signed)}"
 
 
-def p_value(value: float) -> str:
-    """'0.012' or '< 0.001'."""
+def p_value(value: float, at_most: bool = False) -> str:
+    """'0.012', '< 0.001', or '<= 0.0001' where only that is known."""
     if math.isnan(value):
         return "-"
+    if at_most:
+        return f"<= {value:.1g}"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 

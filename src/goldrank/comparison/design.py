@@ -1,0 +1,115 @@
+"""How the queries of a comparison belong together and what they weigh."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.comparison.flips import unit_sums
+from goldrank.comparison.metadata import Attribute, lookup
+from goldrank.errors import InputError
+from goldrank.notes import Note
+
+
+class Part(NamedTuple):
+    """The same for some of the queries: as the functions of `intervals` take it."""
+
+    units: np.ndarray | None
+    weights: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Design:
+    """The queries of a comparison as units that are drawn together, with weights."""
+
+    order: np.ndarray
+    """The positions of the queries in the order of their ids, so that flips do not depend on the order of files."""
+    clusters: np.ndarray | None = None
+    """The number of each query's cluster, in the order of the clusters' names; None if each query is its own."""
+    weights: np.ndarray | None = None
+    """What each query weighs, 1 in the mean; None if all weigh the same."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each query is its own unit and all weigh the same."""
+        return self.clusters is None and self.weights is None
+
+    @property
+    def words(self) -> str:
+        """What is not plain, for the sentence on the method."""
+        clusters = "" if self.clusters is None else f"{int(self.clusters.max()) + 1:,} clusters of queries"
+        return " and ".join(part for part in (clusters, "weighted queries" * (self.weights is not None)) if part)
+
+    def part(self, which: np.ndarray) -> Part:
+        """Clusters and weights of some queries."""
+        clusters = None if self.clusters is None else np.unique(self.clusters[which], return_inverse=True)[1]
+        return Part(clusters, None if self.weights is None else self.weights[which])
+
+    def unit_columns(self, rows: np.ndarray) -> np.ndarray:
+        """Rows with a column per query as rows with a column per unit, in the order of the units' ids."""
+        if self.clusters is None:
+            rows = rows if self.weights is None else rows * self.weights
+            return np.asarray(rows[:, self.order])
+        return unit_sums(rows, self.clusters, self.weights)
+
+    def mean(self, values: np.ndarray, which: np.ndarray | None = None) -> float:
+        """The weighted mean of some queries' values; NaN if they weigh nothing."""
+        if self.weights is None:
+            return float(values.mean())
+        weights = self.weights if which is None else self.weights[which]
+        return float(np.dot(weights, values) / weights.sum()) if weights.any() else math.nan
+
+
+def make_design(queries: Sequence[str], clusters: Attribute, weights: Attribute, notes: list[Note]) -> Design:
+    """The design of queries with clusters and weights, if they are given."""
+    order = np.array(sorted(range(len(queries)), key=queries.__getitem__), np.int64)
+    return Design(
+        order,
+        None if clusters is None else _clusters(queries, lookup(clusters, "cluster"), notes),
+        None if weights is None else _weights(queries, lookup(weights, "weight")),
+    )
+
+
+def _clusters(queries: Sequence[str], cluster_of: Any, notes: list[Note]) -> np.ndarray:
+    """The number of each query's cluster. A query without one is a cluster of its own, and counted."""
+    given = [cluster_of(query) for query in queries]
+    alone = [query for query, cluster in zip(queries, given, strict=True) if _is_missing(cluster)]
+    if len(alone) == len(queries):
+        raise InputError("no query of the comparison has a cluster", hint="Are the ids the same?")
+    if alone:
+        samples = map(ids.show, alone)
+        notes.append(Note.of("unclustered-queries", count=len(alone), queries=len(queries), samples=samples))
+    # A name and a query id that are equal are still two clusters.
+    names = [
+        (1, query) if _is_missing(cluster) else (0, str(cluster)) for query, cluster in zip(queries, given, strict=True)
+    ]
+    numbers = {name: i for i, name in enumerate(sorted(set(names)))}
+    return np.array([numbers[name] for name in names], np.int64)
+
+
+def _weights(queries: Sequence[str], weight_of: Any) -> np.ndarray:
+    """What each query weighs, 1 in the mean."""
+    found = np.empty(len(queries))
+    for i, query in enumerate(queries):
+        given = weight_of(query)
+        try:
+            found[i] = math.nan if given is None or isinstance(given, bool) else float(given)
+        except (TypeError, ValueError):
+            found[i] = math.nan
+        if not (math.isfinite(found[i]) and found[i] >= 0):
+            raise InputError(
+                f"the weight of query '{ids.show(query)}' is {given!r}; it must be a number, 0 or more",
+                hint="Give every query of the comparison a weight, 0 to leave it out.",
+            )
+    if not found.any():
+        raise InputError("all weights are 0", hint="Give some query a weight above 0.")
+    return np.asarray(found / found.mean())
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,375 @@
+"""One set of sign flips for all rows: p-values of single rows, and of families by the joint maximum.
+
+If two systems were the same, which of them is called A would be a coin flip for each unit of the data. A unit is what
+is drawn together: a query, or a cluster of queries. A **row** holds one number per unit, the weighted sum of the
+differences of its queries; a unit that the row is not about has 0. Under flips of signs u = sum / root of the sum of
+squares has variance 1 in every row, so that rows of any scale and size can be held against each other.
+
+Everything here takes arrays with a row per comparison and a column per unit, and knows no ids.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+SAMPLES = 9_999
+"""Flips that are drawn; the data as they are count as one more."""
+EXACT_UP_TO = 13
+"""With at most so many units that differ, all flips of signs are looked at, not a sample of them."""
+EXACT_TAIL_UP_TO = 20
+"""The same for a single row that hardly any sampled flip reaches."""
+FEW = 10
+"""A share of sampled flips that rests on fewer than this is replaced by the saddlepoint's."""
+LATTICES = (1, 10, 20, 100, 2520)
+"""Measures whose values are multiples of 1 / L have differences whose exact distribution can be added up."""
+MOST_STEPS = 1_000_000
+"""Above so many multiples of the unit in all, the exact distribution is too wide."""
+MOST_ADDITIONS = 5_000_000
+"""Above so many additions, a few milliseconds, the exact distribution takes too long."""
+CHUNK = 4_000_000
+"""Numbers drawn at a time, which bounds the memory."""
+
+Tail: TypeAlias = Literal["both", "greater", "less"]
+"""Which sums speak against chance: those far from 0, far above it, far below it."""
+
+
+def unit_sums(rows: np.ndarray, units: np.ndarray | None = None, weights: np.ndarray | None = None) -> np.ndarray:
+    """The weighted sums of each unit's queries: a column per unit from a column per query.
+
+    `units` has for each query the number of its unit; numbers are 0, 1, ... in the order of the units' ids, none left
+    out. Without units each query is its own; without weights all weigh 1.
+    """
+    rows = np.asarray(rows, np.float64)
+    if weights is not None:
+        rows = rows * weights
+    if units is None:
+        return rows
+    order = np.argsort(units, kind="stable")
+    starts = np.searchsorted(units[order], np.arange(int(units.max()) + 1))
+    return np.asarray(np.add.reduceat(rows[:, order], starts, axis=1))
+
+
+def flipped_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
+    """The sum of each row under each flip, the data as they are first.
+
+    All flips if at most 13 units differ from 0 in any row, else `samples` drawn ones. Signs depend on the seed, the
+    number of units and the number of the flip, and on nothing else.
+    """
+    columns = np.asarray(columns, np.float64)
+    differ = np.flatnonzero((columns != 0).any(axis=0))
+    if len(differ) <= EXACT_UP_TO:
+        bits = np.arange(2 ** len(differ))[:, None] >> np.arange(len(differ)) & 1
+        return np.asarray(columns[:, differ] @ (1.0 - 2.0 * bits).T)
+    units = columns.shape[1]
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1])))
+    sums = np.empty((len(columns), samples + 1))
+    sums[:, 0] = columns.sum(axis=1)
+    matrix, words = np.ascontiguousarray(columns.T), -(-units // 64)
+    at_once = max(1, CHUNK // units)
+    for low in range(0, samples, at_once):
+        size = min(at_once, samples - low)
+        drawn = rng.integers(0, 2**64, (size, words), dtype=np.uint64).astype("<u8", copy=False)
+        kept = np.unpackbits(drawn.view(np.uint8), axis=1, count=units).astype(np.float64)
+        sums[:, low + 1 : low + 1 + size] = (kept @ matrix).T
+    # What is kept less what is flipped is twice what is kept less everything.
+    sums[:, 1:] *= 2
+    sums[:, 1:] -= sums[:, :1]
+    return sums
+
+
+@dataclass(frozen=True)
+class Flipped:
+    """Rows and what they come to under one set of flips. Make it with `flip`."""
+
+    columns: np.ndarray
+    """A row per column of values (a system's measure, a rule's differences), a column per unit."""
+    pairs: np.ndarray | None
+    """Rows as differences: (minus, plus), numbers of columns. Without it the columns themselves are the rows."""
+    flips: np.ndarray
+    """The sum of each column under each flip, the data as they are first."""
+    seed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.columns if self.pairs is None else self.pairs)
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether these are all flips there are."""
+        return bool(np.count_nonzero((self.columns != 0).any(axis=0)) <= EXACT_UP_TO)
+
+    def row(self, i: int) -> np.ndarray:
+        """A row's number for each unit."""
+        if self.pairs is None:
+            return np.asarray(self.columns[i])
+        minus, plus = self.pairs[i]
+        return without_rounding(self.columns[plus] - self.columns[minus])
+
+    def sums(self, i: int) -> np.ndarray:
+        """A row's sum under each flip, the data as they are first."""
+        if self.pairs is None:
+            return np.asarray(self.flips[i])
+        minus, plus = self.pairs[i]
+        return np.asarray(self.flips[plus] - self.flips[minus])
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """The root of each row's sum of squares."""
+        return np.array([math.sqrt(float(np.dot(row, row))) for row in map(self.row, range(len(self)))])
+
+    @cached_property
+    def slacks(self) -> np.ndarray:
+        """By how much two sums of a row may differ by rounding alone."""
+        sizes = np.abs(self.columns).sum(axis=1)
+        return 1e-11 * np.asarray(sizes if self.pairs is None else sizes[self.pairs].sum(axis=1))
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        """Each row's sum over the root of its sum of squares; 0 where nothing differs."""
+        sums = self.flips[:, 0]
+        if self.pairs is not None:
+            sums = sums[self.pairs[:, 1]] - sums[self.pairs[:, 0]]
+        return np.asarray(np.divide(sums, self.norms, out=np.zeros(len(self)), where=self.norms > 0))
+
+    def differing(self, i: int) -> int:
+        """How many units a row differs on."""
+        return int(np.count_nonzero(self.row(i)))
+
+
+def flip(columns: np.ndarray, pairs: np.ndarray | None = None, *, samples: int = SAMPLES, seed: int = 0) -> Flipped:
+    """Rows under one set of flips: the rows of `columns`, or of `pairs` of them (minus, plus).
+
+    Columns have 0 for units that they are not about, and no NaN. For pairs of systems, subtract one of them from all
+    first: differences stay as they are, and rounding is that of differences and not of values.
+    """
+    columns = without_rounding(np.asarray(columns, np.float64))
+    return Flipped(columns, None if pairs is None else np.asarray(pairs), flipped_sums(columns, samples, seed), seed)
+
+
+def without_rounding(differences: np.ndarray) -> np.ndarray:
+    """The differences, with 0 for what is none but for rounding."""
+    return np.where(np.abs(differences) < 1e-12, 0.0, differences)
+
+
+# One row.
+
+
+class PValue(NamedTuple):
+    """A p-value, and how it was found: 'exact', 'sampled' or 'saddlepoint'."""
+
+    value: float
+    how: str
+
+
+def raw_p(flipped: Flipped, i: int, tail: Tail = "both") -> PValue:
+    """The p-value of one row by flips of signs, uncorrected; never 0."""
+    row = flipped.row(i)
+    changed = row[row != 0]
+    if tail == "less":
+        changed = -changed
+    if len(changed) <= EXACT_UP_TO:
+        return PValue(enumerated_p(changed, tail), "exact")
+    unit = lattice_unit(changed)
+    if unit is not None:
+        p = lattice_p(changed, unit, tail)
+        if p is not None:
+            return PValue(p, "exact")
+    sums = flipped.sums(i)
+    sums = np.abs(sums) if tail == "both" else -sums if tail == "less" else sums
+    reached = int(np.count_nonzero(sums >= sums[0] - flipped.slacks[i]))
+    if flipped.exact or reached - 1 >= FEW:
+        return PValue(reached / len(sums), "exact" if flipped.exact else "sampled")
+    if len(changed) <= EXACT_TAIL_UP_TO:
+        return PValue(enumerated_p(changed, tail), "exact")
+    return PValue(saddlepoint_p(changed, unit, tail), "saddlepoint")
+
+
+def enumerated_p(changed: np.ndarray, tail: Tail = "both") -> float:
+    """The share of all flips of signs whose sum is as large ('both': as far from 0) as the observed one."""
+    sums = np.zeros(1)
+    for value in changed:
+        sums = np.concatenate((sums + value, sums - value))
+    observed = float(changed.sum())
+    if tail == "both":
+        sums, observed = np.abs(sums), abs(observed)
+    return float((sums >= observed - 1e-11 * float(np.abs(changed).sum())).mean())
+
+
+def lattice_unit(changed: np.ndarray) -> float | None:
+    """The largest of the usual units that all numbers are multiples of; None if there is none."""
+    for parts in LATTICES:
+        multiples = changed * parts
+        if np.abs(multiples - np.rint(multiples)).max(initial=0.0) <= 1e-9 * parts:
+            return 1 / parts
+    return None
+
+
+def lattice_p(changed: np.ndarray, unit: float, tail: Tail = "both") -> float | None:
+    """The same share from the exact distribution of the sum, one number after the other; None if that takes too long.
+
+    A flip chooses which numbers count as positive; the sum is at least the observed one if their sizes come to at
+    least half of what all sizes and the observed sum come to.
+    """
+    sizes = np.sort(np.abs(np.rint(changed / unit)).astype(np.int64))
+    total = int(sizes.sum())
+    if total > MOST_STEPS or total * len(sizes) > 2 * MOST_ADDITIONS:
+        return None
+    observed = int(np.rint(changed / unit).sum())
+    if tail == "both":
+        observed = abs(observed)
+    # Scaled so that the chance of a single flip, 2^-k, does not vanish in the smallest number.
+    chances = np.zeros(total + 1)
+    chances[0] = 1.0
+    exponent, reached = 0, 0
+    for size in sizes.tolist():
+        chances[size : reached + size + 1] += chances[: reached + 1].copy()
+        reached += size
+        exponent += 1
+        if exponent % 512 == 0:
+            chances[: reached + 1] *= 0.5**512
+    share = float(chances[-(-(total + observed) // 2) :].sum()) * 0.5 ** (exponent % 512)
+    return max(sys.float_info.min, min(1.0, 2 * share if tail == "both" else share))
+
+
+def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "both") -> float:
+    """The same share by the saddlepoint of the sum's distribution (Lugannani and Rice 1980), for far tails.
+
+    On a lattice the sum is taken one unit nearer to 0, as sums lie two units apart.
+    """
+    from scipy.special import log_ndtr
+
+    scale = float(np.abs(changed).max())
+    sizes = np.abs(changed) / scale
+    observed = float(changed.sum()) / scale
+    if tail == "both":
+        observed = abs(observed)
+    doubled = 2.0 if tail == "both" else 1.0
+    all_one_way = doubled * 0.5 ** min(len(changed), 1_000)
+    most = float(sizes.sum())
+    if observed >= most * (1 - 1e-11):
+        return max(sys.float_info.min, all_one_way)
+    x = observed - (unit / scale if unit is not None else 0.0)
+    if x <= 0:
+        return 1.0 if tail == "both" else math.nan
+    slope = _solve(sizes, x)
+    grown = slope * sizes
+    cumulant = float((grown + np.log1p(np.exp(-2 * grown)) - math.log(2)).sum())
+    w = math.sqrt(max(0.0, 2 * (slope * x - cumulant)))
+    v = slope * math.sqrt(float((sizes**2 / np.cosh(np.minimum(grown, 300)) ** 2).sum()))
+    # Phi(-w) + phi(w)(1/v - 1/w), with Phi(-w) taken out so that far tails do not vanish too early.
+    log_tail = float(log_ndtr(-w))
+    mills = math.exp(-w * w / 2 - 0.5 * math.log(2 * math.pi) - log_tail)
+    p = doubled * math.exp(log_tail) * max(0.0, 1 + mills * (1 / v - 1 / w))
+    return max(sys.float_info.min, all_one_way, min(1.0, p))
+
+
+def _solve(sizes: np.ndarray, x: float) -> float:
+    """The slope at which the tilted mean of the sum is x; sizes are at most 1, and x is less than their sum."""
+    low, high = 0.0, 1.0
+    while float((sizes * np.tanh(high * sizes)).sum()) < x:
+        low, high = high, high * 2
+        if high > 1e15:
+            return high
+    slope = (low + high) / 2
+    for _ in range(200):
+        leaning = np.tanh(slope * sizes)
+        above = float((sizes * leaning).sum()) - x
+        low, high = (low, slope) if above > 0 else (slope, high)
+        curve = float((sizes**2 * (1 - leaning**2)).sum())
+        step = slope - above / curve if curve > 0 else low
+        following = step if low < step < high else (low + high) / 2
+        if abs(following - slope) <= 1e-14 * slope:
+            return following
+        slope = following
+    return slope
+
+
+# Families.
+
+
+@dataclass(frozen=True)
+class Family:
+    """Rows corrected together, in the order in which they were named."""
+
+    adjusted: np.ndarray
+    """The corrected p-value of each row (step-down max-T, Westfall and Young 1993)."""
+    at_most: np.ndarray
+    """Whether no flip reached the row, so that its p-value is only known to be at most this."""
+    critical: float
+    """The value of u that the largest of all rows passes by chance with probability alpha."""
+    maxima: np.ndarray
+    """The largest of all rows under each flip."""
+
+
+def max_t(
+    flipped: Flipped, rows: Sequence[int] | None = None, *, tail: Tail = "both", alpha: float = 0.05,
+    raw: Sequence[float] | None = None,
+) -> Family:  # fmt: skip
+    """The joint correction over some rows, all of them by default. `raw` are their p-values by `raw_p`.
+
+    A row's p-value is how often the largest u of the rows that are not further out than it reaches its own. Rows are
+    gone through from the nearest to 0 outwards with a running maximum, so that memory does not grow with rows.
+    """
+    chosen = list(range(len(flipped)) if rows is None else rows)
+    count = flipped.flips.shape[1]
+    adjusted, at_most = np.ones(len(chosen)), np.zeros(len(chosen), bool)
+    if not chosen:
+        return Family(adjusted, at_most, math.nan, np.full(count, -np.inf))
+    turned = _turned(flipped.u[chosen], tail)
+    largest = np.full(count, -np.inf)
+    outermost_first = np.argsort(-turned, kind="stable")
+    for place in reversed(range(len(chosen))):
+        at = int(outermost_first[place])
+        i = chosen[at]
+        norm = flipped.norms[i]
+        if norm > 0:
+            np.maximum(largest, _turned(flipped.sums(i), tail) / norm, out=largest)
+            reached = int(np.count_nonzero(largest >= turned[at] - flipped.slacks[i] / norm))
+        else:
+            np.maximum(largest, 0.0, out=largest)
+            reached = count
+        adjusted[at] = reached / count
+        if reached <= 1 and not flipped.exact:
+            known = raw_p(flipped, i, tail).value if raw is None else raw[at]
+            adjusted[at] = min(1 / count, (len(chosen) - place) * known)
+            at_most[at] = True
+    adjusted[outermost_first] = np.maximum.accumulate(adjusted[outermost_first])
+    # A bound below a value that is known stays a bound; one that was raised to it is none.
+    raised = adjusted > 1 / count
+    return Family(adjusted, at_most & ~raised, smallest_reached(largest, alpha), largest)
+
+
+def smallest_reached(maxima: np.ndarray, alpha: float) -> float:
+    """The value that a share alpha of the maxima, at most, lies above."""
+    rank = math.ceil((1 - alpha) * len(maxima) - 1e-9)
+    return float(np.partition(maxima, rank - 1)[rank - 1])
+
+
+def _turned(values: np.ndarray, tail: Tail) -> np.ndarray:
+    """Values with those that speak against chance large."""
+    return np.abs(values) if tail == "both" else -values if tail == "less" else values
+
+
+def t_of_u(u: float, units: float) -> float:
+    """Student's t of a row with so many units; infinite where u is as large as it can be."""
+    if units < 2 or u * u >= units:
+        return math.inf if u >= 0 else -math.inf
+    return u * math.sqrt((units - 1) / (units - u * u))
+
+
+def u_of_t(t: float, units: float) -> float:
+    """The inverse of `t_of_u`."""
+    return math.copysign(math.sqrt(units), t) if math.isinf(t) else t * math.sqrt(units / (units - 1 + t * t))
+
+
+def t_of_u_weighted(u: float, freedom: float) -> float:
+    """The same for clusters and weights, where u is about normal: the quantile of t with as much freedom."""
+    from scipy.special import ndtr, stdtrit
+
+    return float(stdtrit(freedom, ndtr(u))) if freedom > 0 else math.inf

@@ -1,0 +1,304 @@
+"""Intervals: one method for the difference of two systems, and one for the mean of one system.
+
+Both are closed forms, without random numbers, chosen by how often they hold the truth on skewed, tied and rare
+differences (docs/comparing.md has the tables). Where few queries differ, **pseudo-queries** are added: one as far up
+and one as far down as the measure, or the largest difference, reaches. They say what the data cannot: that a query that
+nobody saw may differ. Clusters and weights change the variance and its freedom, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from goldrank.comparison.flips import CHUNK, unit_sums, without_rounding
+
+FEW = 20
+"""With fewer units that differ, pseudo-queries of the largest difference are added."""
+FEWEST_CLUSTERS = 6
+"""With fewer clusters there is no verdict."""
+FEW_CLUSTERS = 10
+BOUNDED_SAMPLES = 10_000
+
+
+class Interval(NamedTuple):
+    """Where a value lies with a stated confidence; NaN where it cannot be told."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: float) -> bool:  # type: ignore[override]
+        return self.low <= value <= self.high
+
+    def cut(self, low: float, high: float) -> Interval:
+        """The part of it that lies between two bounds."""
+        return Interval(min(max(self.low, low), high), min(max(self.high, low), high))
+
+
+UNKNOWN = Interval(math.nan, math.nan)
+
+
+class Estimate(NamedTuple):
+    """A mean, its variance as an estimate, and the degrees of freedom of that variance."""
+
+    mean: float
+    variance: float
+    freedom: float
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return math.sqrt(self.variance)
+
+    def interval(self, quantile: float) -> Interval:
+        """The mean and so many standard errors either side."""
+        if math.isnan(self.variance):
+            return UNKNOWN
+        half = quantile * self.error if self.variance > 0 else 0.0
+        return Interval(self.mean - half, self.mean + half)
+
+
+def estimate(
+    values: np.ndarray,
+    units: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    added: tuple[float, ...] = (),
+) -> Estimate:
+    """The weighted mean over units (see `flips.unit_sums`), with pseudo-queries of the values `added`.
+
+    Each pseudo-query is a unit of its own that weighs the sum of the squared weights of units, which is the weight of
+    one unit if all weigh the same.
+    """
+    if units is None and weights is None:
+        every = np.concatenate((values, added)) if added else values
+        n = len(every)
+        variance = float(every.var(ddof=1)) / n if n > 1 else math.nan
+        return Estimate(float(every.mean()) if n else math.nan, variance, n - 1.0)
+    shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+    shares = shares / shares.sum()
+    of_units = unit_sums(shares[None], units)[0]
+    numbers = np.arange(len(values)) if units is None else units
+    if added:
+        each = float(np.dot(of_units, of_units))
+        values = np.concatenate((values, added))
+        shares = np.concatenate((shares, np.full(len(added), each)))
+        of_units = np.concatenate((of_units, np.full(len(added), each)))
+        numbers = np.concatenate((numbers, int(numbers.max()) + 1 + np.arange(len(added))))
+        of_units, shares = of_units / shares.sum(), shares / shares.sum()
+    mean = float(np.dot(shares, values))
+    away = unit_sums((shares * (values - mean))[None], numbers)[0]
+    squares = float(np.dot(of_units, of_units))
+    if squares >= 1:
+        return Estimate(mean, math.nan, 0.0)
+    return Estimate(mean, float(np.dot(away, away)) / (1 - squares), 1 / squares - 1)
+
+
+def difference_interval(
+    differences: np.ndarray,
+    *,
+    level: float = 0.95,
+    reach: float = 1.0,
+    critical: float | None = None,
+    units: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> Interval:
+    """The interval of a mean difference; `differences` of the queries that count, without NaN.
+
+    `reach` is the measure's range, infinite if it has none; `critical` replaces Student's quantile for simultaneous
+    intervals of a family. Ends are those of Student's or of Hall's interval (Hall 1992), which knows skewness,
+    whichever lies further out.
+    """
+    differences = without_rounding(np.asarray(differences, np.float64))
+    if not len(differences):
+        return UNKNOWN
+    changed = differing(differences, units, weights)
+    largest = float(np.abs(differences).max())
+    undecided = too_few_to_decide(changed, 1 - level)
+    added: tuple[float, ...] = ()
+    if undecided or changed < FEW:
+        most = reach if undecided and math.isfinite(reach) else largest
+        added = (most, -most)
+    if not math.isfinite(reach) and not changed:
+        return UNKNOWN
+    found = estimate(differences, units, weights, added)
+    quantile = t_quantile((1 + level) / 2, found.freedom) if critical is None else critical
+    if math.isinf(quantile):
+        return Interval(-reach, reach) if math.isfinite(reach) else UNKNOWN
+    student = found.interval(quantile)
+    if undecided or units is not None or weights is not None:
+        return student.cut(-reach, reach)
+    if critical is None:
+        quantile = t_quantile((1 + level) / 2, len(differences) - 1)
+    hall = hall_interval(differences, quantile)
+    return Interval(min(student.low, hall.low), max(student.high, hall.high)).cut(-reach, reach)
+
+
+def hall_interval(values: np.ndarray, quantile: float) -> Interval:
+    """Hall's interval of a mean: Student's with its ends moved by the skewness of the values."""
+    n = len(values)
+    mean, spread = float(values.mean()), float(values.std(ddof=1))
+    if n < 3 or spread <= 1e-12 * max(1.0, abs(mean)):
+        return Interval(mean, mean)
+    error = spread / math.sqrt(n)
+    away = (values - mean) / float(values.std())
+    skewness = float((away**3).mean()) * math.sqrt(n * (n - 1)) / (n - 2)
+    a = skewness / (3 * math.sqrt(n))
+
+    def moved(y: float) -> float:
+        return y if abs(a) < 1e-10 else (float(np.cbrt(1 + 3 * a * (y - a / 2))) - 1) / a
+
+    return Interval(mean - moved(quantile) * error, mean - moved(-quantile) * error)
+
+
+def mean_interval(
+    values: np.ndarray,
+    *,
+    level: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+    units: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> Interval:
+    """The interval of one system's mean: Student's with a pseudo-query at each bound of the measure.
+
+    Without bounds (one is infinite) it is plain Student's; NaN for a single value then.
+    """
+    values = np.asarray(values, np.float64)
+    if not len(values):
+        return UNKNOWN
+    is_bounded = math.isfinite(low) and math.isfinite(high)
+    found = estimate(values, units, weights, (low, high) if is_bounded else ())
+    if math.isnan(found.variance):
+        return UNKNOWN
+    interval = found.interval(t_quantile((1 + level) / 2, found.freedom))
+    return interval.cut(low, high)
+
+
+def bounded_intervals(
+    rows: np.ndarray, reach: np.ndarray, alphas: np.ndarray, *, samples: int = BOUNDED_SAMPLES, seed: int = 0
+) -> list[Interval]:
+    """Intervals that hold whatever the sample lacks, for several rows of differences over the same queries.
+
+    Random weights (Dirichlet) on the values and, for the upper end, on the measure's `reach`, for the lower end on its
+    opposite (Gaffke 2005; proved for few cases, simulated for many). `alphas` are 1 - the confidence of each row.
+    Queries that a row is not about are NaN.
+    """
+    rows = np.asarray(rows, np.float64)
+    n = rows.shape[1]
+    counted = ~np.isnan(rows)
+    values, members = without_rounding(np.where(counted, rows, 0.0)), counted.astype(np.float64)
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 2])))
+    sums, masses, bound = np.empty((len(rows), samples)), np.empty((len(rows), samples)), np.empty(samples)
+    at_once = max(1, CHUNK // (n + 1))
+    for first in range(0, samples, at_once):
+        part = slice(first, min(samples, first + at_once))
+        drawn = rng.standard_exponential((part.stop - first, n + 1))
+        sums[:, part], masses[:, part], bound[part] = values @ drawn[:, 1:].T, members @ drawn[:, 1:].T, drawn[:, 0]
+    found = []
+    for total, mass, most, alpha in zip(sums, masses, reach, alphas, strict=True):
+        if not math.isfinite(most) or not mass.any():
+            found.append(UNKNOWN)
+            continue
+        low = np.quantile((total - most * bound) / (mass + bound), alpha / 2)
+        high = np.quantile((total + most * bound) / (mass + bound), 1 - alpha / 2)
+        found.append(Interval(float(low), float(high)))
+    return found
+
+
+# What is to be said of it.
+
+
+def differing(differences: np.ndarray, units: np.ndarray | None = None, weights: np.ndarray | None = None) -> int:
+    """How many units differ; what is no more than rounding is judged by weights whose mean is 1."""
+    weights = None if weights is None else np.asarray(weights) / np.mean(weights)
+    sums = unit_sums(without_rounding(np.asarray(differences, np.float64))[None], units, weights)[0]
+    return int(np.count_nonzero(without_rounding(sums)))
+
+
+def too_few_to_decide(changed: int, alpha: float = 0.05) -> bool:
+    """Whether so few units differ that no flip of signs is rare enough, whatever their differences."""
+    return 2.0 ** (1 - changed) > alpha
+
+
+def caveats(changed: int, units: int, alpha: float = 0.05, *, clustered: bool = False) -> tuple[str, ...]:
+    """Codes of notes on how far a difference of so many units can be trusted, of which so many differ."""
+    found: list[str] = []
+    if clustered and units < FEWEST_CLUSTERS:
+        found.append("too-few-clusters")
+    elif clustered and units < FEW_CLUSTERS:
+        found.append("few-clusters")
+    if changed == 0:
+        found.append("none-differs")
+    elif too_few_to_decide(changed, alpha):
+        found.append("too-few-differ")
+    elif changed < FEW:
+        found.append("few-differ")
+    return tuple(found)
+
+
+# Replicates: several runs of each system.
+
+
+class Replicated(NamedTuple):
+    """The difference of two systems that were run several times each, and what its variance is made of."""
+
+    estimate: Estimate
+    of_runs: float
+    of_queries: float
+    interaction: float
+
+    @property
+    def t(self) -> float:
+        """Student's t; infinite where nothing varies."""
+        mean, error = self.estimate.mean, self.estimate.error
+        return mean / error if error > 0 else math.copysign(math.inf, mean) if mean else 0.0
+
+    @property
+    def p(self) -> float:
+        """The two-sided p-value."""
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.estimate.freedom, -abs(self.t)))
+
+
+def replicated(a: np.ndarray, b: np.ndarray) -> Replicated:
+    """The difference b - a of systems with two or more runs each: a row per run, a column per query."""
+    (runs_a, n), runs_b = a.shape, len(b)
+    differences = b.mean(axis=0) - a.mean(axis=0)
+    of_a, of_b = (float(runs.mean(axis=1).var(ddof=1)) / len(runs) for runs in (a, b))
+    of_queries = float(differences.var(ddof=1)) / n
+    interaction = _residual(a) / (n * runs_a) + _residual(b) / (n * runs_b)
+    of_runs = of_a + of_b
+    variance = max(of_runs + of_queries - interaction, of_runs, of_queries)
+    parts = of_a**2 / (runs_a - 1) + of_b**2 / (runs_b - 1) + of_queries**2 / (n - 1)
+    freedom = max(1.0, variance**2 / parts) if parts > 0 else float(n - 1)
+    return Replicated(Estimate(float(differences.mean()), variance, freedom), of_runs, of_queries, interaction)
+
+
+def _residual(runs: np.ndarray) -> float:
+    """The mean square of what neither the run nor the query explains."""
+    left = runs - runs.mean(axis=0) - runs.mean(axis=1, keepdims=True) + runs.mean()
+    runs_less_one, queries_less_one = (size - 1 for size in runs.shape)
+    return float((left**2).sum() / (runs_less_one * queries_less_one))
+
+
+def t_quantile(share: float, freedom: float) -> float:
+    """Student's quantile; with many degrees of freedom by its series, right to nine digits, which needs no scipy."""
+    if freedom <= 0:
+        return math.inf if share > 0.5 else -math.inf
+    if freedom < 200 or not 0.001 < share < 0.999:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(freedom, share))
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf(share)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return float(z + sum(term / freedom ** (i + 1) for i, term in enumerate(terms)))

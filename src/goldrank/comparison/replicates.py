@@ -1,0 +1,100 @@
+"""Several runs of one system: seeds, rebuilt indexes. A system is then judged by the mean of its runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from goldrank.data.run import Run
+from goldrank.data.scores import Column, Scores
+from goldrank.errors import InputError
+from goldrank.io.files import is_frame
+from goldrank.notes import Note
+
+
+def flattened(systems: object) -> tuple[dict[str, Any], dict[str, list[str]]] | None:
+    """Runs (or scores) under names of their own, and each system's names; None if no system has several.
+
+    A system with several is a list of them in a mapping: {"old": [run, run], "new": [run, run]}.
+    """
+    if not isinstance(systems, Mapping) or not any(_are_several(given) for given in systems.values()):
+        return None
+    flat: dict[str, Any] = {}
+    names: dict[str, list[str]] = {}
+    for system, given in systems.items():
+        listed = list(given) if _are_several(given) else [given]
+        names[str(system)] = (
+            [str(system)] if len(listed) == 1 else [f"{system} #{i}" for i in range(1, len(listed) + 1)]
+        )
+        for name, run in zip(names[str(system)], listed, strict=True):
+            if name in flat:
+                raise InputError(f"two runs are both named '{name}'", hint="Name the systems otherwise.")
+            flat[name] = run
+    return flat, names
+
+
+def _are_several(given: object) -> bool:
+    return isinstance(given, list | tuple) and bool(given) and all(map(_is_one, given))
+
+
+def _is_one(run: object) -> bool:
+    """Whether it is a run or its scores; a text is one if it names a file, and else the id of a document."""
+    if isinstance(run, str):
+        return os.path.exists(run)
+    return isinstance(run, Scores | Run | Mapping | os.PathLike) or is_frame(run)
+
+
+def averaged(system: str, runs: Sequence[Scores]) -> Scores:
+    """The mean of several runs' values, on the queries and measures that all of them have."""
+    if len(runs) == 1:
+        return runs[0]
+    shared = set(runs[0].queries).intersection(*(run.queries for run in runs[1:]))
+    common = [query for query in runs[0].queries if query in shared]
+    if not common:
+        raise InputError(f"the runs of '{system}' have no query in common")
+    columns = {}
+    for measure, first in runs[0].columns.items():
+        if not all(measure in run.columns for run in runs):
+            continue
+        values = np.array([aligned(run, measure, common) for run in runs])
+        if first.average == "geometric":
+            with np.errstate(divide="ignore"):
+                mean = np.exp(np.log(values).mean(axis=0))
+        else:
+            mean = values.mean(axis=0)
+        summary = float(np.mean([run.columns[measure].summary for run in runs]))
+        flags = {"higher_is_better": first.higher_is_better, "counts_nan": first.counts_nan}
+        columns[measure] = Column(measure, mean, summary, first.average, **flags)
+    notes = [note.with_about(run.run) for run in runs for note in run.notes]
+    if len(common) < max(len(run.queries) for run in runs):
+        sizes = ", ".join(f"{len(run.queries):,}" for run in runs)
+        notes.append(Note.of("common-queries", count=len(common), all=f"all runs of {system}", sizes=sizes))
+    return Scores(system, tuple(common), columns, notes=tuple(notes), convention=runs[0].convention)
+
+
+def run_values(
+    replicates: Mapping[str, Sequence[Scores]], averages: Mapping[str, str], queries: Sequence[str]
+) -> dict[str, list[np.ndarray]]:
+    """Per measure and system the values of its runs, on the scale that is compared; empty without replicates.
+
+    `averages` says of each measure how it is averaged.
+    """
+    found: dict[str, list[np.ndarray]] = {}
+    for measure, average in averages.items() if replicates else ():
+        systems = [np.array([aligned(run, measure, queries) for run in runs]) for runs in replicates.values()]
+        if average == "geometric":
+            with np.errstate(divide="ignore"):
+                systems = [np.log(runs) for runs in systems]
+        found[measure] = systems
+    return found
+
+
+def aligned(run: Scores, measure: str, queries: Sequence[str]) -> np.ndarray:
+    """A run's values for some queries."""
+    if tuple(queries) == run.queries:
+        return run.columns[measure].values
+    place = {query: i for i, query in enumerate(run.queries)}
+    return np.asarray(run.columns[measure].values[[place[query] for query in queries]])

@@ -1,0 +1,469 @@
+"""What a comparison decides: families, primary measures, diagnostics, clusters, weights, replicates."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from goldrank import compare, evaluate
+from goldrank.comparison import flips, power
+from goldrank.comparison.correction import adjust
+from goldrank.comparison.intervals import difference_interval
+from goldrank.comparison.pair import format_p, verdict_of
+from goldrank.comparison.settings import Settings
+from goldrank.data.scores import Column, Scores
+from goldrank.errors import InputError, OptionError
+from goldrank.notes import Note
+
+MEASURES = ("nDCG@10", "AP", "RR", "P@10")
+
+
+def make(run, values, queries=None):
+    """Scores of several measures: name -> values."""
+    columns = {name: Column(name, np.asarray(v, float), float(np.mean(v)), "mean") for name, v in values.items()}
+    n = len(next(iter(values.values())))
+    return Scores(run, tuple(queries or (f"q{i:04d}" for i in range(n))), columns)
+
+
+def alike(seed, n=60, effect=0.0, measures=MEASURES):
+    """Two systems by measures that go together; b is better by `effect` standard deviations of 0.1."""
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(0, 0.1, n)
+    a = {name: np.full(n, 0.5) for name in measures}
+    b = {name: np.clip(0.5 + shared * 0.9 + rng.normal(0, 0.04, n) + 0.1 * effect, 0, 1) for name in measures}
+    return [make("a", a), make("b", b)]
+
+
+# The family.
+
+
+def test_rows_are_corrected_by_the_joint_maximum():
+    scores = alike(1, effect=0.3)
+    result = compare(scores)
+    rows = np.array([scores[1].columns[m].values - scores[0].columns[m].values for m in MEASURES])
+    family = flips.max_t(flips.flip(rows))
+    assert [pair.adjusted for pair in result] == pytest.approx(family.adjusted.tolist())
+    assert [pair.critical for pair in result] == pytest.approx([flips.t_of_u(family.critical, 60)] * 4)
+    for pair, row in zip(result, rows, strict=True):
+        assert pair.interval == pytest.approx(difference_interval(row, critical=pair.critical))
+        assert pair.p["t"] == pytest.approx(stats.ttest_1samp(row, 0).pvalue)
+    # Alike measures cost little: Holm over four asks for more.
+    holm = adjust(np.array([pair.p["randomization"] for pair in result]), "holm")
+    assert max(pair.adjusted for pair in result) < holm.max()
+
+
+def test_one_row_is_not_corrected_and_has_the_plain_interval():
+    scores = alike(2, effect=0.3, measures=("AP",))
+    (pair,) = compare(scores)
+    d = scores[1].columns["AP"].values - 0.5
+    assert pair.adjusted == pair.p["randomization"]
+    assert pair.interval == pytest.approx(difference_interval(d))
+    assert not pair.at_most
+
+
+def test_the_order_of_queries_changes_nothing():
+    scores = alike(3, effect=0.3)
+    order = np.random.default_rng(0).permutation(60)
+    turned = [
+        Scores(s.run, tuple(s.queries[i] for i in order),
+               {m: Column(m, c.values[order], c.summary, "mean") for m, c in s.columns.items()})
+        for s in scores
+    ]  # fmt: skip
+    one, other = compare(scores), compare(turned)
+    assert [p.adjusted for p in one] == [p.adjusted for p in other]
+    assert [p.p["randomization"] for p in one] == [p.p["randomization"] for p in other]
+
+
+def test_rows_beyond_the_samples_are_told_apart_and_say_at_most():
+    scores = alike(4, n=200, effect=1.0)
+    strong = compare(scores, samples=1_000)
+    assert all(pair.at_most for pair in strong)
+    assert all(0 < pair.adjusted <= 1e-3 for pair in strong)
+    assert len({pair.p["randomization"] for pair in strong}) == 4
+    assert all(f"p at most {pair.adjusted:.1g}" in pair.words for pair in strong)
+    assert format_p(0.00004, at_most=True) == "at most 4e-05"
+
+
+def test_power_is_that_of_the_corrected_test():
+    scores = alike(5, effect=0.1)
+    for pair in compare(scores):
+        d = scores[1].columns[pair.measure].values - 0.5
+        alpha = 2 * stats.t.sf(pair.critical, 59)
+        expected = power.detectable_effect(60, 0.8, alpha) * d.std(ddof=1)
+        assert pair.detectable == pytest.approx(expected)
+        assert pair.detectable > 1.05 * power.detectable_difference(d)
+        u = flips.u_of_t(pair.critical, 60)
+        assert pair.needed == power.queries_needed(pair.effect, critical=u)
+
+
+def test_power_of_a_corrected_comparison_is_what_it_says():
+    """A difference as large as the detectable one is found about 80 % of the time: 300 rounds, 4 measures."""
+    rng = np.random.default_rng(6)
+    n, rounds, found = 50, 300, 0
+    detectable = np.median([compare(alike(seed, n), samples=500).pairs[0].detectable for seed in range(20)])
+    for _ in range(rounds):
+        shared = rng.normal(0, 0.1, n) * 0.9
+        rows = np.array([shared + rng.normal(0, 0.04, n) for _ in range(4)])
+        rows[0] += detectable
+        flipped = flips.flip(rows, samples=499)
+        found += flips.max_t(flipped).adjusted[0] <= 0.05
+    # Three standard errors of 300 rounds at 80 % are 7 points.
+    assert 0.72 <= found / rounds <= 0.88
+
+
+def test_no_false_finding_more_than_alpha():
+    """Three systems, five measures, nothing true: 80 rounds of 499 flips."""
+    rng = np.random.default_rng(7)
+    measures = (*MEASURES, "R@100")
+    false = 0
+    for _ in range(80):
+        systems = []
+        for name in "abc":
+            shared = rng.normal(0.5, 0.1, 30)
+            systems.append(make(name, {m: np.clip(shared + rng.normal(0, 0.05, 30), 0, 1) for m in measures}))
+        false += any(pair.verdict in ("better", "worse") for pair in compare(systems, samples=500))
+    # 5 % of 80 is 4; more than 10 happens once in 400.
+    assert false <= 10
+
+
+def test_equivalence_is_corrected():
+    """Four rows on the margin: at most one report in twenty calls any of them equivalent."""
+    rng = np.random.default_rng(8)
+    false = uncorrected = 0
+    at_half = make("a", {m: np.full(200, 0.5) for m in MEASURES})
+    for _ in range(40):
+        values = {m: np.clip(0.5 + rng.normal(0.05, 0.1, 200), 0, 1) for m in MEASURES}
+        result = compare([at_half, make("b", values)], margin=0.05, samples=500)
+        false += any(pair.equivalence <= 0.05 for pair in result)
+        plain = [stats.ttest_1samp(v - 0.5, 0.05, alternative="less").pvalue for v in values.values()]
+        uncorrected += min(plain) <= 0.05
+    # 5 % of 40 is 2; more than 6 happens once in 700.
+    assert false <= 6
+    assert uncorrected > false
+
+
+def test_a_row_within_the_margin_is_equivalent():
+    rng = np.random.default_rng(9)
+    values = {m: 0.5 + rng.normal(0, 0.01, 400) for m in MEASURES}
+    result = compare([make("a", {m: np.full(400, 0.5) for m in MEASURES}), make("b", values)], margin=0.05)
+    assert {pair.verdict for pair in result} == {"equivalent"}
+
+
+@pytest.mark.parametrize("correction", ["max-t", "tukey"])
+def test_corrections_that_permute_are_refused_for_other_tests(correction):
+    with pytest.raises(OptionError, match="cannot correct test 't'"):
+        compare(alike(1), test="t", correction=correction)
+    assert Settings(test="t").correction == "holm"
+    assert Settings().correction == "max-t"
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
+def test_other_corrections(correction):
+    scores = alike(10, effect=0.2)
+    result = compare(scores, correction=correction, test="t")
+    raw = np.array([pair.p["t"] for pair in result])
+    assert [pair.adjusted for pair in result] == pytest.approx(adjust(raw, correction).tolist())
+    tests = 1 if correction == "none" else 4
+    assert result.pairs[0].critical == pytest.approx(stats.t.ppf(1 - 0.025 / tests, 59))
+
+
+def test_an_interval_that_reaches_zero_is_explained_or_cut():
+    for seed in range(40):
+        for pair in compare(alike(seed, n=25, effect=0.5), samples=500):
+            if pair.verdict == "better" and 0 in pair.interval:
+                codes = [note.code for note in pair.caveats]
+                assert pair.interval.low == 0 or "interval-reaches-zero" in codes
+
+
+# Verdicts.
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({"difference": 0.1, "adjusted": 0.01, "differing": 9}, "better"),
+        ({"difference": -0.1, "adjusted": 0.05, "differing": 9}, "worse"),
+        ({"difference": -0.1, "adjusted": 0.01, "differing": 9, "higher_is_better": False}, "better"),
+        ({"difference": 0.1, "adjusted": 0.06, "differing": 9}, "unclear"),
+        ({"difference": 0.1, "adjusted": 0.01, "differing": 9, "withheld": True}, "unclear"),
+        ({"difference": 0.1, "adjusted": math.nan, "differing": 9}, "unclear"),
+        ({"difference": 0.0, "adjusted": 0.01, "differing": 9}, "unclear"),
+        ({"difference": 0.0, "adjusted": 1.0, "differing": 0}, "same"),
+        ({"difference": 0.1, "adjusted": 0.5, "differing": 9, "equivalence": 0.01}, "equivalent"),
+        ({"difference": 0.1, "adjusted": 0.5, "differing": 9, "equivalence": 0.01, "withheld": True}, "unclear"),
+    ],
+)
+def test_a_verdict_is_a_function_of_numbers(numbers, expected):
+    assert verdict_of(**numbers, alpha=0.05) == expected
+
+
+def test_few_queries_are_told():
+    five = compare([make("a", {"AP": [0.0] * 20}), make("b", {"AP": [0.5] * 5 + [0.0] * 15})]).pairs[0]
+    assert [note.code for note in five.caveats] == ["too-few-differ"]
+    assert "Only 5 of 20 queries differ: no test can decide." in five.words
+    none = compare([make("a", {"AP": [0.5] * 20}), make("b", {"AP": [0.5] * 20})]).pairs[0]
+    assert none.verdict == "same"
+    # Twenty zeros, 1 and -1: golden case interval-difference-all-zero.
+    assert none.interval.high == pytest.approx(0.1368285454)
+    assert "a difference of up to 0.1368 either way cannot be excluded" in none.words
+
+
+# Primary, secondary, diagnostic.
+
+
+def test_the_primary_measure_is_a_family_of_its_own():
+    scores = alike(11, effect=0.4)
+    result = compare(scores, primary="ap")
+    assert result.measures[0] == result.headline == "AP"
+    first, *others = result
+    assert (first.role, {pair.role for pair in others}) == ("primary", {"secondary"})
+    assert first.adjusted == compare(scores, measures="AP").pairs[0].adjusted
+    rows = np.array([scores[1].columns[pair.measure].values - 0.5 for pair in others])
+    assert [pair.adjusted for pair in others] == pytest.approx(flips.max_t(flips.flip(rows)).adjusted.tolist())
+
+
+def test_secondary_measures_decide_only_with_the_primary_one():
+    rng = np.random.default_rng(12)
+    base = np.full(40, 0.5)
+    up, none, down = base + 0.1 + rng.normal(0, 0.02, 40), base + rng.normal(0, 0.05, 40), base - 0.1
+    a = make("a", {"AP": base, "RR": base, "P@10": base})
+    undecided = compare([a, make("b", {"AP": none, "RR": up, "P@10": down})], primary="AP")
+    assert [pair.verdict for pair in undecided] == ["unclear"] * 3
+    assert [note.code for note in undecided["RR", "a", "b"].caveats] == ["primary-undecided"]
+    decided = compare([a, make("b", {"AP": up, "RR": up, "P@10": down})], primary="AP")
+    assert [pair.verdict for pair in decided] == ["better", "better", "unclear"]
+
+
+def test_a_primary_measure_must_be_among_the_measures():
+    with pytest.raises(OptionError, match="RBP is not among"):
+        compare(alike(1), primary="RBP")
+
+
+def test_diagnostics_are_in_no_family_and_never_better():
+    base = np.full(40, 0.5)
+    up = base + np.linspace(0.05, 0.2, 40)
+    systems = [
+        make(name, {"Judged@10": values, "AP": values, "NumRet": values}) for name, values in (("a", base), ("b", up))
+    ]
+    result = compare(systems)
+    assert result.measures == ("AP", "Judged@10", "NumRet")
+    alone = compare(systems, measures="AP")
+    assert result["AP", "a", "b"].adjusted == alone["AP", "a", "b"].adjusted
+    assert result["AP", "a", "b"].verdict == "better"
+    for measure in ("Judged@10", "NumRet"):
+        pair = result[measure, "a", "b"]
+        assert (pair.verdict, pair.role) == ("diagnostic", "diagnostic")
+        assert math.isnan(pair.adjusted)
+        assert "better" not in pair.words.replace("no system is better by it", "")
+        assert result.best(measure) == set()
+        assert result.beats(measure, "b") == []
+    with pytest.raises(OptionError, match="diagnostic"):
+        compare(systems, primary="Judged@10")
+
+
+def test_only_diagnostics():
+    systems = [make(name, {"Judged@10": np.full(10, value)}) for name, value in (("a", 0.4), ("b", 0.6))]
+    assert compare(systems).pairs[0].verdict == "diagnostic"
+
+
+def test_measures_of_quality_are_no_diagnostics():
+    from goldrank.measures.declare import REGISTRY
+
+    named = {name for name, declared in REGISTRY.items() if declared.diagnostic}
+    assert named == {"Judged", "Unjudged", "RBPresidual", "Hole", "NumQ", "NumRel", "NumRet", "NumPrefs"}
+
+
+# Clusters and weights.
+
+
+def paraphrases(seed, intents=20, each=5, effect=0.0):
+    """Two systems on intents with paraphrases, whose differences go together."""
+    rng = np.random.default_rng(seed)
+    intent = np.repeat(np.arange(intents), each)
+    d = rng.normal(0, 0.1, intents)[intent] + rng.normal(0, 0.05, intents * each) + effect
+    queries = [f"q{i:04d}" for i in range(len(d))]
+    scores = [make("a", {"AP": np.full(len(d), 0.5)}, queries), make("b", {"AP": np.clip(0.5 + d, 0, 1)}, queries)]
+    return scores, {query: f"i{number}" for query, number in zip(queries, intent, strict=True)}
+
+
+def test_clusters_are_flipped_together_and_false_findings_stay_rare():
+    together = alone = 0
+    for seed in range(150):
+        scores, cluster = paraphrases(seed)
+        together += compare(scores, clusters=cluster, samples=500).pairs[0].verdict != "unclear"
+        alone += compare(scores, samples=500).pairs[0].verdict != "unclear"
+    # 5 % of 150 is 7.5; more than 16 happens once in 300. Without clusters about a third are false.
+    assert together <= 16
+    assert alone > 30
+
+
+def test_clusters_by_hand():
+    d = np.array([0.2, 0.0, 0.1, 0.1, -0.1, 0.3, 0.2, 0.0, 0.4, 0.1, 0.1, 0.3])
+    scores = [make("a", {"AP": np.zeros(12)}), make("b", {"AP": np.abs(d)})]
+    cluster = {f"q{i:04d}": i // 2 for i in range(12)}
+    (pair,) = compare(scores, clusters=cluster)
+    # All six clusters are above 0: 2 of 2^6 flips.
+    assert pair.p["randomization"] == 2 / 64
+    assert {note.code for note in pair.caveats} == {"few-clusters", "few-differ", "interval-reaches-zero"}
+    assert pair.verdict == "better"
+    sums = np.abs(d).reshape(6, 2).sum(axis=1)
+    assert pair.p["t"] == pytest.approx(stats.ttest_1samp(sums, 0).pvalue)
+    (few,) = compare(scores, clusters={f"q{i:04d}": i // 3 for i in range(12)})
+    assert few.verdict == "unclear"
+    assert "too-few-clusters" in [note.code for note in few.caveats]
+
+
+def test_every_query_its_own_cluster_changes_no_test():
+    scores = alike(13, effect=0.3)
+    plain, own = compare(scores), compare(scores, clusters=lambda query: query)
+    assert [p.adjusted for p in own] == [p.adjusted for p in plain]
+    assert [p.difference for p in own] == pytest.approx([p.difference for p in plain])
+
+
+def test_queries_without_a_cluster_stand_for_themselves():
+    scores, cluster = paraphrases(1)
+    del cluster["q0000"], cluster["q0001"]
+    result = compare(scores, clusters=cluster)
+    (note,) = [note for note in result.notes if note.code == "unclustered-queries"]
+    assert (note.fact("count"), result.design.words) == (2, "22 clusters of queries")
+    with pytest.raises(InputError, match="no query of the comparison has a cluster"):
+        compare(scores, clusters={"other": 1})
+
+
+def test_weights_by_hand():
+    a, b = make("a", {"AP": [0.1, 0.2, 0.3, 0.4]}), make("b", {"AP": [0.2, 0.2, 0.5, 0.3]})
+    result = compare([a, b], weights={"q0000": 5, "q0001": 1, "q0002": 3, "q0003": 1})
+    (pair,) = result
+    # (5 * 0.1 + 0 + 3 * 0.2 - 0.1) / 10, and a's mean (0.5 + 0.2 + 0.9 + 0.4) / 10.
+    assert pair.difference == pytest.approx(0.1)
+    assert (pair.mean_a, pair.mean_b) == pytest.approx((0.2, 0.3))
+    assert result.summaries["AP", "a"].shown == pytest.approx(0.2)
+    # Weighted sums 0.5, 0.6, -0.1: of 8 flips 1.2 is passed by itself, and by no other but its mirror.. and 1.0.
+    sums = [abs(x * 0.5 + y * 0.6 + z * 0.1) for x in (1, -1) for y in (1, -1) for z in (1, -1)]
+    assert pair.p["randomization"] == sum(s >= 1.0 - 1e-9 for s in sums) / 8
+
+
+def test_equal_weights_change_nothing_and_scale_does_not_matter():
+    scores = alike(14, effect=0.2)
+    plain = compare(scores)
+    for weight in (1e-9, 1.0, 1e9):
+        weighted = compare(scores, weights=lambda query, w=weight: w)
+        assert [p.adjusted for p in weighted] == [p.adjusted for p in plain]
+        assert [p.difference for p in weighted] == pytest.approx([p.difference for p in plain])
+
+
+@pytest.mark.parametrize("bad", [None, -1, math.nan, math.inf, "much", True])
+def test_bad_weights(bad):
+    with pytest.raises(InputError, match="the weight of query 'q0003'"):
+        compare(alike(1), weights=lambda query: bad if query == "q0003" else 1)
+    with pytest.raises(InputError, match="all weights are 0"):
+        compare(alike(1), weights=lambda query: 0)
+
+
+def test_what_no_method_is_right_for_is_refused():
+    scores, cluster = paraphrases(1)
+    for more in ({"correction": "tukey"}, {"interval": "bounded"}):
+        with pytest.raises(OptionError, match="cannot be combined with clusters or weights"):
+            compare(scores, clusters=cluster, **more)
+    twice = {"a": [scores[0], scores[0]], "b": [scores[1], scores[1]]}
+    with pytest.raises(OptionError, match="several runs per system"):
+        compare(twice, clusters=cluster)
+
+
+# Replicates.
+
+
+def replicates(seed, shift=0.02, runs=3, n=100, effect=0.0):
+    rng = np.random.default_rng(seed)
+    base = rng.uniform(0.3, 0.7, n)
+
+    def one(name, mean):
+        return make(name, {"AP": np.clip(base + mean + rng.normal(0, shift) + rng.normal(0, 0.05, n), 0, 1)})
+
+    return {"a": [one("a", 0.0) for _ in range(runs)], "b": [one("b", effect) for _ in range(runs)]}
+
+
+def test_replicates_tell_systems_from_seeds():
+    together = single = 0
+    for seed in range(60):
+        given = replicates(seed)
+        together += compare(given).pairs[0].verdict in ("better", "worse")
+        single += compare([given["a"][0], given["b"][0]], samples=500).pairs[0].verdict in ("better", "worse")
+    # 5 % of 60 is 3; more than 8 happens once in 300.
+    assert together <= 8
+    assert single > 18
+    assert compare(replicates(1, effect=0.1)).pairs[0].verdict == "better"
+
+
+def test_replicates_are_golden_through_compare():
+    from golden_statistics import case
+
+    given, expected = case("replicates")
+    systems = {name: [make(name, {"AP": run}) for run in given[name]] for name in "ab"}
+    result = compare(systems)
+    (pair,) = result
+    assert pair.difference == pytest.approx(expected["mean"])
+    assert pair.adjusted == pair.p["t"] == pytest.approx(expected["p"])
+    assert "t test over runs and queries" in result.method
+    assert {name: len(runs) for name, runs in result.replicates.items()} == {"a": 3, "b": 4}
+
+
+def test_runs_of_a_name_may_be_runs_or_files(data, tmp_path):
+    import goldrank
+
+    qrels, runs = data
+    for name, run in runs.items():
+        goldrank.write_run(run, tmp_path / name)
+    given = {"a": [runs["bm25"], runs["dense"]], "b": [runs["hybrid"], runs["dense"]]}
+    one = compare(qrels, given, "AP")
+    files = {"a": [tmp_path / "bm25", str(tmp_path / "dense")], "b": [str(tmp_path / "hybrid"), tmp_path / "dense"]}
+    assert compare(qrels, files, "AP").pairs[0].p == one.pairs[0].p
+    values = [evaluate(qrels, runs[name], "AP")["AP"] for name in ("bm25", "dense", "hybrid")]
+    assert one.pairs[0].mean_a == pytest.approx((values[0] + values[1]) / 2)
+    assert one.pairs[0].mean_b == pytest.approx((values[2] + values[1]) / 2)
+    saved = one.save_scores(tmp_path / "saved")
+    assert len(saved) == 4
+
+
+# Texts and intervals.
+
+
+def test_texts_without_judged_shares(data):
+    qrels, runs = data
+    texts = {q: "word " * (1 + i % 2) for i, q in enumerate(qrels)}
+    result = compare(qrels, runs, "AP", queries=texts, samples=200)
+    assert {one.attribute for one in result.slices.slices} == {"relevant", "judged", "length"}
+    assert result.texts == texts
+    again = compare(list(result.scores), queries=texts, samples=200)
+    assert {one.attribute for one in again.slices.slices} == {"length"}
+    from goldrank.report import render
+
+    for form in ("text", "markdown", "latex"):
+        assert "Queries that differ most, AP" in render(result, form)
+        assert "word word" in render(result, form)
+    with pytest.raises(InputError, match="no query of the comparison has a text"):
+        compare(qrels, runs, "AP", queries={"other": "x"})
+
+
+def test_bounded_intervals():
+    scores = alike(15, n=30, measures=("AP",))
+    (plain,), (wide,) = compare(scores), compare(scores, interval="bounded")
+    assert wide.interval.low < plain.interval.low
+    assert plain.interval.high < wide.interval.high
+    assert wide.verdict == plain.verdict
+
+
+def test_measures_without_bounds_are_told():
+    systems = [make(name, {"DCG@10": [1.0, 3.0, 2.0 + i, 7.0]}) for i, name in enumerate("ab")]
+    result = compare(systems)
+    assert Note.of("no-bounds", measures="DCG@10") in result.notes
+    values = np.array([1.0, 3.0, 2.0, 7.0])
+    _, high = stats.t.interval(0.95, 3, values.mean(), stats.sem(values))
+    assert result.summaries["DCG@10", "a"].interval == pytest.approx((0.0, high))
+
+
+def test_intervals_of_geometric_means_are_on_their_scale(data):
+    qrels, runs = data
+    summary = compare(qrels, runs, "GMAP", samples=200).summaries["GMAP", "bm25"]
+    assert summary.shown_interval.low < summary.shown < summary.shown_interval.high
