@@ -41,7 +41,19 @@ LAYERS = {
     "report": ("__init__", *_GROUND, *_ROOMS, "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
-_ABOVE = ("__init__", *_GROUND, *_ROOMS, "retrieval", "guide", "demo", "fusion", "comparison", "history", "gating", "report")
+_ABOVE = (
+    "__init__",
+    *_GROUND,
+    *_ROOMS,
+    "retrieval",
+    "guide",
+    "demo",
+    "fusion",
+    "comparison",
+    "history",
+    "gating",
+    "report",
+)
 LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 

@@ -23,12 +23,23 @@ METHODS |= {"combsum": "as sum", "combmnz": "as mnz"}
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
 @click.option("-m", "--measure", "measures", multiple=True, default=("nDCG@10",), help="A measure; may be repeated.")
 @choice_option("--method", METHODS, "rrf", explained(METHODS))
-@choice_option("--normalise", list(NORMALISATIONS), "min-max", "How scores are made comparable; not for methods by rank.")
+@choice_option(
+    "--normalise", list(NORMALISATIONS), "min-max", "How scores are made comparable; not for methods by rank."
+)
 @click.option("--weights", help="One number per run, with commas; for rrf, wsum and other methods with weights.")
-@click.option("-p", "--parameter", "parameters", multiple=True, metavar="NAME=NUMBER",
-              help="A parameter of the method, such as gamma=0.5; may be repeated.")
-@click.option("--tune", is_flag=True,
-              help="Find or learn what the method takes by cross-validation over queries, by the first measure.")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="A parameter of the method, such as gamma=0.5; may be repeated.",
+)
+@click.option(
+    "--tune",
+    is_flag=True,
+    help="Find or learn what the method takes by cross-validation over queries, by the first measure.",
+)
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds of the cross-validation.")
 @click.option("-k", type=float, help="The constant of rrf, 60 if not given; the same as -p k=60.")
 @seed_option
@@ -69,7 +80,7 @@ def command(
         fused = tuned.run
         echo(f"{_chosen(tuned, list(opened))} Each query below was fused by what the other folds chose.\n")
     else:
-        given = _named(parameters)
+        given: dict[str, Any] = {**_named(parameters)}
         fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k, **given)
     name = "fused" if "fused" not in opened else "fused run"
     alone = evaluate(judged, opened, measures[0], **policies)

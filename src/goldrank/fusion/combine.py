@@ -101,3 +101,12 @@ def prepared(lists: Lists, method: Method, how: Normalisation, equal: float = 1.
 def combined(lists: Lists, method: Method, parameters: Mapping[str, Any]) -> np.ndarray:
     """The value of each candidate."""
     return method.compute(lists, **parameters)
+
+
+def stepped(low: float, high: float, step: float) -> list[float]:
+    """Numbers from low to high in steps, each rounded to the digits of the step; whole ones if all three are."""
+    count = round((high - low) / step) + 1
+    if all(isinstance(number, int) for number in (low, high, step)):
+        return [low + i * step for i in range(count) if low + i * step <= high]
+    digits = len(f"{step:.12f}".rstrip("0").partition(".")[2])
+    return [round(low + i * step, digits) for i in range(count)]

@@ -44,7 +44,8 @@ def learn_map(evidence: Evidence) -> list[float]:
 
 
 @by_rank("mapfuse", "the sum of the run's mean average precision / rank", _LILLIS_2010,
-        per_run("map_scores", "the mean average precision of each run"), learn=learn_map, learned="map_scores")  # fmt: skip
+        per_run("map_scores", "the mean average precision of each run"), learn=learn_map,
+        learned="map_scores")  # fmt: skip
 def mapfuse(lists: Lists, map_scores: list[np.ndarray]) -> np.ndarray:
     return lists.total(np.array([each[0] for each in map_scores])[lists.run] / lists.rank)
 

@@ -59,7 +59,8 @@ class Lists:
     @cached_property
     def length(self) -> np.ndarray:
         """How long the list of each entry is."""
-        return np.diff(self.start)[self.list]
+        lengths: np.ndarray = np.diff(self.start)[self.list]
+        return lengths
 
     @cached_property
     def query(self) -> np.ndarray:
@@ -179,7 +180,7 @@ def _ranks(score: np.ndarray, start: np.ndarray, candidate: np.ndarray, docs: Se
         edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
         for begin, end in zip(edges[::2].tolist(), (edges[1::2] + 1).tolist(), strict=True):
             group = entry[begin:end].tolist()
-            group.sort(key=lambda i: ids.encode(docs[candidate[i]]), reverse=ties == "docid")
+            group.sort(key=lambda i: ids.encode(docs[int(candidate[i])]), reverse=ties == "docid")
             entry[begin:end] = group
     # Sorted by list, the n-th of a list's entries is the one of rank n.
     rank[entry] = rank[np.sort(entry)]

@@ -29,6 +29,9 @@ ALIASES = {
 }  # fmt: skip
 """Other names that papers and tools give to the same."""
 
+MOST_TRIED = 200
+"""How many settings tuning tries at most."""
+
 Compute = Callable[..., np.ndarray]
 
 
@@ -163,16 +166,15 @@ def check_weights(given: Any, runs: int) -> np.ndarray:
 
 
 def weight_grid(runs: int, steps: int) -> list[tuple[float, ...]]:
-    """Equal weights, then all weights in steps of 1 / steps that sum to 1; fewer steps where that would be too many."""
+    """Equal weights, then those of `stepped_weights`; fewer steps where they would be too many."""
     while steps > 1 and math.comb(steps + runs - 1, runs - 1) > MOST_TRIED:
         steps -= 1
-    even = (1 / runs,) * runs
-    grid = [tuple(part / steps for part in parts) for parts in _shares(steps, runs)]
-    return list(dict.fromkeys([even, *grid]))
+    return list(dict.fromkeys([(1 / runs,) * runs, *stepped_weights(runs, steps)]))
 
 
-MOST_TRIED = 200
-"""How many settings tuning tries at most."""
+def stepped_weights(runs: int, steps: int) -> list[tuple[float, ...]]:
+    """All weights in steps of 1 / steps that sum to 1."""
+    return [tuple(part / steps for part in parts) for parts in _shares(steps, runs)]
 
 
 def _shares(total: int, parts: int) -> list[tuple[int, ...]]:

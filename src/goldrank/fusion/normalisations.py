@@ -164,7 +164,8 @@ def _ratio(lists: Lists, above: np.ndarray, below: np.ndarray, otherwise: float 
     """Each entry's value divided by its list's, or `otherwise` where that is not above 0."""
     divisor = below[lists.list]
     out = np.broadcast_to(np.asarray(otherwise, np.float64), divisor.shape).copy()
-    return np.divide(above, divisor, out=out, where=divisor > 0)
+    np.divide(above, divisor, out=out, where=divisor > 0)
+    return out
 
 
 def _filled(lists: Lists, values: np.ndarray, absent: np.ndarray) -> Lists:

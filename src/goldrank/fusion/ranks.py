@@ -20,13 +20,15 @@ def rrf(lists: Lists, weights: np.ndarray, k: float) -> np.ndarray:
 
 @by_rank("isr", "the sum of 1 / rank^2 times the number of runs that returned the document", _MOURAO)
 def isr(lists: Lists) -> np.ndarray:
-    return _inverse_squares(lists) * lists.count
+    value: np.ndarray = _inverse_squares(lists) * lists.count
+    return value
 
 
 @by_rank("log_isr", "the sum of 1 / rank^2 times the logarithm of the number of runs that returned the document: 0 for "
         "what one run alone returned", _MOURAO)  # fmt: skip
 def log_isr(lists: Lists) -> np.ndarray:
-    return _inverse_squares(lists) * np.log(lists.count)
+    value: np.ndarray = _inverse_squares(lists) * np.log(lists.count)
+    return value
 
 
 @by_rank("logn_isr", "as log_isr, with sigma added to the number of runs", _MOURAO,
@@ -54,7 +56,8 @@ def weighted_bordafuse(lists: Lists, weights: np.ndarray) -> np.ndarray:
     weight = np.tile(weights, len(lists.queries))
     shared = weight * (lists.candidates - np.diff(lists.start) + 1) / 2
     points = weight[lists.list] * (lists.candidates[lists.list] + 1 - lists.rank)
-    return lists.total(points) + (lists.over_lists(shared) - lists.total(shared[lists.list]))
+    value: np.ndarray = lists.total(points) + (lists.over_lists(shared) - lists.total(shared[lists.list]))
+    return value
 
 
 def _inverse_squares(lists: Lists) -> np.ndarray:

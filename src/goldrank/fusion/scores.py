@@ -18,12 +18,14 @@ def comb_sum(lists: Lists) -> np.ndarray:
 
 @method("mnz", "the sum of scores times the number of runs that returned the document", _FOX_SHAW)
 def comb_mnz(lists: Lists) -> np.ndarray:
-    return lists.total(lists.score) * lists.count
+    value: np.ndarray = lists.total(lists.score) * lists.count
+    return value
 
 
 @method("anz", "the mean of the scores of the runs that returned the document", _FOX_SHAW)
 def comb_anz(lists: Lists) -> np.ndarray:
-    return lists.total(lists.score) / lists.count
+    value: np.ndarray = lists.total(lists.score) / lists.count
+    return value
 
 
 @method("min", "the lowest score of the runs that returned the document", _FOX_SHAW)
@@ -62,15 +64,18 @@ def weighted_sum(lists: Lists, weights: np.ndarray) -> np.ndarray:
         return total
     # What every list gives to a document that it does not have, less that of the lists that do have it.
     absent = np.tile(weights, len(lists.queries)) * lists.absent
-    return total + (lists.over_lists(absent) - lists.total(absent[lists.list]))
+    value: np.ndarray = total + (lists.over_lists(absent) - lists.total(absent[lists.list]))
+    return value
 
 
 @method("wmnz", "the sum of scores times the weights of the runs that returned the document", _WU, WEIGHTS)
 def weighted_mnz(lists: Lists, weights: np.ndarray) -> np.ndarray:
-    return lists.total(lists.score) * lists.total(weights[lists.run])
+    value: np.ndarray = lists.total(lists.score) * lists.total(weights[lists.run])
+    return value
 
 
 @method("mixed", "the weighted sum of scores times the root of the number of runs that returned the document", _WU,
         WEIGHTS)  # fmt: skip
 def mixed(lists: Lists, weights: np.ndarray) -> np.ndarray:
-    return lists.total(lists.score * weights[lists.run]) * np.sqrt(lists.count)
+    value: np.ndarray = lists.total(lists.score * weights[lists.run]) * np.sqrt(lists.count)
+    return value

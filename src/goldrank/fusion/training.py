@@ -41,9 +41,7 @@ class Evidence:
 
     def by_run(self, position: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
         """For each run, the sum of values by position."""
-        return [
-            np.bincount(position[self.run == run], weights=values[self.run == run]) for run in range(self.runs)
-        ]
+        return [np.bincount(position[self.run == run], weights=values[self.run == run]) for run in range(self.runs)]
 
 
 def hits(lists: Lists, qrels: Qrels, rel: float = 1) -> np.ndarray:

@@ -84,7 +84,8 @@ def tune_fusion(
     fold = rng.permutation(len(queries)) % folds
     everything = search.tried(settings, np.ones(len(queries), bool))
     best = everything.best(np.ones(len(queries), bool))
-    chosen, results = [], {}
+    chosen: list[Mapping[str, Any]] = []
+    results: dict[str, Mapping[str, float]] = {}
     held_out = np.full(len(queries), np.nan)
     for i in range(folds):
         others = fold != i
@@ -115,6 +116,11 @@ class Tried:
     values: np.ndarray
     """By setting and judged query; NaN for a query that does not count."""
     higher_is_better: bool
+
+    @property
+    def means(self) -> list[float]:
+        """The mean over queries of each setting."""
+        return [float(mean) for mean in np.nanmean(self.values, axis=1)]
 
     def best(self, counted: np.ndarray) -> int:
         """The first of the best settings by the mean over some queries."""
@@ -162,7 +168,7 @@ class Search:
             known[name].check(value, len(self.runs))
         tuned = {each.name: each.tried for each in self.method.tuned if each.name not in fixed}
         grids = [list(tried(len(self.runs), steps)) for tried in tuned.values() if tried is not None]
-        every = [dict(zip(tuned, values, strict=True)) | fixed for values in product(*grids)]
+        every = [{**dict(zip(tuned, values, strict=True)), **fixed} for values in product(*grids)]
         if len(every) <= MOST_TRIED or rng is None:
             return every
         drawn = 1 + rng.choice(len(every) - 1, MOST_TRIED - 1, replace=False)
@@ -201,16 +207,20 @@ class Search:
         results = dict(self._lists.fused(combined(self._lists, self.method, checked)))
         return Run(Rankings(results), name=self.method.name)
 
+    @property
+    def all_queries(self) -> np.ndarray:
+        """All judged queries, to learn from."""
+        return np.ones(len(self.qrels), bool)
+
     def evidence(self) -> Evidence:
         """What all judged queries show of the runs."""
-        return self._evidence(np.ones(len(self.qrels), bool))
+        return self._evidence(self.all_queries)
 
     def _evidence(self, learn_from: np.ndarray) -> Evidence:
         assert self._lists is not None
         row = {query: i for i, query in enumerate(self.qrels.arrays.queries)}
         chosen = learn_from[[row[query] for query in self._lists.queries]]
-        found = Evidence.of(self._lists, self._hits, self._precision, chosen)
-        return found
+        return Evidence.of(self._lists, self._hits, self._precision, chosen)
 
     @cached_property
     def _hits(self) -> np.ndarray:
