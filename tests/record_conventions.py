@@ -63,11 +63,17 @@ def beir_values(kind: str) -> dict[str, float]:
         found |= part
     run = {query: {doc: score for doc, score in row.items() if doc != query} for query, row in run.items()}
     for name in ("mrr", "hole", "acc", "r_cap"):
-        try:
-            found |= EvaluateRetrieval.evaluate_custom(qrels, copy.deepcopy(run), [1, 3, 10], name)
-        except ZeroDivisionError:  # R_cap of a query without relevant documents
-            continue
+        judged, ranked = (qrels, run) if name != "r_cap" else with_relevant(qrels, run)
+        found |= EvaluateRetrieval.evaluate_custom(judged, copy.deepcopy(ranked), [1, 3, 10], name)
     return found
+
+
+def with_relevant(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """The queries that have relevant documents: BEIR divides by zero in R_cap of others."""
+    judged = {query: row for query, row in qrels.items() if max(row.values()) > 0}
+    return judged, {query: row for query, row in run.items() if query in judged}
 
 
 def with_own_ids(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
