@@ -236,7 +236,7 @@ TORCHMETRICS = Convention(
 """torchmetrics: only the documents in the tensor exist, AP divides by the relevant ones found, and AP, RR, P and R
 count a document with a score of 0 or less as not relevant. Torch does not say in what order it puts equal scores."""
 
-_CUSTOM = ("RR", "RelP", "Hole", "Success")
+_CUSTOM = ("RR", "R_cap", "Hole", "Success")
 BEIR = replace(
     TREC_EVAL_9,
     name="beir",
