@@ -157,6 +157,9 @@ CASES = [
     Case("RBP(p=0.5)", "1 0 1", "", 0.5 * (1 + 0.25)),
     Case("RBP(p=0.5)", "1 0 2", "", 0.5 * (1 / 2 + 2 / 2 * 0.25), "grades are divided by the highest"),
     Case("RBP(p=0.5)@1", "1 0 1", "", 0.5),
+    Case("RBG(p=0.5)", "3 1", "", 0.5 * (3 + 1 * 0.5), "grades as they are"),
+    Case("RBG(p=0.5, rel=2)@2", "3 1", "", 0.5 * 3),
+    Case('RBG(gain="exp2", p=0.5)', "3 1", "", 0.5 * (7 + 1 * 0.5)),
     Case("RBP(p=0.5, rel=2)", "1 2", "", 0.5 * 0.5),
     Case("RBP(p=0.5)", "1", "2", 0.5 * 1 / 2, "the highest grade of all judged, returned or not"),
     # ERR: the chance to stop at a rank is (2^grade - 1) / 2^max_grade.

@@ -38,6 +38,7 @@ SOUND = {
     "analyse_interleaving": ([{"shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}],),
     "diff": (QRELS, RUN, RUN, "AP"),
     "fuse": ({"a": RUN, "b": RUN},),
+    "normalize": (RUN,),
     "tune_fusion": (QRELS, {"a": RUN, "b": RUN}, "AP"),
     "rank_agreement": (RUN, RUN),
     "explain_difference": (QRELS, RUN, "AP", "ranx", "trec_eval-9"),

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from goldrank.comparison import Comparison, compare
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
-    from goldrank.comparison.fusion import fuse, tune_fusion
     from goldrank.comparison.interleaving import analyse_interleaving
     from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.one_system import score_intervals
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from goldrank.evaluation.executors import evaluate_spark
     from goldrank.evaluation.texts import evaluate_texts
     from goldrank.evaluation.unjudged import worth_judging
+    from goldrank.fusion.combine import fuse, normalize
+    from goldrank.fusion.tuning import tune_fusion
     from goldrank.gating.baseline import Baseline
     from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
@@ -59,7 +60,8 @@ _MODULES = {
     "guide.pitfalls": "pitfalls",
     "comparison": "compare Comparison",
     "comparison.rank_changes": "diff",
-    "comparison.fusion": "fuse tune_fusion",
+    "fusion.combine": "fuse normalize",
+    "fusion.tuning": "tune_fusion",
     "comparison.agreement": "rank_agreement",
     "comparison.interleaving": "analyse_interleaving",
     "comparison.one_system": "score_intervals",
@@ -87,8 +89,8 @@ _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for na
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
     "evaluate_spark",
-    "choose", "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
-    "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
+    "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
+    "gate", "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
     "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
     "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
     "measure", "parse", "Convention", "GoldrankError", "__version__",

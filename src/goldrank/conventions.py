@@ -68,6 +68,34 @@ REPEATS = {
 """What a measure may count of a document that a ranking repeats and that keeps its places."""
 
 
+CONDITIONS = {
+    "asked": "whatever the data",
+    "negative-grades": "there are negative grades",
+    "high-grades": "there are grades above 1",
+    "scores-beyond-1": "there are scores below 0 or above 1",
+    "one-kind": "a query has no relevant, or no other judged document",
+}
+"""When a convention refuses a measure."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Measures that a tool has, and that the convention of its name cannot give under some condition."""
+
+    measures: tuple[str, ...]
+    """Names, or '*' for all."""
+    when: str
+    why: str
+    hint: str | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.when, CONDITIONS, "when")
+
+    def concerns(self, measure: str) -> bool:
+        """Whether it is about a measure."""
+        return measure in self.measures or "*" in self.measures
+
+
 @dataclass(frozen=True)
 class Convention:
     """One value for every policy, and the measure options that go with them."""
@@ -86,6 +114,24 @@ class Convention:
     repeats: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What measures count of a repeated document with duplicates="places", one of `REPEATS`; others its first place."""
 
+    tie_rules: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What measures do with equal scores where it is not what `ties` says: 'expected', or 'grouped' for one step."""
+    undefined_order: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """From what length of a ranking on the tool's order of equal scores is not defined, by measure or for all ('*').
+
+    A value that depends on that order is refused."""
+    closed: bool = False
+    """Whether only the returned documents exist: those that nobody judged are not relevant, the others are gone."""
+    positive: tuple[str, ...] = ()
+    """Measures that take a document for not relevant whose score is not above 0."""
+    all_queries: tuple[str, ...] = ()
+    """Measures that count every judged query, whatever `missing` says."""
+    heads: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Policies for measures that look at the first documents by id, where they differ."""
+    drops_own_id: bool = False
+    """Whether a document whose id is the query's is dropped from its ranking."""
+    refusals: tuple[Refusal, ...] = ()
+
     def __post_init__(self) -> None:
         for policy, words in POLICIES.items():
             one_of(getattr(self, policy), words, policy)
@@ -98,7 +144,13 @@ class Convention:
         for key in given:
             if key not in POLICIES:
                 raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES))
-        return replace(self, **given) if given else self  # type: ignore[arg-type]  # policies are words
+        changed = replace(self, **given) if given else self  # type: ignore[arg-type]  # policies are words
+        return replace(changed, tie_rules={}, undefined_order={}) if "ties" in given else changed
+
+    @property
+    def reads_scores(self) -> bool:
+        """Whether more of a run is looked at than where it put its documents."""
+        return bool(self.positive) or self.drops_own_id
 
     @cached_property
     def label(self) -> str:
@@ -120,21 +172,87 @@ TREC_EVAL_9 = Convention(
     options={"IPrec": {"rounding": "up"}, "IPrecAvg": {"rounding": "up"}},
 )
 
-RANX = Convention("ranx", ties="input", missing="error")
-"""ranx 0.3: scores as doubles, every judged query must be in the run, equal scores in the order of the input."""
+RANX = Convention(
+    "ranx",
+    ties="input",
+    missing="error",
+    undefined_order={"*": 16},
+    refusals=(
+        Refusal(
+            ("RBP",), "high-grades", "ranx does not bring grades into 0 to 1", "RBG is RBP with grades as they are."
+        ),
+        Refusal(
+            ("Bpref",),
+            "one-kind",
+            "ranx divides by nothing where a query has no relevant or no judged nonrelevant document",
+            "Leave such queries out, or take convention='trec_eval-10'.",
+        ),
+        Refusal(("Bpref",), "negative-grades", "ranx counts negative grades as judged not relevant", "Give grade 0."),
+    ),
+)
+"""ranx 0.3: scores as doubles, every judged query must be in the run, equal scores in the order of the input.
 
+Its sort keeps that order up to 15 documents only."""
+
+_NEGATIVE = "the tool takes no negative grades"
 SKLEARN = Convention(
     "sklearn",
     ties="expected",
-    options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}, "R": {"divisor": "returned"}},
+    options={
+        "nDCG": {"ideal": "retrieved"},
+        "AP": {"divisor": "hits"},
+        "R": {"divisor": "returned"},
+        "DCG": {"negative": "keep"},
+    },
+    tie_rules={"AP": "grouped"},
+    closed=True,
+    refusals=(
+        Refusal(("nDCG", "AP", "AUROC"), "negative-grades", _NEGATIVE, "Give grade 0."),
+        Refusal(("AUROC",), "one-kind", "the area is not defined for a query with one kind of documents alone"),
+    ),
 )
-"""scikit-learn: only the documents in the array exist, and nDCG is a mean over the orders of equal scores."""
+"""scikit-learn: only the documents in the array exist, nDCG is a mean over the orders of equal scores, and AP takes
+equal scores for one step."""
 
-TORCHMETRICS = replace(SKLEARN, name="torchmetrics", ties="input")
-"""torchmetrics: only the documents in the tensor exist, and AP divides by the relevant ones found."""
+TORCHMETRICS = Convention(
+    "torchmetrics",
+    ties="input",
+    score_type="float32",
+    options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}},
+    tie_rules={"nDCG": "expected", "AUROC": "expected"},
+    undefined_order={"*": 2},
+    closed=True,
+    positive=("AP", "RR", "P", "R"),
+    refusals=(
+        Refusal(("*",), "negative-grades", _NEGATIVE, "Give grade 0."),
+        Refusal(
+            ("AUROC",),
+            "scores-beyond-1",
+            "torchmetrics puts them through a sigmoid of single precision, which makes different scores equal",
+            "Bring scores into 0 to 1.",
+        ),
+    ),
+)
+"""torchmetrics: only the documents in the tensor exist, AP divides by the relevant ones found, and AP, RR, P and R
+count a document with a score of 0 or less as not relevant. Torch does not say in what order it puts equal scores."""
 
-BEIR = replace(TREC_EVAL_9, name="beir")
-"""BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
+_CUSTOM = ("RR", "R_cap", "Hole", "Success")
+BEIR = replace(
+    TREC_EVAL_9,
+    name="beir",
+    drops_own_id=True,
+    all_queries=_CUSTOM,
+    undefined_order=dict.fromkeys(_CUSTOM, 2),
+    heads={"ties": "input", "score_type": "float64"},
+    refusals=(
+        Refusal(("Hole",), "negative-grades", "BEIR counts documents of negative grades as judged", "Give grade 0."),
+        Refusal(("Accuracy",), "asked", "BEIR's Accuracy@k is whether a relevant document is in the first k",
+                "Ask for Success@k."),
+    ),
+)  # fmt: skip
+"""BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean; but MRR, R_cap,
+Hole and Accuracy, which is Success, divide by all judged queries. A document whose id is the query's is dropped. BEIR
+keeps ties in the order of the input for the latter, so that values that depend on it are refused."""
 
 CHROMA = Convention(
     "chroma",

@@ -232,7 +232,7 @@ def test_an_option_that_is_spelled_out_wins_over_the_convention():
     """The ranking finds 2 of 3: AP is (1 + 2/3) / 2 over hits, (1 + 2/3) / 3 over all relevant."""
     run = {"q": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}}
     asked = ["AP", 'AP(divisor="relevant")', 'AP(divisor="hits")']
-    scores = evaluate(QRELS, run, asked, convention="sklearn")
+    scores = evaluate(QRELS, run, asked, convention="ir_eval_numba")
     assert [scores[name] for name in asked] == pytest.approx([5 / 6, 5 / 9, 5 / 6])
     assert len(scores) == 2
     assert {name: scores[name] for name in scores.measures} == dict(scores)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from goldrank.cli.inputs import open_qrels, open_runs
 from goldrank.cli.options import choice_option, explained, file_option, format_option, policy_options, seed_option
 from goldrank.cli.output import deliver, echo, say, show_comparison
-from goldrank.comparison.fusion import METHODS, NORMALISATIONS
+from goldrank.fusion import NORMALISATIONS, all_methods
+
+if TYPE_CHECKING:
+    from goldrank.fusion import Tuned
+
+METHODS = {name: method.about for name, method in all_methods().items()}
+METHODS |= {"combsum": "as sum", "combmnz": "as mnz"}
 
 
 @click.command()
@@ -17,11 +23,25 @@ from goldrank.comparison.fusion import METHODS, NORMALISATIONS
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
 @click.option("-m", "--measure", "measures", multiple=True, default=("nDCG@10",), help="A measure; may be repeated.")
 @choice_option("--method", METHODS, "rrf", explained(METHODS))
-@choice_option("--normalise", NORMALISATIONS, "min-max", "How scores are made comparable; not for rrf.")
-@click.option("--weights", help="One number per run, with commas; for rrf and wsum.")
-@click.option("--tune", is_flag=True, help="Find the weights by cross-validation over queries, by the first measure.")
+@choice_option(
+    "--normalise", list(NORMALISATIONS), "min-max", "How scores are made comparable; not for methods by rank."
+)
+@click.option("--weights", help="One number per run, with commas; for rrf, wsum and other methods with weights.")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="A parameter of the method, such as gamma=0.5; may be repeated.",
+)
+@click.option(
+    "--tune",
+    is_flag=True,
+    help="Find or learn what the method takes by cross-validation over queries, by the first measure.",
+)
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds of the cross-validation.")
-@click.option("-k", type=float, default=60, show_default=True, help="The constant of rrf.")
+@click.option("-k", type=float, help="The constant of rrf, 60 if not given; the same as -p k=60.")
 @seed_option
 @file_option("-o", "--output", help="Write the fused run to this file.")
 @format_option
@@ -33,16 +53,18 @@ def command(
     method: str,
     normalise: str,
     weights: str | None,
+    parameters: tuple[str, ...],
     tune: bool,
     folds: int,
-    k: float,
+    k: float | None,
     seed: int,
     output: str | None,
     run_format: str | None,
     **policies: Any,
 ) -> None:
     """Combine runs into one, and compare all of them with the best single run."""
-    from goldrank.comparison import compare, fusion
+    from goldrank import fusion
+    from goldrank.comparison import compare
     from goldrank.evaluation.documents import evaluate
     from goldrank.io import write_run
 
@@ -52,14 +74,15 @@ def command(
         if weights:
             raise click.UsageError("--tune finds the weights; leave --weights out")
         tuned = fusion.tune_fusion(
-            judged, opened, measures[0], method, normalise=normalise, k=k, folds=folds, seed=seed, **policies
-        )
+            judged, opened, measures[0], method, normalise=normalise, k=k, parameters=_named(parameters), folds=folds,
+            seed=seed, **policies,
+        )  # fmt: skip
         fused = tuned.run
-        chosen = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(opened, tuned.weights, strict=True))
-        say(f"Weights by all queries: {chosen}.", err=False)
-        echo("Each query below was fused with weights from the other folds.\n")
+        say(_chosen(tuned, list(opened)), err=False)
+        echo("Each query below was fused by what the other folds chose.\n")
     else:
-        fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k)
+        given: dict[str, Any] = {**_named(parameters)}
+        fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k, **given)
     name = "fused" if "fused" not in opened else "fused run"
     alone = evaluate(judged, opened, measures[0], **policies)
     best = fusion.best_run(alone)
@@ -67,6 +90,30 @@ def command(
     result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
     files = [lambda: write_run(fused, output)] if output else []
     deliver(*files, lambda: show_comparison(result, {}))
+
+
+def _chosen(tuned: Tuned, names: list[str]) -> str:
+    """What all queries chose, in words."""
+    said = []
+    if tuned.weights:
+        pairs = zip(names, tuned.weights, strict=True)
+        said.append("Weights by all queries: " + ", ".join(f"{name} {weight:.2f}" for name, weight in pairs) + ".")
+    numbers = {name: value for name, value in tuned.parameters.items() if isinstance(value, int | float)}
+    if numbers:
+        said.append("Chosen by all queries: " + ", ".join(f"{name} {value:g}" for name, value in numbers.items()) + ".")
+    return " ".join(said or ["Learned from all queries."])
+
+
+def _named(given: tuple[str, ...]) -> dict[str, float]:
+    """Parameters given as name=number."""
+    found = {}
+    for each in given:
+        name, _, number = each.partition("=")
+        try:
+            found[name.strip()] = int(number) if number.strip().isdecimal() else float(number)
+        except ValueError:
+            raise click.UsageError(f"--parameter {each!r} is not a name, = and a number") from None
+    return found
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from goldrank import conventions, ids, io
-from goldrank.conventions import POLICIES, Convention
+from goldrank.conventions import CONDITIONS, POLICIES, Convention
 from goldrank.data.scores import format_value
 from goldrank.errors import GoldrankError
 from goldrank.evaluation.documents import evaluate
@@ -114,14 +114,14 @@ def explain_difference(
         raise failed[0]  # no rule of theirs is the reason: a file is missing, a measure needs other judgements
     differences: list[RuleDifference] = []
     for name, mine, theirs in _differing(old, new, wanted):
-        alone, why = value(_with(old, name, theirs, wanted))
+        alone, why = value(_with(old, name, theirs, wanted, new))
         matters = why != problem or not _same(alone, start)
         own_problem = why if why != problem else None
         differences.append(RuleDifference(name, mine, theirs, alone, math.nan, own_problem, matters))
     differences.sort(key=lambda rule: (not rule.matters, _least(rule.alone - start)))
     changed = old
     for i, rule in enumerate(differences):
-        changed = _with(changed, rule.name, rule.second, wanted)
+        changed = _with(changed, rule.name, rule.second, wanted, new)
         differences[i] = replace(rule, so_far=value(changed)[0])
     named = (old.name, new.name)
     return Difference(str(wanted), named, (start, end), tuple(differences), (problem, at_end))
@@ -145,21 +145,54 @@ def _own(rules: Convention, measure: Measure) -> Mapping[str, Any]:
 
 
 def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple[str, Any, Any]]:
-    """Policies and options of the measure in which two conventions differ; what the measure spells out is fixed."""
+    """Rules and options of the measure in which two conventions differ; what the measure spells out is fixed."""
     keys = sorted({*_own(old, measure), *_own(new, measure)} - set(dict(measure.options)))
-
-    def felt(rules: Convention) -> list[Any]:
-        options = {**measure.declaration.defaults, **_own(rules, measure)}
-        counted = rules.repeats.get(measure.name, "first") if kept else None
-        return [*(getattr(rules, policy) for policy in POLICIES), counted, *map(options.get, keys)]
-
     kept = "places" in (old.duplicates, new.duplicates)
-    rows = zip([*POLICIES, "repeats", *keys], felt(old), felt(new), strict=True)
-    return [(name, mine, theirs) for name, mine, theirs in rows if mine != theirs]
+
+    def felt(rules: Convention) -> dict[str, Any]:
+        options = {**measure.declaration.defaults, **_own(rules, measure)}
+        rows = {policy: getattr(rules, policy) for policy in POLICIES}
+        rows["repeats"] = rules.repeats.get(measure.name, "first") if kept else None
+        rows |= {name: shown(rules, measure) for name, (_, shown) in _RULES.items()}
+        return rows | {key: options.get(key) for key in keys}
+
+    mine, theirs = felt(old), felt(new)
+    return [(name, mine[name], theirs[name]) for name in mine if mine[name] != theirs[name]]
 
 
-def _with(rules: Convention, name: str, value: object, measure: Measure) -> Convention:
-    """A convention with one rule changed."""
+def _ties(rules: Convention, measure: Measure) -> str:
+    rule = rules.tie_rules.get(measure.name, rules.ties)
+    length = rules.undefined_order.get(measure.name, rules.undefined_order.get("*"))
+    if length is None or rule in ("expected", "grouped") or measure.declaration.over != "placements":
+        return rule
+    return f"{rule}, undefined from {length} documents on"
+
+
+def _heads(rules: Convention, measure: Measure) -> str:
+    return ", ".join(rules.heads.values()) if measure.declaration.over == "heads" and rules.heads else "as others"
+
+
+def _refused(rules: Convention, measure: Measure) -> str:
+    refused = [CONDITIONS[each.when] for each in rules.refusals if each.concerns(measure.name)]
+    return f"where {' or '.join(refused)}" if refused else "never"
+
+
+_RULES: dict[str, tuple[tuple[str, ...], Callable[[Convention, Measure], object]]] = {
+    "ties": (("ties", "tie_rules", "undefined_order"), _ties),
+    "closed": (("closed",), lambda rules, measure: rules.closed),
+    "positive": (("positive",), lambda rules, measure: measure.name in rules.positive),
+    "all_queries": (("all_queries",), lambda rules, measure: measure.name in rules.all_queries),
+    "heads": (("heads",), _heads),
+    "drops_own_id": (("drops_own_id",), lambda rules, measure: rules.drops_own_id),
+    "refused": (("refusals",), _refused),
+}
+"""Rules that are not one word for all measures: the fields of `Convention`, and what they say of a measure."""
+
+
+def _with(rules: Convention, name: str, value: object, measure: Measure, new: Convention) -> Convention:
+    """A convention with one rule of another."""
+    if name in _RULES:
+        return replace(rules, **{field: getattr(new, field) for field in _RULES[name][0]})
     if name in POLICIES:
         return rules.having(**{name: str(value)})
     if name == "repeats":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, product
+from itertools import count, islice, product
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,12 @@ from goldrank.writing import new_folder
 if TYPE_CHECKING:
     from goldrank.comparison.design import Design
     from goldrank.comparison.slices import SliceTable
+
+
+def letters_of(systems: int) -> list[str]:
+    """A short mark for each of some systems: a to z, then aa, ab and so on."""
+    marks = (letters for size in count(1) for letters in product(ascii_lowercase, repeat=size))
+    return ["".join(mark) for mark in islice(marks, systems)]
 
 
 @dataclass(frozen=True)
@@ -151,8 +157,7 @@ class Comparison(Tabular):
     @property
     def letters(self) -> dict[str, str]:
         """A short mark for each system: a to z, then aa, ab and so on."""
-        marks = (letters for size in count(1) for letters in product(ascii_lowercase, repeat=size))
-        return {run: "".join(mark) for run, mark in zip(self.runs, marks, strict=False)}
+        return dict(zip(self.runs, letters_of(len(self.runs)), strict=True))
 
     def beats(self, measure: str, run: str) -> list[str]:
         """The systems that this one is clearly better than, by their letters."""

@@ -276,6 +276,39 @@ class Placements:
         return replace(kept, retrieved=retrieved, rank=rank, tie_first=first, tie_last=first + size - 1)
 
     @cached_property
+    def closed(self) -> Placements:
+        """As if the returned documents were all there are: every rank has a row, of grade 0 if nobody judged it."""
+        start = np.concatenate(([0], np.cumsum(self.retrieved)))
+        query = np.repeat(np.arange(len(self)), self.retrieved)
+        rank = np.arange(len(query)) - start[query] + 1
+        grade = np.zeros(len(query), self.grade.dtype)
+        grade[self.row_of_rank] = self.grade
+        first, last = rank.copy(), rank.copy()
+        tied = np.flatnonzero(self.tie_last > self.tie_first)
+        for row in tied[np.unique(self.tie_group[tied], return_index=True)[1]].tolist():
+            low, high = self.tie_first[row], self.tie_last[row]
+            group = slice(start[self.query[row]] + low - 1, start[self.query[row]] + high)
+            first[group], last[group] = low, high
+        return replace(
+            self,
+            judged_start=start,
+            judged=grade[np.lexsort((-grade, query))],
+            query=query,
+            rank=rank,
+            grade=grade,
+            tie_first=first,
+            tie_last=last,
+            label=None,
+        )
+
+    @property
+    def row_of_rank(self) -> np.ndarray:
+        """The row that each placement has among all returned documents, as `closed` has them."""
+        start = np.concatenate(([0], np.cumsum(self.retrieved)))
+        row: np.ndarray = start[self.query] + self.rank - 1
+        return row
+
+    @cached_property
     def tie_group(self) -> np.ndarray:
         """The group of equal scores that each placement belongs to, numbered in order."""
         fresh = np.ones(len(self.query), bool)

@@ -85,6 +85,8 @@ class Run(Mapping[str, Mapping[str, float]]):
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self.notes = notes
         """What was tolerated when the run was made."""
+        self.has_scores = True
+        """Whether scores are the system's own; those of ranked lists of ids only say the order."""
 
     @cached_property
     def results(self) -> Mapping[str, Mapping[str, float]]:
@@ -93,7 +95,9 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def renamed(self, name: str) -> Run:
         """The same run under another name."""
-        return Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes)
+        same = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes)
+        same.has_scores = self.has_scores
+        return same
 
     def ranking(self, query: str) -> list[str]:
         """The documents of a query, best first, by trec_eval's order."""

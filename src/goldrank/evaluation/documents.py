@@ -85,6 +85,11 @@ def evaluate(
         if judged is None:
             if shard is not None:
                 raise OptionError("shard= is for judgements that fit on one machine", hint="Spark shares the work out.")
+            if rules.closed or rules.reads_scores or rules.refusals:
+                raise OptionError(
+                    f"the convention {rules.name} is not for judgements that stay in Spark",
+                    hint="It looks at whole rankings: give fewer judgements, or another convention.",
+                )
             return executors.evaluate(qrels, io.as_run(run), asked, rules, depth)
         qrels = judged
     inputs = resolve(qrels, run, rules, format=format, shard=shard, max_memory=max_memory)

@@ -25,12 +25,12 @@ from goldrank.data.scores import Bounds, Column, Scores
 from goldrank.data.top_documents import TopDocuments
 from goldrank.engine import RunCounts, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError
-from goldrank.evaluation import footer
+from goldrank.evaluation import footer, views
 from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.measures import Measure, summarise
+from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
-from goldrank.measures.apply import credited, expected
 from goldrank.measures.holes import check_monotone, unjudged_bounds
 
 Tables = Mapping[str, Any]
@@ -59,11 +59,14 @@ class Placed:
         """The first documents of each judged query, best first. This reads the run once more."""
         if depth < 1:
             return [[] for _ in self.placements.queries]
-        return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, self.rules)
+        rules = self.rules.having(**self.rules.heads)
+        return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, rules)
 
 
 def place(judgements: Judgements, run: Run, rules: Convention, plan: Plan = USUAL) -> Placed:
     """Where the run put each judged document."""
+    if rules.drops_own_id:
+        run = views.without_own_ids(run)
     _check_ids(documents_of(judgements), run, rules)
     placements, counts = engine_for(run).place(documents_of(judgements), run, rules, plan)
     return _checked(Placed(judgements, run, rules, placements, counts))
@@ -81,6 +84,9 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
     placed = ENGINE.place_by_tag(qrels, inputs.tagged.source, inputs.rules, inputs.plan)
     for tag, (placements, counts) in placed.items():
         run = inputs.tagged.run(ids.decode(tag))
+        if inputs.rules.drops_own_id:
+            yield place(inputs.judgements, run, inputs.rules, inputs.plan)
+            continue
         _check_ids(qrels, run, inputs.rules)
         yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts))
 
@@ -127,7 +133,7 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     judgements, placements = placed.judgements, placed.placements
     if depth is not None:
         placements = placements.cut(depth)
-    tables: dict[str, Any] = {"placements": placements}
+    tables: dict[str, Any] = views.seen(placed.run, placed.qrels, placements, placed.rules)
     if not isinstance(judgements, Qrels):
         tables[judgements.table] = judgements.table_of(placements)
         return tables
@@ -166,13 +172,25 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
     `credit` is given for texts: who is credited where a text covers several references.
     """
     table = table_for(measure, tables)
+    if measure.name in rules.positive and "positive" in tables:
+        table = tables["positive"]
+    ties = rules.tie_rules.get(measure.name, rules.ties)
     if credit is not None and measure.declaration.over == "placements":
         values = credited(measure, table, credit)
-    elif rules.ties == "expected":
+    elif ties == "grouped":
+        values = grouped(measure, table)
+    elif ties == "expected":
         values = expected(measure, table.per_label if isinstance(table, Placements) else table)
     else:
+        length = rules.undefined_order.get(measure.name, rules.undefined_order.get("*"))
+        if length is not None and isinstance(table, Placements):
+            check_order(measure, table, length, rules.name)
         values = measure_counted(measure, table, rules.repeats)
-    return without_empty(measure, values, tables, rules)
+    values = without_empty(measure, values, tables, rules)
+    if rules.all_queries and rules.missing == "skip" and measure.name not in rules.all_queries:
+        # Beside measures that count every query, this one has no value for those that are not answered.
+        values = np.where(tables["placements"].answered, values, np.nan)
+    return values
 
 
 class Relevance(Protocol):
@@ -276,8 +294,10 @@ def score(
     """The `Scores` of a placed run. `rules` may differ from those of placing in what concerns values alone."""
     rules = rules or placed.rules
     tables = tables_of(placed, measures, depth)
+    views.refuse(measures, tables["placements"], rules, placed.run)
     placements: Placements = tables["placements"]
-    counted = placements.answered if rules.missing == "skip" else np.ones(len(placements), bool)
+    counts_all = rules.missing != "skip" or any(measure.name in rules.all_queries for measure in measures)
+    counted = np.ones(len(placements), bool) if counts_all else placements.answered
     queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in np.flatnonzero(counted))
     columns, bounds = columns_of(measures, tables, counted, queries, rules, placed.run.name)
     numbers = footer.counts_of(placements, placed.counts)

@@ -29,7 +29,14 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
         texts, kind = with_text_ids(given, name)
         return Run(Rankings(texts), name=name, id_kind=kind, notes=notes_on_ids(kind))
     rows = (row for query, docs in given.items() for row in _rows_of(query, docs, name))
-    return run_from_rows(rows, name, duplicates, queries=tuple(given))
+    run = run_from_rows(rows, name, duplicates, queries=tuple(given))
+    run.has_scores = any(isinstance(docs, Mapping) or _pairs(docs) for docs in given.values())
+    return run
+
+
+def _pairs(docs: Any) -> bool:
+    """Whether results are a list of documents with scores."""
+    return isinstance(docs, list | tuple) and any(isinstance(item, list | tuple) for item in docs[:1])
 
 
 def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]:

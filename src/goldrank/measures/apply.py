@@ -7,10 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError, one_of
 from goldrank.measures.declare import REGISTRY
-from goldrank.measures.spelling import Measure, Table
+from goldrank.measures.rank import grouped_average_precision
+from goldrank.measures.spelling import Measure, Table, make
 
 CREDITS = {
     "any": "a text that covers any reference is relevant; a reference counts once",
@@ -46,6 +48,36 @@ def check_credit(measure: Measure, credit: str) -> None:
         raise MeasureError(
             f"{measure} has no meaning for pairs of texts and references: no ranking is the ideal one",
             hint=f'credit="pairs" goes with {names}; credit="any" with all measures of texts.',
+        )
+
+
+GROUPED = {"AP": grouped_average_precision}
+"""Kernels that take documents of equal scores for one step, by measure."""
+
+
+def grouped(measure: Measure, table: Table) -> np.ndarray:
+    """Per query, the value of a measure that takes documents of equal scores for one step."""
+    kernel = GROUPED.get(measure.name)
+    if kernel is None:
+        names = ", ".join(GROUPED)
+        raise MeasureError(f"{measure} has no form over groups of equal scores", hint=f"These have: {names}.")
+    return measure.with_kernel(kernel, table)
+
+
+def check_order(measure: Measure, placements: Placements, length: int, rules: str) -> None:
+    """Refuse rankings of at least `length` documents whose value depends on the order of equal scores."""
+    if measure.option("divisor") == "hits":  # then a hit less may count for more; what is divided goes up and down
+        measure = make(measure.declaration, measure.k, {**dict(measure.options), "divisor": "relevant"})
+    ends = [measure(placements.best_of_ties(best)) for best in (False, True)]
+    unlike = np.flatnonzero((ends[0] != ends[1]) & (placements.retrieved >= length))
+    if len(unlike):
+        raise MeasureError(
+            f"{measure} of query '{ids.show(placements.queries[unlike[0]])}' depends on the order of documents with "
+            f"equal scores, and what order {rules} gives them "
+            + (f"in rankings of {length} or more documents " if length > 2 else "")
+            + "cannot be known here",
+            hint="Say what order they have, for example with ties='input'.",
+            code="undefined-order",
         )
 
 

@@ -191,6 +191,29 @@ def rank_biased(
     return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
 
 
+@monotone(
+    "RBG",
+    high=np.inf,
+    formula="RBG@k = (1 - p) * sum over ranks r <= k of gain(r) * p^(r - 1), gains as they are",
+    use="RBP as ranx has it, for comparison with its numbers.",
+    avoid="Reading it as a share: with grades above 1 it is not within 0 and 1. RBP is.",
+    cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
+    options={"p": CHANCE, "gain": GAIN},
+    holes="linear",
+)
+def rank_biased_gain(
+    placements: Placements, *, k: int | None, rel: float = 1, p: float = 0.9, gain: Gain = "linear"
+) -> np.ndarray:
+    """RBP whose gains are not brought into 0 to 1: a document gains its grade, those below `rel` nothing.
+
+    >>> evaluate({"q": {"a": 3, "b": 1}}, {"q": ["a", "b"]}, "RBG(p=0.5)")["RBG(p=0.5)"]
+    1.75
+    """
+    worth = np.where(placements.grade >= rel, gains(placements.grade, gain, rel), 0.0)
+    value = worth * running_powers(p, int(placements.rank.max(initial=1)))[placements.rank - 1]
+    return (1.0 - p) * placements.sum(value if k is None else np.where(placements.rank <= k, value, 0.0))
+
+
 def _unit_gains(p: Placements, gain: Gain) -> np.ndarray:
     """Gains of placements within 0 and 1: scaled by the least and greatest gain of each query's scale if beyond."""
     worth = gains(p.grade, gain, 1)

@@ -66,6 +66,16 @@ def _mean_precision(
     return ratio(total, relevant if divisor == "relevant" or k is None else np.minimum(relevant, k))
 
 
+def grouped_average_precision(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
+    """Equal scores are one step: each relevant document counts the precision at the last rank of its group."""
+    if k is not None:
+        raise MeasureError("AP over groups of equal scores has no cut-off", hint="A cut-off would part such a group.")
+    total = np.zeros(len(p))
+    for query, first, size, relevant, before in tie_groups(p, rel):
+        total[query] += relevant * (before + relevant) / (first + size - 1)
+    return _mean_precision(total, p.count(p.grade >= rel), p, k, rel, divisor)
+
+
 def _expected_average_precision(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
     if divisor == "hits" and k is not None:
         raise MeasureError('AP(divisor="hits") with a cut-off has no closed form over ties')
@@ -275,6 +285,21 @@ def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others
     return ratio(pairs - p.sum(np.where(found, others_above, 0)), pairs)
 
 
+def _expected_auroc(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
+    """A relevant and another document of equal scores are in the right order half of the time."""
+    within = np.ones(len(p.query), bool) if k is None else p.rank <= k
+    if k is not None and ((p.tie_first <= k) & (p.tie_last > k)).any():
+        raise MeasureError(
+            f"AUROC@{k} has no closed form where the cut-off parts documents of equal scores",
+            hint="Leave the cut-off out.",
+        )
+    found, wrong = (p.grade >= rel) & within, (p.grade >= 0) & (p.grade < rel) & within
+    above, group = p.cumulate(wrong), p.tie_group
+    inside = np.bincount(group[wrong], minlength=len(group))[group]
+    last = np.searchsorted(group, group, "right") - 1
+    return _in_order(p, found, above[last] - inside / 2, p.count(wrong))
+
+
 @measure(
     "AUROC",
     formula="AUROC@k = share of (relevant, judged nonrelevant) pairs of the first k with the relevant one higher",
@@ -284,6 +309,7 @@ def _in_order(p: Placements, found: np.ndarray, others_above: np.ndarray, others
     aliases=("AUC", "roc_auc"),
     texts="meaningless",
     for_texts="AbstainAUROC",
+    ties=_expected_auroc,
 )
 def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The chance that a relevant document stands above a judged nonrelevant one; 0 if either kind is missing.

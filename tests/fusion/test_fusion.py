@@ -56,7 +56,7 @@ def test_sums_of_z_scores_are_never_lower_for_a_document_that_one_run_more_retur
 
 
 def test_tuning_and_the_best_run_know_that_less_may_be_better():
-    from goldrank.comparison.fusion import best_run
+    from goldrank.fusion import best_run
 
     # FallOut@1 is 0 where the relevant document is first, as in a, and 1/2 where a wrong one is, as in b.
     qrels = {f"q{i}": {"r": 1, "n": 0, "m": 0} for i in range(10)}
@@ -85,7 +85,7 @@ def test_equal_scores_and_missing_queries():
     ("call", "error", "match"),
     [
         (lambda: fuse({"a": {"q": ["d"]}}), InputError, "two or more runs"),
-        (lambda: fuse(RUNS, "max"), OptionError, "method"),
+        (lambda: fuse(RUNS, "maximum"), OptionError, "method"),
         (lambda: fuse(RUNS, normalise="l2", method="wsum"), OptionError, "normalise"),
         (lambda: fuse(RUNS, weights=[1]), OptionError, "give 2 numbers"),
         (lambda: fuse(RUNS, weights=[0, 0]), OptionError, "not all 0"),

@@ -1,0 +1,12 @@
+"""ranx's names on goldrank: change `from ranx import ...` to `from goldrank.compat.ranx import ...`.
+
+What differs, and why, is in docs/migrating.md. `plot` and ranxhub are not here: goldrank draws its own curves and
+reads no network.
+"""
+
+from goldrank.compat.ranx.comparing import Report, compare
+from goldrank.compat.ranx.data import Qrels, Run
+from goldrank.compat.ranx.evaluating import evaluate
+from goldrank.compat.ranx.fusion import fuse, normalize, optimize_fusion
+
+__all__ = ["Qrels", "Report", "Run", "compare", "evaluate", "fuse", "normalize", "optimize_fusion"]

@@ -1,0 +1,264 @@
+"""ranx's `compare` and its `Report`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from goldrank.comparison import flips, paired, unpaired
+from goldrank.comparison.result import letters_of
+from goldrank.compat.ranx.data import Qrels, Run
+from goldrank.compat.ranx.evaluating import evaluate, format_metrics
+from goldrank.data.table import Head, Table, plain
+from goldrank.errors import one_of
+
+TESTS = {
+    "fisher": "Fisher's randomization test",
+    "student": "paired Student's t-test",
+    "tukey": "Tukey's HSD test",
+}
+_LABELS = {
+    "hits": "Hits", "hit_rate": "Hit Rate", "precision": "P", "recall": "Recall", "f1": "F1", "r-precision": "R-Prec",
+    "mrr": "MRR", "map": "MAP", "dcg": "DCG", "dcg_burges": "DCG Burges", "ndcg": "NDCG",
+    "ndcg_burges": "NDCG Burges", "bpref": "BPref",
+}  # fmt: skip
+_RAISED = dict(zip("abcdefghijklmnopqrstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖ۹ʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
+
+
+class FrozensetDict(MutableMapping[Any, Any]):
+    """A mapping whose keys are pairs in any order."""
+
+    def __init__(self) -> None:
+        self._map: dict[frozenset[str], Any] = {}
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._map[frozenset(key)]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._map[frozenset(key)] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self._map[frozenset(key)]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._map)
+
+    def __len__(self) -> int:
+        return len(self._map)
+
+
+class Report:
+    """What `compare` found: values, p-values, wins, as a table, LaTeX, a dictionary, a data frame or JSON."""
+
+    def __init__(
+        self,
+        model_names: list[str],
+        results: Mapping[str, Mapping[str, float]],
+        comparisons: FrozensetDict,
+        metrics: list[str],
+        max_p: float,
+        win_tie_loss: Mapping[tuple[str, str], Mapping[str, Mapping[str, int]]],
+        rounding_digits: int = 3,
+        show_percentages: bool = False,
+        stat_test: str = "student",
+    ) -> None:
+        self.model_names = model_names
+        self.results = results
+        self.comparisons = comparisons
+        self.metrics = metrics
+        self.max_p = max_p
+        self.win_tie_loss = win_tie_loss
+        self.rounding_digits = rounding_digits
+        self.show_percentages = show_percentages
+        self.stat_test = stat_test
+
+    def format_score(self, score: float) -> str:
+        """A value as it is shown."""
+        if self.show_percentages:
+            return f"{score:.{max(0, self.rounding_digits - 2)}%}".removesuffix("%")
+        return f"{score:.{self.rounding_digits}f}"
+
+    def get_stat_test_label(self, stat_test: str) -> str:
+        return TESTS[stat_test]
+
+    def get_metric_label(self, m: str) -> str:
+        """A metric's name for the head of a table."""
+        name, level = m.split("-l") if "-l" in m else (m, "")
+        name, mark, cutoff = name.partition("@")
+        label = _LABELS.get(name, name.upper())
+        return f"{label}{mark}{cutoff}" + (f"-l{level}" if level else "")
+
+    def _letters(self, model: str, metric: str, better: bool = True) -> list[str]:
+        """The letters of the models that this one is significantly better than; or of the others."""
+        letters = letters_of(len(self.model_names))
+        return [
+            letter
+            for letter, other in zip(letters, self.model_names, strict=True)
+            if other != model and self._beats(model, other, metric) == better
+        ]
+
+    def _beats(self, model: str, other: str, metric: str) -> bool:
+        significant = bool(self.comparisons[model, other][metric]["significant"])
+        return significant and self.results[model][metric] > self.results[other][metric]
+
+    def to_table(self) -> str:
+        """A table as text; raised letters name the models that one is significantly better than."""
+        rows = []
+        for mark, model in zip(letters_of(len(self.model_names)), self.model_names, strict=True):
+            values = [
+                self.format_score(self.results[model][metric])
+                + "".join(_raised(letter) for letter in self._letters(model, metric))
+                for metric in self.metrics
+            ]
+            rows.append([mark, model, *values])
+        heads = Head.names("#", "Model", *map(self.get_metric_label, self.metrics))
+        return plain([Table(heads, rows)])
+
+    def to_latex(self) -> str:
+        """A LaTeX table to be pasted into a paper."""
+        best = {metric: max(self.model_names, key=lambda model: self.results[model][metric]) for metric in self.metrics}
+        head = "".join(f"\n& \\textbf{{{_latex(self.get_metric_label(metric))}}}" for metric in self.metrics)
+        body = []
+        for mark, model in zip(letters_of(len(self.model_names)), self.model_names, strict=True):
+            cells = []
+            for metric in self.metrics:
+                value = self.format_score(self.results[model][metric])
+                value = f"\\textbf{{{value}}}" if best[metric] == model else value
+                raised, hidden = ("".join(self._letters(model, metric, better)) for better in (True, False))
+                cells.append(value + _power(raised) + (f"\\hphantom{{{_power(hidden)}}}" if hidden else ""))
+            body.append(f"{mark} &\n{_latex(model)} &\n" + " &\n".join(cells) + " \\\\")
+        return "\n".join(
+            (
+                "% Add in preamble\n\\usepackage{graphicx}\n\\usepackage{booktabs}\n",
+                "\\begin{table*}[ht]\n\\centering\n\\caption{\nOverall effectiveness of the models.\n"
+                "The best results are highlighted in boldface.\nSuperscripts denote significant differences in "
+                f"{self.get_stat_test_label(self.stat_test)} with $p \\le {self.max_p}$.\n}}",
+                "\\resizebox{0.8\\textwidth}{!}{\n\\begin{tabular}{c|l" + "|c" * len(self.metrics) + "}\n\\toprule",
+                f"\\textbf{{\\#}}\n& \\textbf{{Model}}{head} \\\\\n\\midrule",
+                *body,
+                "\\bottomrule\n\\end{tabular}\n}\n\\label{tab:results}\n\\end{table*}",
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as ranx has it."""
+        found: dict[str, Any] = {
+            "stat_test": self.stat_test,
+            "metrics": self.metrics,
+            "model_names": self.model_names,
+        }
+        for model in self.model_names:
+            others = [other for other in self.model_names if other != model]
+            found[model] = {
+                "scores": self.results[model],
+                "comparisons": {
+                    other: {metric: self.comparisons[model, other][metric]["p_value"] for metric in self.metrics}
+                    for other in others
+                },
+                "win_tie_loss": {other: self.win_tie_loss[model, other] for other in others},
+            }
+        return found
+
+    def to_dataframe(self) -> Any:  # a pandas DataFrame, which is not imported here
+        """A pandas DataFrame with a row for each model."""
+        import pandas as pd
+
+        rows = [{"model_names": model, **self.results[model]} for model in self.model_names]
+        return pd.DataFrame(rows, columns=["model_names", *self.metrics])
+
+    def save(self, path: str) -> None:
+        """Write `to_dict` as JSON."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.to_dict(), file, indent=4)
+
+    def print_results(self) -> None:
+        """Print the values as JSON."""
+        print(json.dumps(self.results, indent=4))  # noqa: T201 - that is what it is for
+
+    def __repr__(self) -> str:
+        return self.to_table()
+
+
+def compare(
+    qrels: Qrels,
+    runs: Sequence[Run],
+    metrics: Sequence[str] | str,
+    stat_test: str = "student",
+    n_permutations: int = 1000,
+    max_p: float = 0.01,
+    random_seed: int = 42,
+    threads: int = 0,
+    rounding_digits: int = 3,
+    show_percentages: bool = False,
+    make_comparable: bool = False,
+) -> Report:
+    """Score several runs and test every pair. p-values of the randomisation test are goldrank's: never 0."""
+    one_of(stat_test, TESTS, "stat_test")
+    asked = format_metrics(metrics)
+    values: dict[str, dict[str, np.ndarray]] = {}
+    for number, run in enumerate(runs, 1):
+        found = evaluate(qrels, run, asked, return_mean=False, make_comparable=make_comparable)
+        values[run.name if run.name is not None else f"run_{number}"] = found if len(asked) > 1 else {asked[0]: found}
+    models = list(values)
+    comparisons = FrozensetDict()
+    for one, other in ((a, b) for i, a in enumerate(models) for b in models[i + 1 :]):
+        comparisons[one, other] = {}
+    for metric in asked:
+        columns = {model: values[model][metric] for model in models}
+        for pair, p_value in _p_values(columns, stat_test, n_permutations, random_seed).items():
+            comparisons[pair][metric] = {"p_value": p_value, "significant": p_value <= max_p}
+    return Report(
+        model_names=models,
+        results={model: {metric: float(np.mean(values[model][metric])) for metric in asked} for model in models},
+        comparisons=comparisons,
+        metrics=asked,
+        max_p=max_p,
+        win_tie_loss={
+            (one, other): {metric: _counts(values[one][metric], values[other][metric]) for metric in asked}
+            for one in models
+            for other in models
+            if one != other
+        },
+        rounding_digits=rounding_digits,
+        show_percentages=show_percentages,
+        stat_test=stat_test,
+    )
+
+
+def _p_values(
+    columns: Mapping[str, np.ndarray], stat_test: str, samples: int, seed: int
+) -> dict[tuple[str, str], float]:
+    """The p-value of each pair of models."""
+    names = list(columns)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    if stat_test == "tukey":
+        table = unpaired.tukey_hsd(list(columns.values()))
+        return {(a, b): float(table[names.index(a), names.index(b)]) for a, b in pairs}
+    found = {}
+    for one, other in pairs:
+        differences = columns[one] - columns[other]
+        if stat_test == "student":
+            found[one, other] = paired.t_test(differences)
+        else:
+            flipped = flips.flip(differences[None, :], samples=samples, seed=seed)
+            found[one, other] = float(flips.raw_p(flipped, 0).value)
+    return found
+
+
+def _counts(one: np.ndarray, other: np.ndarray) -> dict[str, int]:
+    return {"W": int(np.sum(one > other)), "T": int(np.sum(one == other)), "L": int(np.sum(one < other))}
+
+
+def _raised(letters: str) -> str:
+    return "".join(_RAISED[letter] for letter in letters)
+
+
+def _power(letters: str) -> str:
+    return f"$^{{{letters}}}$" if letters else ""
+
+
+def _latex(text: str) -> str:
+    return text.replace("_", "\\_")

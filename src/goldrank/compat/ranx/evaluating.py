@@ -1,0 +1,77 @@
+"""ranx's `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import goldrank
+from goldrank.compat.ranx import metrics as named
+from goldrank.compat.ranx.data import Qrels, QueryMismatchError, Run
+from goldrank.conventions import RANX
+from goldrank.data.run import Rankings
+
+RULES = replace(RANX, undefined_order={}, refusals=(), overlap="allow", missing="zero")
+"""ranx's rules, with ties in the order of the input for rankings of any length."""
+
+
+def format_metrics(metrics: Sequence[str] | str) -> list[str]:
+    """One metric or several, as a list."""
+    return [metrics] if isinstance(metrics, str) else list(metrics)
+
+
+# ranx takes its own classes, dicts of dicts and arrays, and gives a number, a mapping or arrays.
+def evaluate(
+    qrels: Any,
+    run: Any,
+    metrics: Sequence[str] | str,
+    return_mean: bool = True,
+    return_std: bool = False,
+    threads: int = 0,
+    save_results_in_run: bool = True,
+    make_comparable: bool = False,
+) -> Any:
+    """Score a run by ranx's metrics. `threads` has no meaning here. Queries are joined by their ids."""
+    asked = format_metrics(metrics)
+    if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
+        run = run.make_comparable(qrels)
+    columns = _columns(qrels, run, asked)
+    if isinstance(run, Run) and save_results_in_run:
+        for metric, values in columns.items():
+            run.mean_scores[metric] = float(np.mean(values))
+            run.scores[metric].update(zip(sorted(run), values.tolist(), strict=True))
+            if return_std and return_mean:
+                run.std_scores[metric] = float(np.std(values))
+    if not return_mean:
+        found: dict[str, Any] = dict(columns)
+    elif return_std:
+        found = {m: {"mean": float(np.mean(values)), "std": float(np.std(values))} for m, values in columns.items()}
+    else:
+        found = {metric: float(np.mean(values)) for metric, values in columns.items()}
+    return found[asked[0]] if len(asked) == 1 else found
+
+
+def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> dict[str, np.ndarray]:
+    """The values of each metric, in the order of the queries."""
+    if not isinstance(qrels, Qrels | Mapping) or not isinstance(run, Run | Mapping):
+        return {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in asked}
+    if set(qrels.keys()) != set(run.keys()):
+        raise QueryMismatchError(
+            "qrels and run do not have the same queries",
+            hint="make_comparable=True adds empty results for judged queries and drops those of others.",
+        )
+    judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+    returned = run.native() if isinstance(run, Run) else goldrank.Run(Rankings(run))
+    highest = max((grade for row in judged.rows.values() for grade in row.values()), default=0)
+    measures = {metric: named.measure_of(metric, highest) for metric in asked}
+    scores = goldrank.evaluate(judged.native(), returned, list(measures.values()), convention=RULES)
+    return {metric: scores.columns[str(measure)].values for metric, measure in measures.items()}
+
+
+def _arrays(given: Any) -> Sequence[np.ndarray]:
+    if isinstance(given, Qrels | Run):
+        return given.to_typed_list()
+    return list(given)

@@ -1,0 +1,191 @@
+"""ranx's `fuse`, `normalize` and `optimize_fusion`, and its functions for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import goldrank
+from goldrank.compat.ranx import metrics as named
+from goldrank.compat.ranx.data import Qrels, QueryMismatchError, Run, native_runs
+from goldrank.compat.ranx.evaluating import RULES
+from goldrank.errors import OptionError
+from goldrank.fusion import all_methods, combine, normalisations
+from goldrank.fusion.methods import get as get_method
+from goldrank.fusion.methods import stepped_weights, steps_of
+from goldrank.fusion.tuning import Search
+
+NAMES = {
+    **{name: f"comb_{name}" for name in ("anz", "gmnz", "max", "med", "min", "mnz", "sum")},
+    "wsum": "weighted_sum", "w_bordafuse": "weighted_bordafuse", "w_condorcet": "weighted_condorcet",
+}  # fmt: skip
+"""What ranx calls a fused run, where it is not the method's name."""
+
+_POSITIONAL = {"rrf": ("k",)}
+
+
+def fuse(
+    runs: Sequence[Run], norm: str | None = "min-max", method: str = "wsum", params: Mapping[str, Any] | None = None
+) -> Run:
+    """One run from several."""
+    _check(runs)
+    given = dict(params or {})
+    name = given.pop("name", None)
+    return _fused(runs, norm, method, given, name)
+
+
+def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[str, Any], name: str | None) -> Run:
+    known = get_method(method).name
+    fused = combine.fuse(
+        native_runs(runs), method, normalise=norm or "none", ties="input", equal=0.0, **params
+    )  # ranx gives 0 to equal scores
+    return Run(fused.results, name or NAMES.get(known, known))
+
+
+def normalize(run: Run, norm: str = "min-max") -> Run:
+    """The run with normalised scores."""
+    return Run(combine.normalize(run.native(), norm, ties="input", equal=0.0).results, run.name)
+
+
+def borda_norm(runs: Sequence[Run]) -> list[Run]:
+    """The runs with Borda's scores; every run then has every document of the others."""
+    native = native_runs(runs)
+    return [
+        Run(combine.normalize(each, "borda", among=[*native, each], ties="input").results, run.name)
+        for each, run in zip(native, runs, strict=True)
+    ]
+
+
+def norm_switch(method: str = "min-max") -> Callable[..., Any]:
+    """The function of a normalisation."""
+    known = normalisations.get(method).name
+    return borda_norm if known == "borda" else lambda run: normalize(run, known)
+
+
+def min_max_norm(run: Run, invert: bool = False) -> Run:
+    """The run with its scores brought into 0 to 1."""
+    return normalize(run, "inverted" if invert else "min-max")
+
+
+max_norm, sum_norm, zmuv_norm, rank_norm = map(norm_switch, ("max", "sum", "zmuv", "rank"))
+
+
+class OptimizationReport:
+    """What each setting of a method was worth."""
+
+    def __init__(self, method: str, configs: list[str], results: list[float], metric: str) -> None:
+        self.method = method
+        self.configs = configs
+        self.results = results
+        self.metric = metric
+
+    def __repr__(self) -> str:
+        lines = (f"{config}  {value:.3f}" for config, value in zip(self.configs, self.results, strict=True))
+        return "\n".join((f"{self.method}: {self.metric}", *lines))
+
+
+def optimize_fusion(
+    qrels: Qrels,
+    runs: Sequence[Run],
+    norm: str | None = "min-max",
+    method: str = "wsum",
+    metric: str = "ndcg",
+    return_optimization_report: bool = False,
+    rounding_digits: int = 3,
+    show_percentages: bool = False,
+    show_progress: bool = False,
+    **ranges: Any,
+) -> Any:
+    """The best parameters of a method on these queries; the last of equally good ones, as in ranx.
+
+    For what to expect of new queries see `goldrank.tune_fusion`, which chooses by other queries than it scores.
+    """
+    _check(runs)
+    for run in runs:
+        if run.keys() != qrels.keys():
+            raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
+    highest = max((grade for row in qrels.rows.values() for grade in row.values()), default=0)
+    search = Search(
+        qrels.native(), native_runs(runs), method, named.measure_of(metric, highest), normalise=norm or "none",
+        rules=RULES, equal=0.0,
+    )  # fmt: skip
+    settings = _settings(method, len(runs), ranges)
+    tried = search.tried(settings, search.all_queries)
+    means = tried.means
+    best = max(range(len(means)), key=lambda i: (means[i], i))
+    found = {name: value for name, value in tried.parameters[best].items() if name != "n_segments"}
+    if not return_optimization_report:
+        return found
+    if not any(settings):
+        raise OptionError(f"{method} has nothing that is tried, so that there is no report")
+    configs = [str(next(iter(setting.values()))) for setting in settings]
+    return found, OptimizationReport(method, configs, list(means), metric)
+
+
+def _settings(method: str, runs: int, ranges: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What ranx tries; all weights that sum to 1, of which it loses some by rounding."""
+    steps = dict(ranges)
+    known = get_method(method).name
+    grids: dict[str, tuple[str, float, float, float]] = {
+        "rrf": ("k", 10, 100, 10), "gmnz": ("gamma", 0.01, 1.0, 0.01), "logn_isr": ("sigma", 0.01, 1.0, 0.01),
+        "rbc": ("phi", 0.01, 1.0, 0.01), "slidefuse": ("w", 1, 100, 1), "probfuse": ("n_segments", 1, 100, 1),
+    }  # fmt: skip
+    if known in grids:
+        name, low, high, step = grids[known]
+        low, high = steps.pop(f"min_{name}", low), steps.pop(f"max_{name}", high)
+        step = steps.pop("step", step)
+        _refuse_unknown(known, steps)
+        return [{name: value} for value in combine.stepped(low, high, step)]
+    if any(each.name == "weights" for each in get_method(method).parameters):
+        step = steps.pop("step", 0.1)
+        _refuse_unknown(known, steps)
+        return [{"weights": weights} for weights in stepped_weights(runs, steps_of(step))]
+    _refuse_unknown(known, steps)
+    return [{}]
+
+
+def _refuse_unknown(method: str, left: Mapping[str, Any]) -> None:
+    if left:
+        raise OptionError(f"{method} has no option {next(iter(left))!r} to optimise with")
+
+
+def _check(runs: Sequence[Run]) -> None:
+    if len(runs) < 2:
+        raise QueryMismatchError("only one run was given")
+    for number, run in enumerate(runs[1:], 1):
+        if run.keys() != runs[0].keys():
+            raise QueryMismatchError(f"runs 0 and {number} do not have the same queries")
+
+
+def _function(method: str) -> Callable[..., Run]:
+    names = _POSITIONAL.get(method, tuple(each.name for each in all_methods()[method].parameters))
+
+    def call(runs: Sequence[Run], *given: Any, name: str | None = None, **params: Any) -> Run:
+        return _fused(runs, None, method, dict(zip(names, given, strict=False)) | params, name)
+
+    call.__doc__ = f"{all_methods()[method].about[0].upper()}{all_methods()[method].about[1:]}."
+    return call
+
+
+def _trainer(method: str) -> Callable[..., Any]:
+    known = all_methods()[method]
+
+    def call(qrels: Qrels, runs: Sequence[Run], *given: Any) -> Any:
+        settings = dict(zip((each.name for each in known.settings), given, strict=False))
+        search = Search(
+            qrels.native(), native_runs(runs), method, goldrank.parse("nDCG"), normalise="none", rules=RULES
+        )
+        return known.trained(search.evidence(), settings)[str(known.learned)]
+
+    call.__doc__ = f"What {method} learns from judged queries."
+    return call
+
+
+comb_anz, comb_gmnz, comb_max, comb_med = map(_function, ("anz", "gmnz", "max", "med"))
+comb_min, comb_mnz, comb_sum, condorcet = map(_function, ("min", "mnz", "sum", "condorcet"))
+bayesfuse, bordafuse, isr, log_isr, logn_isr = map(_function, ("bayesfuse", "bordafuse", "isr", "log_isr", "logn_isr"))
+mapfuse, mixed, posfuse, probfuse, rbc = map(_function, ("mapfuse", "mixed", "posfuse", "probfuse", "rbc"))
+rrf, segfuse, slidefuse, wmnz, wsum = map(_function, ("rrf", "segfuse", "slidefuse", "wmnz", "wsum"))
+weighted_bordafuse, weighted_condorcet = map(_function, ("w_bordafuse", "w_condorcet"))
+bayesfuse_train, mapfuse_train, posfuse_train = map(_trainer, ("bayesfuse", "mapfuse", "posfuse"))
+probfuse_train, segfuse_train, slidefuse_train = map(_trainer, ("probfuse", "segfuse", "slidefuse"))

@@ -1,0 +1,80 @@
+"""What a convention makes of a run before measures see it, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from goldrank.conventions import CONDITIONS, Convention
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.data.run import Rankings, Run
+from goldrank.errors import MeasureError
+from goldrank.measures import Measure
+
+
+def without_own_ids(run: Run) -> Run:
+    """The run without documents whose id is the query's."""
+    if not any(query in row for query, row in run.results.items()):
+        return run
+    kept = {
+        query: {doc: score for doc, score in row.items() if doc != query} if query in row else row
+        for query, row in run.results.items()
+    }
+    return Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
+
+
+def seen(run: Run, qrels: Qrels, placements: Placements, rules: Convention) -> dict[str, Placements]:
+    """The tables of placements as the convention's measures see them."""
+    world = placements.closed if rules.closed and not placements.shared else placements
+    tables = {"placements": world}
+    if rules.positive and run.has_scores and placements.label is not None and not placements.shared:
+        low = _not_above_zero(run, qrels, placements, rules)
+        if low.any():
+            grade = world.grade.copy()
+            grade[placements.row_of_rank[low] if rules.closed else low] = 0
+            tables["positive"] = replace(world, grade=grade)
+    return tables
+
+
+def _not_above_zero(run: Run, qrels: Qrels, placements: Placements, rules: Convention) -> np.ndarray:
+    """Which placements have a score of 0 or less, as the convention compares scores."""
+    assert placements.label is not None
+    results, docs = run.results, qrels.docs
+    pairs = zip(placements.query.tolist(), placements.label.tolist(), strict=True)
+    scores = np.array([float(results[placements.queries[query]][docs[label]]) for query, label in pairs])
+    if rules.score_type == "float32":
+        scores = scores.astype(np.float32)
+    low: np.ndarray = scores <= 0
+    return low
+
+
+def refuse(measures: Sequence[Measure], placements: Placements, rules: Convention, run: Run) -> None:
+    """Raise an error for a measure that the convention cannot give on this data."""
+    for refusal in rules.refusals:
+        for measure in measures:
+            if refusal.concerns(measure.name) and _holds(refusal.when, measure, placements, run):
+                where = "" if refusal.when == "asked" else f" where {CONDITIONS[refusal.when]}"
+                raise MeasureError(
+                    f"{measure} is not measured by the rules of {rules.name}{where}: {refusal.why}",
+                    hint=refusal.hint,
+                    code="refused-by-convention",
+                )
+
+
+def _holds(when: str, measure: Measure, placements: Placements, run: Run) -> bool:
+    if when == "asked":
+        return True
+    if when == "negative-grades":
+        return bool((placements.judged < 0).any())
+    if when == "high-grades":
+        return bool((placements.judged > 1).any())
+    if when == "scores-beyond-1":
+        rows = (run.results[query] for query in placements.queries if query in run.results)
+        return run.has_scores and any(not 0 <= score <= 1 for row in rows for score in row.values())
+    level = measure.option("rel")
+    level = 1 if level is None else level
+    relevant = placements.relevant(level)
+    return bool(((relevant == 0) | (relevant == np.diff(placements.judged_start))).any())

@@ -1,0 +1,200 @@
+"""Rankings of several runs side by side, as arrays: what normalisations and fusion methods work on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, count
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.conventions import POLICIES
+from goldrank.data.run import Run, check_score
+from goldrank.errors import InputError, one_of
+
+PIECE = 500_000
+"""About how many entries are worked on at once, so that memory does not grow with the number of queries."""
+
+TIES = {rule: POLICIES["ties"][rule] for rule in ("docid", "docid-ascending", "input")}
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The rankings of some queries: an entry for each document that a run returned for a query.
+
+    Entries are ordered by query, then by run. A candidate is a document that some run returned for a query, and a list
+    is what one run returned for one query; lists are numbered by query, then by run.
+    """
+
+    queries: tuple[str, ...]
+    runs: tuple[str, ...]
+    docs: tuple[str, ...]
+    """The document of each candidate, ordered by query."""
+    first: np.ndarray
+    """Where each query's candidates begin; one more entry than queries."""
+    start: np.ndarray
+    """Where each list begins; one more entry than lists."""
+    candidate: np.ndarray
+    """The candidate of each entry."""
+    score: np.ndarray
+    """The score of each entry, or what a normalisation made of it."""
+    rank: np.ndarray
+    """The rank of each entry in its list, from 1."""
+    absent: np.ndarray | None = None
+    """For each list, what a document gets that is not in it; None for nothing."""
+
+    @cached_property
+    def list(self) -> np.ndarray:
+        """The list of each entry."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    @cached_property
+    def run(self) -> np.ndarray:
+        """The run of each entry."""
+        return self.list % len(self.runs)
+
+    @cached_property
+    def length(self) -> np.ndarray:
+        """How long the list of each entry is."""
+        lengths: np.ndarray = np.diff(self.start)[self.list]
+        return lengths
+
+    @cached_property
+    def query(self) -> np.ndarray:
+        """The query of each candidate."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.first))
+
+    @cached_property
+    def candidates(self) -> np.ndarray:
+        """For each list, how many candidates its query has."""
+        return np.repeat(np.diff(self.first), len(self.runs))
+
+    @cached_property
+    def count(self) -> np.ndarray:
+        """How many runs returned each candidate."""
+        return np.bincount(self.candidate, minlength=len(self.docs))
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """The sum over the entries of each candidate, in the order of the runs."""
+        return np.bincount(self.candidate, weights=values, minlength=len(self.docs))
+
+    def over_lists(self, values: np.ndarray) -> np.ndarray:
+        """The sum of a value of each list over the lists of each candidate's query."""
+        summed: np.ndarray = values.reshape(len(self.queries), len(self.runs)).sum(axis=1)[self.query]
+        return summed
+
+    def fused(self, values: np.ndarray) -> Iterator[tuple[str, dict[str, float]]]:
+        """Each query with its candidates and their values."""
+        numbers = values.tolist()
+        for query, begin, end in zip(self.queries, self.first[:-1].tolist(), self.first[1:].tolist(), strict=True):
+            yield query, dict(zip(self.docs[begin:end], numbers[begin:end], strict=True))
+
+    def of_run(self, number: int) -> Iterator[tuple[str, dict[str, float]]]:
+        """Each query with what one run has for it."""
+        docs, scores = self.docs, self.score.tolist()
+        for i, query in enumerate(self.queries):
+            begin, end = self.start[i * len(self.runs) + number : i * len(self.runs) + number + 2].tolist()
+            yield query, dict(zip([docs[j] for j in self.candidate[begin:end]], scores[begin:end], strict=True))
+
+
+def pieces(
+    runs: Sequence[Run],
+    *,
+    ties: str = "docid",
+    lowest_first: bool = False,
+    only: Iterable[str] | None = None,
+    size: int = PIECE,
+) -> Iterator[Lists]:
+    """The lists of all queries, some queries at a time; `lowest_first` ranks the lowest score first."""
+    one_of(ties, TIES, "ties")
+    kept = None if only is None else set(only)
+    queries = [query for query in dict.fromkeys(chain.from_iterable(runs)) if kept is None or query in kept]
+    results = [run.results for run in runs]
+    waiting: list[str] = []
+    entries = 0
+    for query in queries:
+        waiting.append(query)
+        entries += sum(len(rows[query]) for rows in results if query in rows)
+        if entries >= size:
+            yield _lists(runs, results, waiting, ties, lowest_first)
+            waiting, entries = [], 0
+    if waiting:
+        yield _lists(runs, results, waiting, ties, lowest_first)
+
+
+def _lists(
+    runs: Sequence[Run],
+    results: Sequence[Mapping[str, Mapping[str, float]]],
+    queries: Sequence[str],
+    ties: str,
+    lowest_first: bool,
+) -> Lists:
+    docs: list[str] = []
+    first, sizes, candidate, score = [0], [], [], []
+    for query in queries:
+        rows = [rows.get(query) or {} for rows in results]
+        number: defaultdict[str, int] = defaultdict(count(len(docs)).__next__)  # each document, when first looked up
+        lengths = list(map(len, rows))
+        sizes += lengths
+        candidate.append(np.fromiter(map(number.__getitem__, chain.from_iterable(rows)), np.int64, sum(lengths)))
+        docs.extend(number)
+        first.append(len(docs))
+        score.append(_scores(runs, query, rows, sum(lengths)))
+    start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    of_entry, scores = np.concatenate(candidate), np.concatenate(score)
+    rank = _ranks(-scores if lowest_first else scores, start, of_entry, docs, ties)
+    names = tuple(run.name for run in runs)
+    return Lists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, rank)
+
+
+def _scores(runs: Sequence[Run], query: str, rows: Sequence[Mapping[str, float]], length: int) -> np.ndarray:
+    try:
+        scores = np.fromiter(chain.from_iterable(row.values() for row in rows), np.float64, length)
+        if not np.isnan(scores).any():
+            return scores
+    except (TypeError, ValueError, OverflowError):
+        pass
+    checked = [
+        check_score(value, f"{run.name}: query '{ids.show(query)}', document '{ids.show(doc)}'")
+        for run, row in zip(runs, rows, strict=True)
+        for doc, value in row.items()
+    ]
+    return np.array(checked, np.float64)
+
+
+def _ranks(score: np.ndarray, start: np.ndarray, candidate: np.ndarray, docs: Sequence[str], ties: str) -> np.ndarray:
+    """The rank of each entry in its list. Lists whose scores descend, as most do, need no sorting."""
+    of_list = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    rank: np.ndarray = np.arange(len(score)) - start[of_list] + 1
+    within = of_list[1:] == of_list[:-1]
+    unsorted = np.unique(of_list[1:][within & ~(score[1:] < score[:-1])])
+    if not len(unsorted):
+        return rank
+    entry = np.flatnonzero(np.isin(of_list, unsorted))
+    entry = entry[np.lexsort((-score[entry], of_list[entry]))]
+    tied = (score[entry][1:] == score[entry][:-1]) & (of_list[entry][1:] == of_list[entry][:-1])
+    if ties != "input" and tied.any():
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
+        for begin, end in zip(edges[::2].tolist(), (edges[1::2] + 1).tolist(), strict=True):
+            group = entry[begin:end].tolist()
+            group.sort(key=lambda i: ids.encode(docs[int(candidate[i])]), reverse=ties == "docid")
+            entry[begin:end] = group
+    # Sorted by list, the n-th of a list's entries is the one of rank n.
+    rank[entry] = rank[np.sort(entry)]
+    return rank
+
+
+def check_finite(lists: Lists) -> None:
+    """Refuse scores that cannot be normalised."""
+    wrong = np.flatnonzero(~np.isfinite(lists.score))
+    if len(wrong):
+        number = int(lists.list[wrong[0]])
+        query, run = divmod(number, len(lists.runs))
+        raise InputError(
+            f"query '{ids.show(lists.queries[query])}' has scores that are not finite, which cannot be normalised",
+            where=lists.runs[run],
+            hint="Use method='rrf' or normalise='rank', which need ranks only.",
+        )

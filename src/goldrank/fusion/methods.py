@@ -1,0 +1,250 @@
+"""Fusion methods by name, and what their parameters may be. The methods themselves are one function each, by family.
+
+A method gets `Lists` and its parameters, and gives the value of each candidate. To add one: a function with `@method`
+in its family's module; parameters are declared there too, with what tuning tries of each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from goldrank.errors import OptionError, as_list, one_of
+from goldrank.fusion.lists import Lists
+from goldrank.fusion.training import Evidence
+
+FAMILIES = ("scores", "ranks", "votes", "learned")
+"""The modules of this room that have methods."""
+
+ALIASES = {
+    **{f"comb{name}": name for name in ("min", "max", "med", "sum", "anz", "mnz", "gmnz")},
+    **{f"comb_{name}": name for name in ("min", "max", "med", "sum", "anz", "mnz", "gmnz")},
+    "weighted_sum": "wsum", "weighted_bordafuse": "w_bordafuse", "weighted_condorcet": "w_condorcet",
+}  # fmt: skip
+"""Other names that papers and tools give to the same."""
+
+MOST_TRIED = 200
+"""How many settings tuning tries at most."""
+
+Compute = Callable[..., np.ndarray]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a method must know beside the rankings."""
+
+    name: str
+    about: str
+    check: Callable[[Any, int], Any]  # what a caller gives, of whatever type, to what the method takes
+    """From what was given and the number of runs to the value, or an `OptionError`."""
+    default: Callable[[int], Any] | None = None
+    """The value for a number of runs if none is given; None if one must be given or learned."""
+    tried: Callable[[int, int], Sequence[Any]] | None = None
+    """What tuning tries, for a number of runs and of steps; None for a parameter that is learned."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One fusion method with all that is known of it."""
+
+    name: str
+    about: str
+    citation: str
+    compute: Compute
+    parameters: tuple[Parameter, ...] = ()
+    learn: Callable[..., Any] | None = None  # takes Evidence and settings, gives the value of `learned`
+    """How the learned parameter is made of judged queries."""
+    learned: str | None = None
+    """The parameter that is learned."""
+    settings: tuple[Parameter, ...] = ()
+    """What learning itself must know; tuning tries it too."""
+    counts_absent: bool = False
+    """Whether a run that did not return a document still says something of it."""
+    reads_scores: bool = True
+    """Whether it looks at scores, or at ranks alone."""
+
+    @property
+    def summary(self) -> str:
+        """What it does and who proposed it."""
+        return f"{self.about} ({self.citation})" if self.citation else self.about
+
+    @property
+    def tuned(self) -> tuple[Parameter, ...]:
+        """The parameters that tuning tries values of."""
+        return tuple(each for each in (*self.parameters, *self.settings) if each.tried is not None)
+
+    def checked(self, given: Mapping[str, Any], runs: int) -> dict[str, Any]:
+        """A value for every parameter, from those given and from defaults."""
+        known = {each.name: each for each in self.parameters}
+        for name in given:
+            if name not in known:
+                hint = f"It takes {', '.join(known)}." if known else None
+                if name == "weights":
+                    hint = "Use method='wsum' for weighted sums."
+                raise OptionError(f"{self.name} takes no {name}", hint=hint)
+        values = {}
+        for name, parameter in known.items():
+            if name in given:
+                values[name] = parameter.check(given[name], runs)
+            elif parameter.default is not None:
+                values[name] = parameter.default(runs)
+            else:
+                hint = f"It is {parameter.about}."
+                if self.learned == name:
+                    hint = f"It is {parameter.about}: goldrank.tune_fusion learns it from judged queries."
+                raise OptionError(f"{self.name} needs {name}", hint=hint)
+        return values
+
+    def trained(self, evidence: Evidence, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The learned parameter by name; nothing for a method that learns nothing."""
+        if self.learn is None or self.learned is None:
+            return {}
+        return {self.learned: self.learn(evidence, **settings)}
+
+
+_REGISTERED: dict[str, Method] = {}
+
+
+def method(
+    name: str,
+    about: str,
+    citation: str = "",
+    *parameters: Parameter,
+    learn: Callable[..., Any] | None = None,
+    learned: str | None = None,
+    settings: tuple[Parameter, ...] = (),
+    counts_absent: bool = False,
+    reads_scores: bool = True,
+) -> Callable[[Compute], Compute]:
+    """Register a fusion method."""
+
+    def register(compute: Compute) -> Compute:
+        _REGISTERED[name] = Method(
+            name, about, citation, compute, parameters, learn, learned, settings, counts_absent, reads_scores
+        )
+        return compute
+
+    return register
+
+
+by_rank = partial(method, reads_scores=False)
+"""Register a fusion method that looks at ranks alone."""
+
+
+@cache
+def all_methods() -> dict[str, Method]:
+    """All methods by name."""
+    for family in FAMILIES:
+        import_module(f"goldrank.fusion.{family}")
+    return _REGISTERED
+
+
+def get(name: str) -> Method:
+    """A method by its name or another tool's."""
+    return all_methods()[one_of(ALIASES.get(name, name), all_methods(), "method")]
+
+
+# Kinds of parameters.
+
+
+def check_weights(given: Any, runs: int) -> np.ndarray:
+    """One weight per run, as an array."""
+    numbers = [float(weight) for weight in as_list(given, "weights", Real, "numbers")]
+    if len(numbers) != runs or not all(math.isfinite(w) and w >= 0 for w in numbers) or not any(numbers):
+        raise OptionError(f"weights are {numbers!r}; give {runs} numbers, 0 or more and not all 0")
+    return np.array(numbers)
+
+
+def weight_grid(runs: int, steps: int) -> list[tuple[float, ...]]:
+    """Equal weights, then those of `stepped_weights`; fewer steps where they would be too many."""
+    while steps > 1 and math.comb(steps + runs - 1, runs - 1) > MOST_TRIED:
+        steps -= 1
+    return list(dict.fromkeys([(1 / runs,) * runs, *stepped_weights(runs, steps)]))
+
+
+def stepped_weights(runs: int, steps: int) -> list[tuple[float, ...]]:
+    """All weights in steps of 1 / steps that sum to 1."""
+    return [tuple(part / steps for part in parts) for parts in _shares(steps, runs)]
+
+
+def steps_of(step: float) -> int:
+    """How many steps of a size make 1."""
+    if not (isinstance(step, int | float | np.number) and 0 < step <= 1):
+        raise OptionError(f"step is {step!r}; it must be a number above 0 and at most 1")
+    return round(1 / step)
+
+
+def _shares(total: int, parts: int) -> list[tuple[int, ...]]:
+    """All ways to share a total out, in the order of counting."""
+    if parts == 1:
+        return [(total,)]
+    return [(own, *rest) for own in range(total + 1) for rest in _shares(total - own, parts - 1)]
+
+
+WEIGHTS = Parameter(
+    "weights", "one number per run, 0 or more", check_weights, default=lambda runs: np.ones(runs), tried=weight_grid
+)
+
+
+def number(
+    name: str, about: str, low: float, high: float = math.inf, *, default: float | None, tried: Sequence[float]
+) -> Parameter:
+    """A parameter that is a number within limits."""
+
+    def check(given: Any, runs: int) -> float:
+        is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+        if not is_number or not math.isfinite(given) or not low <= given <= high:
+            limits = f"{low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
+            usual = "" if default is None else f"{default:g} is usual."
+            raise OptionError(f"{name} is {given!r}; it must be a number, {limits}", hint=usual or None)
+        return float(given)
+
+    return Parameter(
+        name, about, check, default=None if default is None else lambda runs: default, tried=lambda runs, steps: tried
+    )
+
+
+def whole(name: str, about: str, low: int, *, default: int | None, tried: Sequence[int]) -> Parameter:
+    """A parameter that is a whole number."""
+
+    def check(given: Any, runs: int) -> int:
+        is_whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not is_whole or given < low:
+            raise OptionError(f"{name} is {given!r}; it must be a whole number, {low} or more")
+        return int(given)
+
+    return Parameter(
+        name, about, check, default=None if default is None else lambda runs: default, tried=lambda runs, steps: tried
+    )
+
+
+def per_run(name: str, about: str) -> Parameter:
+    """A parameter that is learned: for each run a number or an array of numbers by position."""
+
+    def check(given: Any, runs: int) -> list[np.ndarray]:
+        try:
+            arrays = [np.atleast_1d(np.asarray(each, np.float64)) for each in given]
+        except (TypeError, ValueError):
+            arrays = []
+        if len(arrays) != runs or any(each.ndim != 1 or np.isnan(each).any() for each in arrays):
+            raise OptionError(f"{name} must be {about}, for each of {runs} runs")
+        return arrays
+
+    return Parameter(name, about, check)
+
+
+def at(tables: Sequence[np.ndarray], lists: Lists, position: np.ndarray, otherwise: float) -> np.ndarray:
+    """For each entry, what its run's table has at a position from 0; `otherwise` where the table ends before."""
+    size = np.array([len(table) for table in tables])
+    first = np.concatenate(([0], np.cumsum(size)))[:-1]
+    known = position < size[lists.run]
+    joined = np.concatenate([*tables, [otherwise]])
+    found: np.ndarray = joined[np.where(known, first[lists.run] + position, len(joined) - 1)]
+    return found

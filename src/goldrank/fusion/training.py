@@ -1,0 +1,54 @@
+"""What judged queries show of runs: where in their lists the relevant documents stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from goldrank.data.qrels import Qrels
+from goldrank.fusion.lists import Lists
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The entries of the lists of some judged queries."""
+
+    runs: int
+    queries: int
+    run: np.ndarray
+    rank: np.ndarray
+    length: np.ndarray
+    """How long the list of the entry is."""
+    hit: np.ndarray
+    """1 for a relevant document, else 0."""
+    average_precision: np.ndarray
+    """For each run, its mean over the queries."""
+
+    @classmethod
+    def of(cls, lists: Lists, hit: np.ndarray, precision: np.ndarray, chosen: np.ndarray) -> Evidence:
+        """From the chosen queries; `precision` is the average precision by query and run."""
+        kept = chosen[lists.list // len(lists.runs)]
+        return cls(
+            runs=len(lists.runs),
+            queries=int(chosen.sum()),
+            run=lists.run[kept],
+            rank=lists.rank[kept],
+            length=lists.length[kept],
+            hit=hit[kept],
+            average_precision=precision[chosen].mean(axis=0) if chosen.any() else np.zeros(len(lists.runs)),
+        )
+
+    def by_run(self, position: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+        """For each run, the sum of values by position."""
+        return [np.bincount(position[self.run == run], weights=values[self.run == run]) for run in range(self.runs)]
+
+
+def hits(lists: Lists, qrels: Qrels, rel: float = 1) -> np.ndarray:
+    """For each entry, 1 if its document is relevant to its query, else 0."""
+    relevant = np.zeros(len(lists.docs))
+    for query, begin, end in zip(lists.queries, lists.first[:-1].tolist(), lists.first[1:].tolist(), strict=True):
+        judged = qrels.text.get(query, {})
+        relevant[begin:end] = [judged.get(doc, 0) >= rel for doc in lists.docs[begin:end]]
+    found: np.ndarray = relevant[lists.candidate]
+    return found

@@ -1,0 +1,185 @@
+"""Conventions equal the packages they are named after on 1,000 random queries of each kind, or refuse with a reason.
+
+scikit-learn and ranx are run beside goldrank; torchmetrics and BEIR are too heavy for that, so that their recorded
+answers are compared (`record_conventions.py` says how they were made).
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+import math
+import os
+from pathlib import Path
+
+import pytest
+from convention_cases import KINDS, arrays, queries
+from record_conventions import COUNT, TORCH, settings, with_own_ids, with_relevant
+
+from goldrank import evaluate
+from goldrank.errors import MeasureError
+
+
+@functools.cache
+def recorded():
+    return json.loads(gzip.decompress((Path(__file__).parent / "conventions.json.gz").read_bytes()))
+
+
+def column(scores):
+    return next(iter(scores.columns.values())).values
+
+
+def ours(convention, kind, measure, *, highest, scale=1, **policies):
+    """Values of the queries that are in the run, in its order, and how many of them were refused."""
+    qrels, run = queries(kind, COUNT, highest=highest, scale=scale)
+    policies = {"overlap": "allow", **policies}
+    try:
+        scores = evaluate(qrels, run, measure, convention=convention, **policies)
+        values = dict(zip(scores.queries, column(scores).tolist(), strict=True))
+        return [values[query] for query in run]
+    except MeasureError:
+        pass
+    found = []
+    for query, row in run.items():
+        try:
+            scores = evaluate({query: qrels[query]}, {query: row}, measure, convention=convention, **policies)
+            found.append(float(column(scores)[0]))
+        except MeasureError as error:
+            if error.code not in ("undefined-order", "refused-by-convention"):
+                raise
+            found.append(None)
+    return found
+
+
+def compare(found, theirs, tolerance, most_refused):
+    assert len(found) == len(theirs)
+    refused = sum(value is None for value in found)
+    assert refused <= most_refused * len(found)
+    for mine, other in zip(found, theirs, strict=True):
+        if mine is not None:
+            assert mine == pytest.approx(other, abs=tolerance)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("measure", TORCH)
+def test_torchmetrics(kind, measure):
+    found = ours("torchmetrics", kind, measure, **settings(measure))
+    most_refused = 0.0
+    if kind == "tied" and not measure.startswith(("nDCG", "AUROC")):
+        most_refused = 0.9
+    if kind == "negative" and measure == "AUROC":
+        most_refused = 1.0
+    compare(found, recorded()["torchmetrics"][kind][measure], 3e-6, most_refused)
+
+
+def sklearn_values(kind, measure, highest):
+    from sklearn import metrics
+
+    qrels, run = queries(kind, COUNT, highest=highest)
+    values = []
+    for query, returned in run.items():
+        grades, scores = arrays(qrels[query], returned)
+        if measure == "AP":
+            value = metrics.average_precision_score(grades, scores)
+        elif measure == "AUROC":
+            value = metrics.roc_auc_score(grades, scores) if 0 < sum(grades) < len(grades) else math.nan
+        elif len(grades) < 2:
+            value = math.nan  # scikit-learn refuses a single document
+        else:
+            name, _, k = measure.partition("@")
+            value = getattr(metrics, f"{name.lower()}_score")([grades], [scores], k=int(k) if k else None)
+        values.append(float(value))
+    return values
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "DCG@3", "AP", "AUROC"])
+def test_sklearn(kind, measure):
+    highest = 3 if "DCG" in measure else 1
+    theirs = sklearn_values(kind, measure, highest)
+    found = ours("sklearn", kind, measure, highest=highest)
+    undefined = [math.isnan(value) for value in theirs]
+    if measure == "AUROC":  # refused where it is not defined, and nowhere else
+        assert [value is None for value in found] == undefined
+    pairs = [(mine, other) for mine, other in zip(found, theirs, strict=True) if not math.isnan(other)]
+    compare([mine for mine, _ in pairs], [other for _, other in pairs], 1e-9, 0)
+
+
+def test_sklearn_refuses_what_it_refuses():
+    with pytest.raises(MeasureError, match="negative grades") as error:
+        evaluate({"q": {"a": -1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, "nDCG", convention="sklearn")
+    assert error.value.code == "refused-by-convention"
+
+
+BEIR = {"nDCG": "NDCG", "AP": "MAP", "R": "Recall", "P": "P", "RR": "MRR", "Hole": "Hole", "Success": "Accuracy",
+        "RelP": "R_cap"}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [1, 3, 10])
+@pytest.mark.parametrize("measure", BEIR)
+def test_beir(kind, k, measure):
+    theirs = recorded()["beir"][kind][f"{BEIR[measure]}@{k}"]
+    qrels, run = queries(kind, COUNT, highest=3)
+    run = with_own_ids(run)
+    if measure == "RelP":
+        qrels, run = with_relevant(qrels, run)
+    try:
+        found = evaluate(qrels, run, f"{measure}@{k}", convention="beir", overlap="allow")
+    except MeasureError as error:
+        if error.code != "undefined-order" or kind != "tied" or measure not in ("RR", "Success", "RelP"):
+            raise
+        return
+    assert next(iter(found.mean.values())) == pytest.approx(theirs, abs=6e-6)
+
+
+def test_beir_counts_queries_by_measure_in_one_call():
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    scores = evaluate(qrels, {"q1": {"q1": 2.0, "a": 1.0}}, ["R@1", "RR@1"], convention="beir")
+    assert scores.mean == {"R@1": 1.0, "RR@1": 0.5}
+
+
+RANX = {"P@3": "precision@3", "R@3": "recall@3", "F@3": "f1@3", "Success@3": "hit_rate@3", "NumRelRet@3": "hits@3",
+        "RR": "mrr", "AP": "map", "AP@3": "map@3", "Rprec": "r-precision", "DCG": "dcg", "nDCG@3": "ndcg@3",
+        'nDCG(gain="exp2")': "ndcg_burges", "RBG(p=0.8)": "rbp.8", "SetP": "precision", "Bpref": "bpref"}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+def test_ranx(kind):
+    ranx = pytest.importorskip("ranx")
+    qrels, run = queries(kind, COUNT, highest=3)
+    qrels = {query: qrels[query] for query in run}
+    one_kind = {query for query, row in qrels.items() if sum(g >= 1 for g in row.values()) in (0, len(row))}
+    for measure, name in RANX.items():
+        found = dict(zip(run, ours("ranx", kind, measure, highest=3, missing="skip"), strict=True))
+        # One query of one kind makes ranx's Bpref of all others wrong too; those are refused here, no others.
+        refused = one_kind if measure == "Bpref" else set()
+        assert {query for query, value in found.items() if value is None} == refused
+        kept = [query for query in run if query not in refused]
+        judged, ranked = ({query: data[query] for query in kept} for data in (qrels, run))
+        theirs = ranx.evaluate(ranx.Qrels(judged), ranx.Run(ranked), name, return_mean=False)
+        assert [found[query] for query in kept] == pytest.approx(theirs.tolist(), abs=1e-12), (measure, kind)
+
+
+def test_ranx_refuses_long_tied_rankings_and_high_grades_of_rbp():
+    tied = {"q": {f"d{i}": 1.0 for i in range(16)}}
+    with pytest.raises(MeasureError, match="order") as error:
+        evaluate({"q": {"d3": 1}}, tied, "RR", convention="ranx")
+    assert error.value.code == "undefined-order"
+    assert column(evaluate({"q": {"d3": 1}}, tied, "RR", convention="ranx", ties="input")) == [1 / 4]
+    assert column(evaluate({"q": {"d3": 1}}, tied, "R@16", convention="ranx")) == [1.0]  # whatever the order
+    with pytest.raises(MeasureError, match="RBG"):
+        evaluate({"q": {"d3": 2}}, {"q": {"d3": 1.0}}, "RBP", convention="ranx")
+
+
+@pytest.mark.skipif("GOLDRANK_PEERS" not in os.environ, reason="needs torch, torchmetrics and beir")
+def test_the_record_is_what_the_packages_say():
+    from record_conventions import beir_values, torch_values
+
+    for kind in KINDS:
+        assert torch_values(kind) == recorded()["torchmetrics"][kind]
+        assert beir_values(kind) == recorded()["beir"][kind]
