@@ -318,6 +318,20 @@ KINDS: dict[str, Kind] = {
         warning=True,
     ),
     "without-references": Kind("questions without references: {samples}", counts=()),
+    "ids-compared": Kind("ids are compared, since what is expected has no texts; no matcher is used", counts=()),
+    "ties-at-the-end": Kind(
+        "the context of {count:,} questions ends between texts of the same score: their order decides what is in it",
+        "the context of 1 question ends between texts of the same score: their order decides what is in it",
+    ),
+    "different-lengths": Kind(
+        "{measures} compares ranks, but texts of {longer} have {long:,.0f} characters in the mean and those of "
+        "{shorter} {short:,.0f}: use a budget of tokens, or CoverArea",
+        warning=True,
+        counts=(),
+    ),
+    "skip-not-monotone": Kind(
+        'with pack="skip" a larger budget may cover less, so that points are drawn and no line', counts=()
+    ),
     "repeated-texts": Kind("retrieved texts that stand higher up already: {count:,}"),
     "nothing-matches": Kind(
         "no text covers any reference by {matcher}{nearest}", warning=True, counts=(), of_values=True

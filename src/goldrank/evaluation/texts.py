@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -15,9 +17,12 @@ from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.data.spans import Spans
 from goldrank.data.texts import TextItem
-from goldrank.errors import InputError, OptionError, one_of
+from goldrank.errors import InputError, OptionError, did_you_mean, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures
+from goldrank.evaluation.mismatch import explain_id_mismatch
+from goldrank.io.corpus import read_chunks, read_sources
+from goldrank.io.files import is_file
 from goldrank.io.items import Items, ReadItem
 from goldrank.io.items import items as read_items
 from goldrank.match import Matcher, folding, place_items
@@ -45,7 +50,7 @@ def evaluate_texts(
     unit: str | Splitter = "chunk",
     credit: str = "any",
     tokens: Callable[[str], Any] | None = None,
-    sources: Mapping[str, str] | None = None,
+    sources: Any = None,
     chunks: Any = None,
     lengths: str = "char",
     several: str = "any",
@@ -62,7 +67,8 @@ def evaluate_texts(
 
     `items` is a list of dicts, a file (JSON Lines, JSON, Parquet, CSV) or a data frame with, for each question,
     the retrieved texts and the references; field names of the usual frameworks are known, `fields` maps others
-    ({"retrieved": "outputs.docs"}). A reference that is a list of texts is covered by any of them.
+    ({"retrieved": "outputs.docs"}). A reference that is a list of texts is covered by any of them. Where what is
+    expected is named by ids alone (`expected_ids`), ids are compared.
 
     `matcher` says when a text covers a reference: a name such as "exact", "contains" or "rouge-l:0.7", or a
     function of both texts. `guards` are what a match must not differ in, whatever its words ("numbers", "units",
@@ -74,10 +80,10 @@ def evaluate_texts(
 
     Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
     {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
-    and a start, or are looked for in `sources` (id to text). `chunks` are all texts of the corpus, where a measure
-    asks for them; `lengths` are in "char" or "token". A quotation that stands in `several` places counts in "any" of
-    them, in the "first", or is an "error"; one that is `unlocated` is an "error", "missed" by every text, or left out
-    ("skip"); an approximate one must have this `similarity` (None: none is taken).
+    and a start, or are looked for in `sources` (id to text, a folder of texts, or a file). `chunks` are all texts of
+    the corpus, where a measure asks for them; `lengths` are in "char" or "token". A quotation that stands in `several`
+    places counts in "any" of them, in the "first", or is an "error"; one that is `unlocated` is an "error", "missed" by
+    every text, or left out ("skip"); an approximate one must have this `similarity` (None: none is taken).
 
     `failures` says what becomes of questions that `goldrank.run_retriever` failed on: an "error", "skip" or "zero".
 
@@ -85,22 +91,67 @@ def evaluate_texts(
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean
     {'Cover@1': 0.0, 'RR': 0.5}
     """
-    rules = conventions.get(convention).having(**policies)
-    wanted = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if credit == "pairs" else DEFAULT)
+    given: dict[str, Any] = {key: value for key, value in locals().items() if key in evaluate_texts.__kwdefaults__}  # type: ignore[attr-defined]
+    return score_texts(place_texts(items, measures, **given, **policies))
+
+
+class PlacedTexts(NamedTuple):
+    """Texts that were compared with what they should cover: the tables that measures read, and all that scores tell."""
+
+    data: Items
+    wanted: list[Measure]
+    rules: Convention
+    how: TextRules
+    tables: dict[str, Any]
+    queries: tuple[str, ...]
+    numbers: dict[str, int]
+    notes: list[Note]
+    lengths: str
+    name: str
+    explainer: Callable[[str], Explanation]
+    resolved: Sequence[TextItem]
+    """For evidence by place, the items with all places that were found."""
+    sources: Mapping[str, str]
+    finding: Mapping[str, Any]
+
+
+def place_texts(
+    items: Any,
+    measures: MeasuresLike = None,
+    *,
+    count: bool = False,
+    **given: Any,  # the arguments of `evaluate_texts`
+) -> PlacedTexts:
+    """Match or locate all texts once. With `count` tokens are counted though no measure asks for them."""
+    usual = dict(evaluate_texts.__kwdefaults__ or {})
+    policies = {key: value for key, value in given.items() if key in conventions.POLICIES}
+    for key in given:
+        if key not in usual and key not in policies:
+            raise OptionError(f"there is no option {key!r}", hint=did_you_mean(key, [*usual, *conventions.POLICIES]))
+    ask = SimpleNamespace(**{**usual, **given})
+    rules = conventions.get(ask.convention).having(**policies)
+    data = read_items(items, fields=ask.fields, format=ask.format, failures=ask.failures)
+    by_id = data.by_id
+    wanted = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if ask.credit == "pairs" else DEFAULT)
     for measure in wanted:
-        check_credit(measure, credit)
-    data = read_items(items, fields=fields, format=format, failures=failures)
-    how = TextRules(as_matcher(matcher).having(guards), _splitter(unit), _unit_name(unit), credit)
-    finding: dict[str, Any] = {"several": several, "unlocated": unlocated, "similarity": similarity}
+        check_credit(measure, ask.credit)
+        if by_id and (_counts_tokens(measure) or measure.declaration.over == "spans"):
+            raise OptionError(f"{measure} needs texts, and {data.name} has ids", hint="Give retrieved texts too.")
+    matcher = as_matcher("exact") if by_id else as_matcher(ask.matcher).having(ask.guards)
+    unit = "chunk" if by_id else ask.unit
+    how = TextRules(matcher, _splitter(unit), "id" if by_id else _unit_name(unit), ask.credit)
+    finding: dict[str, Any] = {key: getattr(ask, key) for key in ("several", "unlocated", "similarity")}
+    sources = {} if ask.sources is None else read_sources(ask.sources)
     tables: dict[str, Any] = {}
     numbers: dict[str, int] = {}
-    notes: list[Note] = []
+    notes: list[Note] = [Note.of("ids-compared")] if by_id else []
     needed = {measure.declaration.over for measure in wanted}
-    counter = _counter(tokens) if any(map(_counts_tokens, wanted)) else None
+    counter = token_counter(ask.tokens) if count or any(map(_counts_tokens, wanted)) else None
     cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
+    passed = _Passing()
     if needed - {"spans"}:
         sample = Sample()
-        passing = sample.passing(map(_with_sources, data.given()))
+        passing = sample.passing(map(_with_sources, passed.by(data.given())))
         passages, counts = place_items(passing, how.matcher, split=how.split, count_tokens=counter, cut_for=cut_for)
         if not counts.references:
             raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
@@ -111,17 +162,22 @@ def evaluate_texts(
         numbers |= _numbers(passages, counts)
         notes += _notes(numbers, counts, how)
         if counts.retrieved and not counts.matching:
+            if by_id and rules.overlap == "error":
+                explain_id_mismatch(data.name, passed.retrieved, passed.expected)
             notes.append(_nothing_matches(data, how))
-        elif how.matcher.free:
+        elif how.matcher.free and not by_id:
             notes += _chance(sample, passages.pairs, how, wanted)
+    resolved: list[TextItem] = []
     if "spans" in needed:
-        if rules.name == conventions.CHROMA.name and lengths != "char":
+        if rules.name == conventions.CHROMA.name and ask.lengths != "char":
             raise OptionError('convention "chroma" measures in characters', hint='Leave out lengths="token".')
-        if lengths == "token" and tokens is not None:
-            finding["tokens"] = _offsets(tokens)
-        spans, span_notes = _spans(
-            data, sources, chunks, lengths, finding | {"count_tokens": counter, "cut_for": cut_for}
-        )
+        more: dict[str, Any] = {"count_tokens": counter, "cut_for": cut_for, "keep": resolved}
+        if ask.lengths == "token" and ask.tokens is not None:
+            more["tokens"] = _offsets(ask.tokens)
+        again = data.given() if "texts" in tables else passed.by(data.given())
+        placing = _placing(again, sources)
+        sources = placing.texts
+        spans, span_notes = _spans(placing, ask.chunks, ask.lengths, finding | more)
         if not spans.relevant().any():
             raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
         tables["spans"] = spans
@@ -130,22 +186,85 @@ def evaluate_texts(
             "queries": len(spans),
             "retrieved": int(spans.retrieved.sum()),
             "evidence": int(spans.relevant().sum()),
+            "no_results": int((spans.retrieved == 0).sum()),
         }
         notes += span_notes
+    if not by_id:
+        numbers["characters"] = passed.characters
+    notes += _ties_at_the_end(wanted, tables, passed)
+    explainer = _explainer(data, how) if "texts" in tables else _place_explainer(data, sources, finding)
+    name = ask.name or data.name
+    return PlacedTexts(data, wanted, rules, how, tables, queries, numbers, notes, ask.lengths, name, explainer,
+                       resolved, sources, finding)  # fmt: skip
+
+
+def score_texts(placed: PlacedTexts) -> Scores:
+    """The `Scores` of texts that were placed."""
+    data, rules, how, tables, queries = placed.data, placed.rules, placed.how, placed.tables, placed.queries
     everything = np.ones(len(queries), bool)
-    columns, _ = pipeline.columns_of(wanted, tables, everything, queries, rules, data.name, credit)
+    columns, _ = pipeline.columns_of(placed.wanted, tables, everything, queries, rules, placed.name, how.credit)
     label = [rules.label, *([str(how)] if "texts" in tables else [])]
     return Scores(
-        run=name or data.name,
+        run=placed.name,
         queries=queries,
         columns={str(measure): column for measure, column in columns.items()},
-        counts=numbers,
-        notes=(*data.notes, *notes),
-        convention=", ".join([*label, *([f"spans by {lengths}"] if "spans" in tables else [])]),
-        origin=_origin(data, rules, how),
-        explainer=_explainer(data, how) if "texts" in tables else _place_explainer(data, sources, finding),
+        counts=placed.numbers,
+        notes=(*data.notes, *placed.notes),
+        convention=", ".join([*label, *([f"spans by {placed.lengths}"] if "spans" in tables else [])]),
+        origin=_origin(data, rules, how, placed.name),
+        explainer=placed.explainer,
         options=rules.options,
     )
+
+
+class _Passing:
+    """What is noticed of items while they pass by: how long texts are, equal scores next to each other, ids."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+        self.tied: dict[int, list[int]] = {}
+        """By question, ranks whose score the next rank has too."""
+        self.retrieved: list[str] = []
+        self.expected: list[str] = []
+
+    def by(self, given_items: Iterable[ReadItem]) -> Iterator[ReadItem]:
+        """The items as they are."""
+        for number, given in enumerate(given_items):
+            self.characters += sum(map(len, given.item.retrieved))
+            if given.scores is not None:
+                pairs = enumerate(pairwise(given.scores), 1)
+                if ranks := [rank for rank, (a, b) in pairs if a is not None and a == b]:
+                    self.tied[number] = ranks
+            if given.by_id and len(self.expected) < SHOWN_IDS:
+                self.retrieved += given.item.retrieved
+                self.expected += (text for reference in given.item.references for text in reference.texts)
+            yield given
+
+
+SHOWN_IDS = 1_000
+"""Ids that are looked at where none match."""
+
+
+def _ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: _Passing) -> list[Note]:
+    """How many contexts end between two texts of the same score: which of them is in it is chance."""
+    contexts = {
+        (
+            int(budget),
+            str(measure.option("pack")),
+            measure.k,
+            "spans" if measure.declaration.over == "spans" else "texts",
+        )
+        for measure in wanted
+        if (budget := measure.option("tokens")) is not None and measure.option("pack") != "skip"
+    }
+    if not passed.tied or not contexts:
+        return []
+    straddled: set[int] = set()
+    for budget, _, k, table in contexts:
+        whole = tables[table]
+        kept = (whole if table == "spans" else whole.pairs).packed(budget, "prefix", k).retrieved
+        straddled |= {query for query, ranks in passed.tied.items() if kept[query] in ranks}
+    return [Note.of("ties-at-the-end", count=len(straddled))] if straddled else []
 
 
 def _with_sources(given: ReadItem) -> Sourced:
@@ -193,16 +312,11 @@ def _placing(given_items: Iterable[ReadItem], sources: Mapping[str, str] | None)
     return found
 
 
-def _spans(
-    data: Items,
-    sources: Mapping[str, str] | None,
-    chunks: Any,
-    lengths: str,
-    finding: Mapping[str, Any],
-) -> tuple[Spans, Sequence[Note]]:
+def _spans(found: _Placing, chunks: Any, lengths: str, finding: Mapping[str, Any]) -> tuple[Spans, Sequence[Note]]:
     from goldrank.match.span_table import spans_of
 
-    found = _placing(data.given(), sources)
+    if is_file(chunks) or (isinstance(chunks, list | tuple) and any(isinstance(one, Mapping) for one in chunks)):
+        chunks = read_chunks(chunks)
     places = {"quotes": found.quotes, "chunk_sources": found.places, "chunks": chunks}
     return spans_of(found.items, found.texts or None, unit=lengths, **places, **finding)
 
@@ -257,7 +371,8 @@ def _counts_tokens(measure: Measure) -> bool:
     return measure.declaration.counts_tokens or measure.option("tokens") is not None
 
 
-def _counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
+def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
+    """What counts the tokens of a text: one's own function, or words."""
     from goldrank.match.tokens import words
 
     count = words if tokens is None else tokens
@@ -334,7 +449,7 @@ def _notes(numbers: Mapping[str, int], counts: TextCounts, how: TextRules) -> li
     return notes
 
 
-def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict[str, Any]]:
+def _origin(data: Items, rules: Convention, how: TextRules, name: str) -> Callable[[], dict[str, Any]]:
     stamp = pipeline.provenance(rules)
 
     def made() -> dict[str, Any]:
@@ -346,7 +461,7 @@ def _origin(data: Items, rules: Convention, how: TextRules) -> Callable[[], dict
             "unit": how.unit,
             "credit": how.credit,
             "qrels": {"name": data.name, "sha256": gold, "criteria": None},
-            "run": {"name": data.name, "sha256": returned},
+            "run": {"name": name, "sha256": returned},
         }
 
     return made

@@ -54,6 +54,7 @@ ITEM_FIELDS: dict[str, Groups] = {
         ("ground_truths", "ground_truth"),
     ),
     "retrieved_ids": (("retrieved_context_ids", "retrieved_ids"),),
+    "expected_ids": (("reference_context_ids", "expected_ids"),),
     "evidence": (("evidence",),),
     "sources": (("sources",),),
     "latency": (("latency",),),

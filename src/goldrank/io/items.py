@@ -36,6 +36,10 @@ class ReadItem(NamedTuple):
     """The texts of sources."""
     evidence: Any = None
     """The evidence as it was given, quotations and all."""
+    scores: tuple[float | None, ...] | None = None
+    """The scores of the retrieved texts."""
+    by_id: bool = False
+    """Whether the item's texts and references are ids, since its record has no texts to compare."""
 
 
 def items(
@@ -92,6 +96,7 @@ class Items:
         """Items with what else their records say."""
         counts: Counter[str] = Counter()
         seen: dict[str, int] = {}
+        by_id: bool | None = None
         place = self._records.place
         for number, record in self._records.rows(counts):
             where = place(number)
@@ -106,11 +111,24 @@ class Items:
                 hint += "with fields={'query': ...} (--map query=...)."
                 raise InputError(what, where=where, hint=hint)
             seen[query] = number
+            if by_id is not None and by_id != given.by_id:
+                what = "has ids alone" if given.by_id else "has texts"
+                raise InputError(
+                    f"{what}, and records before it have {'texts' if given.by_id else 'ids alone'}",
+                    where=where,
+                    hint="Either all questions are evaluated by texts or all by ids: split the file.",
+                )
+            by_id = given.by_id
             if given.item.retrieved is not _SKIPPED:
                 yield given
         if not seen:
             raise InputError("no items", where=self._records.name, hint="Did the system return anything?")
         self._counts = counts
+
+    @property
+    def by_id(self) -> bool:
+        """Whether ids are compared: records name what is expected by id alone."""
+        return next((given.by_id for given in self.given()), False)
 
     @property
     def counts(self) -> Counter[str]:
@@ -156,6 +174,8 @@ class Items:
             query = ids.as_text(known["query"].value, "query id", known["query"].path)
             if not query:
                 raise InputError("the query id is empty", where=known["query"].path)
+        if "expected_ids" in known and not {"references", "evidence"} & known.keys():
+            return self._read_ids(record, known, query, where, counts)
         retrieved: list[RetrievedText] | None = None
         texts: Sequence[str]
         if not absent(failure := record.get(FAILED)):
@@ -177,7 +197,38 @@ class Items:
         question, latency = _question(known.get("question")), _latency(known.get("latency"))
         item = TextItem(query, texts, wanted, question, spans, where=where, latency=latency)
         text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
-        return ReadItem(item, text_ids, sources, source_texts, evidence)
+        scored = retrieved is not None and any(text.score is not None for text in retrieved)
+        scores = tuple([text.score for text in retrieved or ()]) if scored else None
+        return ReadItem(item, text_ids, sources, source_texts, evidence, scores)
+
+    def _read_ids(
+        self, record: Mapping[str, Any], known: Mapping[str, FieldValue], query: str, where: str, counts: Counter[str]
+    ) -> ReadItem:
+        """A record that says by ids alone what is expected: ids take the place of texts."""
+        found: Sequence[str]
+        if not absent(failure := record.get(FAILED)):
+            found = self._failed(failure, query, where, counts)
+        elif "retrieved_ids" in known:
+            found = text_values.document_ids(*known["retrieved_ids"])
+        elif "retrieved" in known:
+            value, path = known["retrieved"]
+            entries = text_values.listed(value, "texts", path)
+            given = [text_values.retrieved_text(entry, f"{path}[{i}]").id for i, entry in enumerate(entries)]
+            if any(one is None for one in given):
+                raise self._fields.missing("retrieved_ids", record, where)
+            found = tuple(one for one in given if one is not None)
+        else:
+            raise self._fields.missing("retrieved_ids", record, where)
+        if not found:
+            counts["nothing-retrieved"] += 1
+        wanted = tuple(
+            Reference((name,), grade) for name, grade in text_values.graded_ids(*known["expected_ids"]).items()
+        )
+        if not wanted:
+            counts["no-references"] += 1
+        question, latency = _question(known.get("question")), _latency(known.get("latency"))
+        item = TextItem(query, found, wanted, question, where=where, latency=latency)
+        return ReadItem(item, None if found is _SKIPPED else tuple(found), by_id=True)
 
     def _retrieved(
         self, value: Any, at: str, counts: Counter[str]
@@ -205,7 +256,7 @@ class Items:
 
     def _without_text(self, text: RetrievedText, entry: Any, at: str, counts: Counter[str]) -> RetrievedText:
         if isinstance(entry, Mapping) and not text_values.has_text_field(entry):
-            hint = "Ids alone are evaluated by goldrank.evaluate(qrels, run)."
+            hint = "Ids are evaluated beside expected_ids, or by goldrank.evaluate(qrels, run)."
             raise InputError(f"has an id, '{ids.show(text.id or '')}', and no text", where=at, hint=hint)
         if self._none == "error":
             hint = "A text that could not be fetched is no result: leave it out, or say none='empty'."
@@ -292,7 +343,7 @@ def _sources(
 def _from_cells(found: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
     """Fields of a text table with the lists that their cells hold."""
     parsed = dict(found)
-    for role in ("retrieved", "references", "retrieved_ids", "evidence", "sources"):
+    for role in ("retrieved", "references", "retrieved_ids", "expected_ids", "evidence", "sources"):
         if role in parsed and isinstance(parsed[role].value, str):
             value, path = parsed[role]
             parsed[role] = FieldValue(text_values.from_cell(value, f"{where}: {path}", counts), path)
