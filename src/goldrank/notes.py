@@ -332,6 +332,26 @@ KINDS: dict[str, Kind] = {
     "skip-not-monotone": Kind(
         'with pack="skip" a larger budget may cover less, so that points are drawn and no line', counts=()
     ),
+    "gold-without-results": Kind(
+        "{count:,} questions of the gold have no results, so that nothing was retrieved for them: {samples}",
+        "1 question of the gold has no results, so that nothing was retrieved for it: {samples}",
+        warning=True,
+    ),
+    "results-without-gold": Kind(
+        "{count:,} questions are not in the gold and are left out: {samples}",
+        "1 question is not in the gold and is left out: {samples}",
+    ),
+    "sweep-by-texts": Kind(
+        "chunkings are compared by the words of references, and larger chunks match more by chance: evidence by place "
+        "is the same for all",
+        warning=True,
+        counts=(),
+    ),
+    "sweep-untested": Kind(
+        "no setting was named beforehand to test the others against (baseline, --baseline): what looks best may be so "
+        "by chance",
+        counts=(),
+    ),
     "repeated-texts": Kind("retrieved texts that stand higher up already: {count:,}"),
     "nothing-matches": Kind(
         "no text covers any reference by {matcher}{nearest}", warning=True, counts=(), of_values=True

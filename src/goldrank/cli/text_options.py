@@ -61,7 +61,7 @@ def text_arguments(
     **options: Any,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the options of `text_options` say: for reading items, and for `evaluate_texts`."""
-    reading = {"format": data_format, "none": none, "failures": failures}
+    reading: dict[str, Any] = {"format": data_format, "none": none, "failures": failures}
     reading["fields"] = key_values(fields, "--map") or None
     how = {**options, "guards": _guards(guards), "similarity": _similarity(similarity), "tokens": _tokens(tokens)}
     return reading, how

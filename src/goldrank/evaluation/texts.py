@@ -91,7 +91,8 @@ def evaluate_texts(
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean
     {'Cover@1': 0.0, 'RR': 0.5}
     """
-    given: dict[str, Any] = {key: value for key, value in locals().items() if key in evaluate_texts.__kwdefaults__}  # type: ignore[attr-defined]
+    usual = evaluate_texts.__kwdefaults__ or {}
+    given: dict[str, Any] = {key: value for key, value in locals().items() if key in usual}
     return score_texts(place_texts(items, measures, **given, **policies))
 
 

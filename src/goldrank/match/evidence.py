@@ -284,6 +284,11 @@ class Finder:
             )
         return [(span,) for span in (spans if self.several == "any" else spans[:1])]
 
+    def quoted(self, text: str) -> list[Span]:
+        """The places of a text in any source, as of a quotation; none if it is nowhere."""
+        located = self._locator.find(text, None, words=True) if self.sources and fold(text) else []
+        return [Span(name, *place) for name, found in located for place in found.places]
+
     def _in_parts(self, text: str, source: str | None) -> Alternatives:
         """The places of a quotation with something left out: of all parts between its ellipses, in one source."""
         parts = [part for part in ELLIPSIS.split(text) if len(words(part)) >= FEWEST_WORDS]
@@ -398,7 +403,7 @@ class Finder:
         located = self._locator.find(text, source) if self.sources else []
         body = None if located or not self.sources else self._locator.body(text, source)
         self._counts["chunks-lost"] += not located and body is None
-        spans = [(Span(name, *place),) for name, found in located for place in found.places]
+        spans: list[tuple[Span, ...]] = [(Span(name, *place),) for name, found in located for place in found.places]
         return spans or ([body.spans] if body is not None else [])
 
     # Finding, and what a reader should know of it.

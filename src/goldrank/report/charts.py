@@ -157,13 +157,13 @@ def curves(
     for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs)):
         parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16:g}">{tick:g}</text>')
     for i, (run, line) in enumerate(points.items()):
-        ends = [(x(k), y(low), y(high)) for (k, _), (low, high) in zip(line, (bands or {}).get(run, ()), strict=False)]
-        if ends and joined:
-            up = "L".join(f"{a:.1f} {high:.1f}" for a, _, high in ends)
-            down = "L".join(f"{a:.1f} {low:.1f}" for a, low, _ in reversed(ends))
+        reach = [(x(k), y(low), y(high)) for (k, _), (low, high) in zip(line, (bands or {}).get(run, ()), strict=False)]
+        if reach and joined:
+            up = "L".join(f"{a:.1f} {high:.1f}" for a, _, high in reach)
+            down = "L".join(f"{a:.1f} {low:.1f}" for a, low, _ in reversed(reach))
             parts.append(f'<path class="band s{i % COLOURS}" d="M{up}L{down}z"/>')
-        elif ends:
-            strokes = "".join(f"M{a + 3 * i:.1f} {low:.1f}V{high:.1f}" for a, low, high in ends)
+        elif reach:
+            strokes = "".join(f"M{a + 3 * i:.1f} {low:.1f}V{high:.1f}" for a, low, high in reach)
             parts.append(f'<path class="line s{i % COLOURS}" d="{strokes}"/>')
     shift = 0 if joined else 3
     drawn = {
