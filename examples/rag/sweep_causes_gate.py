@@ -1,4 +1,4 @@
-"""From files to a decision: sweep over chunkings and retrievers, why questions fail, and a gate for the next change.
+r"""From files to a decision: sweep over chunkings and retrievers, why questions fail, and a gate for the next change.
 
 The documents are parts of the Constitution of the United States (public domain), the questions and quotations in
 gold.jsonl are made for them. Two small retrievers stand in for yours: what goldrank needs is only what they return.
@@ -10,8 +10,9 @@ line, with those files:
 
     goldrank sweep small/bm25=small-bm25.jsonl large/bm25=large-bm25.jsonl ... --gold gold.jsonl --sources documents/ \
         --chunks small=small-chunks.jsonl ... --budgets 120,240,480 --unlocated missed --html sweep.html
-    goldrank causes small-bm25.jsonl --gold gold.jsonl --sources documents/ --chunks small-chunks.jsonl -k 3 --html why.html
-    goldrank gate new.json --baseline baseline.json --rule "EvidenceRecall@3: -2%"
+    goldrank causes small-bm25.jsonl --gold gold.jsonl --sources documents/ --chunks small-chunks.jsonl -k 3 \
+        --html causes.html
+    goldrank gate bm25.json --baseline baseline.json --rule "EvidenceRecall@3: -2%"
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def page(causes: Causes) -> str:
     """One HTML file with all questions: filter by cause, unfold full texts."""
     counts = causes.counts
     values = {
-        "table": causes.counts_table(),
+        "table": replace(causes.counts_table(), title=""),
         "counts": [(cause, f"{counts[cause]:,}") for cause in NAMES if cause in counts],
         "count": f"{sum(counts.values()):,} questions; the context is {causes.context}",
         "notes": note_sentences(causes.notes),

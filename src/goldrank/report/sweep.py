@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from goldrank.comparison.frontier import FIRM, LIKELY
 from goldrank.comparison.result import Comparison
@@ -182,7 +183,7 @@ def page(sweep: Sweep) -> str:
     values = {
         "answers": _answers(sweep),
         "charts": [chart(sweep, WIDE), chart(sweep, NARROW)],
-        "table": table(sweep),
+        "table": replace(table(sweep), title=""),
         "systems": list(dict.fromkeys(row.setting.system for row in sweep.rows)),
         "tests": tests,
         "baseline": sweep.baseline or "",
