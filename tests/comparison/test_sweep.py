@@ -56,7 +56,7 @@ def test_values_are_those_of_evaluate_texts() -> None:
 
 
 def test_frontier_and_cheaper(swept) -> None:
-    # 4 tokens: 20/24 and 2/24; 8 tokens: 1; all others cost more and cover no more. small/good@2 and small/bad@2 are equal.
+    # 4 tokens: 20/24 and 2/24; 8 tokens: 1, with both retrievers; all others cost more and cover no more.
     assert [row.name for row in swept.rows if row.on_frontier] == ["small/good@1", "small/good@2", "small/bad@2"]
     assert swept["small/bad@1"].support == 0
     assert swept["small/good@2"].support > 0.9

@@ -116,8 +116,8 @@ def test_what_would_tell_is_said() -> None:
 
 def test_page_has_everything_and_escapes_it() -> None:
     hostile = "</script><script>alert(1)</script>"
-    item = {"id": "q", "question": hostile, "retrieved": [{"text": f"one {hostile}", "id": "c9", "score": float("nan")}],
-            "references": ["one"]}  # fmt: skip
+    retrieved = [{"text": f"one {hostile}", "id": "c9", "score": float("nan")}]
+    item = {"id": "q", "question": hostile, "retrieved": retrieved, "references": ["one"]}
     page = report.page(find_causes([item, {"id": "r", "retrieved": [], "references": ["one"]}], matcher="contains"))
     assert hostile not in page
     data = json.loads(page.split('id="causes-data">')[1].split("</script>")[0])
