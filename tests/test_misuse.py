@@ -23,6 +23,8 @@ SOUND = {
     "evaluate": (QRELS, RUN, ["AP"]),
     "evaluate_texts": (TEXTS, ["RR"]),
     "coverage_curves": (TEXTS,),
+    "find_causes": (TEXTS,),
+    "sweep": ({"a/b": TEXTS},),
     "matcher_agreement": (PAIRS, "exact"),
     "choose": ("rag",),
     "pitfalls": (goldrank.evaluate(QRELS, RUN, "AP"),),
