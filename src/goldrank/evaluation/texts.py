@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Unpack
 
@@ -21,6 +20,7 @@ from goldrank.errors import InputError, OptionError, did_you_mean, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures
 from goldrank.evaluation.mismatch import explain_id_mismatch
+from goldrank.evaluation.passing import Passing
 from goldrank.io.corpus import read_chunks, read_sources
 from goldrank.io.files import is_file
 from goldrank.io.items import Items, ReadItem
@@ -149,7 +149,7 @@ def place_texts(
     needed = {measure.declaration.over for measure in wanted}
     counter = token_counter(ask.tokens) if count or any(map(_counts_tokens, wanted)) else None
     cut_for = [measure.option("tokens") for measure in wanted if measure.option("pack") == "truncate"]
-    passed = _Passing()
+    passed = Passing()
     if needed - {"spans"}:
         sample = Sample()
         passing = sample.passing(map(_with_sources, passed.by(data.given())))
@@ -218,35 +218,7 @@ def score_texts(placed: PlacedTexts) -> Scores:
     )
 
 
-class _Passing:
-    """What is noticed of items while they pass by: how long texts are, equal scores next to each other, ids."""
-
-    def __init__(self) -> None:
-        self.characters = 0
-        self.tied: dict[int, list[int]] = {}
-        """By question, ranks whose score the next rank has too."""
-        self.retrieved: list[str] = []
-        self.expected: list[str] = []
-
-    def by(self, given_items: Iterable[ReadItem]) -> Iterator[ReadItem]:
-        """The items as they are."""
-        for number, given in enumerate(given_items):
-            self.characters += sum(map(len, given.item.retrieved))
-            if given.scores is not None:
-                pairs = enumerate(pairwise(given.scores), 1)
-                if ranks := [rank for rank, (a, b) in pairs if a is not None and a == b]:
-                    self.tied[number] = ranks
-            if given.by_id and len(self.expected) < SHOWN_IDS:
-                self.retrieved += given.item.retrieved
-                self.expected += (text for reference in given.item.references for text in reference.texts)
-            yield given
-
-
-SHOWN_IDS = 1_000
-"""Ids that are looked at where none match."""
-
-
-def _ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: _Passing) -> list[Note]:
+def _ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: Passing) -> list[Note]:
     """How many contexts end between two texts of the same score: which of them is in it is chance."""
     contexts = {
         (
