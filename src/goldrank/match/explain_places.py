@@ -38,7 +38,9 @@ def explain_places(item: TextItem, sources: Mapping[str, str]) -> Explanation:
         says="holds evidence",
         retrieved=item.retrieved,
         references=[
-            Reference(tuple(" … ".join(_shown(span, sources) for span in wanted) for wanted in evidence.alternatives))
+            Reference(
+                tuple(" … ".join(shown_span(span, sources) for span in wanted) for wanted in evidence.alternatives)
+            )
             for evidence in item.evidence
         ],
         degrees=degrees,
@@ -47,7 +49,8 @@ def explain_places(item: TextItem, sources: Mapping[str, str]) -> Explanation:
     )
 
 
-def _shown(span: Span, sources: Mapping[str, str]) -> str:
+def shown_span(span: Span, sources: Mapping[str, str]) -> str:
+    """What stands in a stretch of a source, or where it is."""
     if span.source == NOWHERE:
         return "a quotation that was not located"
     if span.source in sources:
