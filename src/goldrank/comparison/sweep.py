@@ -195,6 +195,8 @@ def sweep(
     sets = {pair: _items(data, gold, reading) for pair, data in named.items()}
     _same_gold(sets)
     drawn = measure or (COVER if any(item.references for item in next(iter(sets.values()))) else COVER_BY_PLACE)
+    if measure is None and drawn == COVER_BY_PLACE and coverage != 1:
+        drawn = f"{COVER_BY_PLACE}(coverage={coverage!r})"
     spelled = {context: _spelling(drawn, *context, pack) for context in contexts}
     unknown = sorted(set(chunks or ()) - {chunking for chunking, _ in named})
     if unknown:

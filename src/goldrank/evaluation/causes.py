@@ -104,7 +104,7 @@ class Diagnosis:
     def _covered(self, table: Any, k: int | None = None) -> np.ndarray:
         """Which references the first k texts of a table cover."""
         if self.by_place:
-            enough: np.ndarray = table.share(k) >= self.coverage - 1e-9
+            enough: np.ndarray = table.enough(k, self.coverage)
             return enough
         first = table.pairs.per_label
         marked = np.zeros(len(self.query), bool)

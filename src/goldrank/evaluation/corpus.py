@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.data.spans import NOWHERE, length_within, merge, parts_of
+from goldrank.data.intervals import merge
+from goldrank.data.spans import NOWHERE, parts_of
 from goldrank.data.texts import Chunk, Evidence, Reference, Span
+from goldrank.data.white_space import WhiteSpace
 from goldrank.match import Matcher
 from goldrank.match.chunks import chunk_places
 from goldrank.match.evidence import Finder
@@ -86,18 +88,17 @@ class Corpus:
         for spans in places:
             for span in spans:
                 by_source.setdefault(span.source, []).append((span.start, span.end))
-        self._bounds = {name: np.array(sorted(pairs), np.int64) for name, pairs in by_source.items()}
-        self._merged = {name: self._bridged(name, *merge(*pairs.T)) for name, pairs in self._bounds.items()}
+        self._bounds = {name: np.array(sorted(pairs), np.int64).T for name, pairs in by_source.items()}
+        self._merged = {name: self._joined(name, *merge(*bounds)) for name, bounds in self._bounds.items()}
+        self._reach = {name: np.maximum.accumulate(end) for name, (_, end) in self._bounds.items()}
+        self._white = WhiteSpace(sources)
         self.notes = self._finder.notes
 
-    def _bridged(self, name: str, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Stretches with the white space between them, which many a splitter drops: nothing of a text is lost there."""
-        whole = self.sources.get(name)
-        ends = end.copy()
-        for i, (a, b) in enumerate(zip(end[:-1].tolist(), start[1:].tolist(), strict=True)):
-            if b - a <= 2 if whole is None else not whole[a:b].strip():
-                ends[i] = b
-        return merge(start, ends)
+    def _joined(self, name: str, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Stretches with the gap between them where a source is not known and it may be white space."""
+        if name not in self.sources:
+            end[:-1] = np.where(start[1:] - end[:-1] <= 2, start[1:], end[:-1])
+        return merge(start, end)
 
     # Evidence by place.
 
@@ -113,23 +114,40 @@ class Corpus:
             return Availability(YES)
         touched = whole = joined = True
         for span in spans:
-            low, high = np.array([span.start]), np.array([span.end])
-            bounds = self._bounds.get(span.source, np.zeros((0, 2), np.int64))
-            held = np.minimum(bounds[:, 1], span.end) - np.maximum(bounds[:, 0], span.start)
-            enough = self.coverage * (span.end - span.start)
-            together = length_within(*self._merged[span.source], low, high)[0] if len(bounds) else 0
+            enough = self._enough(span)
+            held, together = self._near(span)
             touched &= bool((held > 0).any())
-            whole &= bool((held >= enough - 1e-9).any())
-            joined &= bool(together >= enough - 1e-9)
+            whole &= bool((held >= enough).any())
+            joined &= bool(together.sum() >= enough)
         return Availability(YES, int(touched), int(whole), int(joined))
+
+    def _near(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
+        """How much of a span each chunk near it holds, and how much stretches of chunks side by side."""
+        if span.source not in self._bounds:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        start, end = self._bounds[span.source]
+        near = slice(np.searchsorted(self._reach[span.source], span.start, "right"), np.searchsorted(start, span.end))
+        low, high = self._merged[span.source]
+        over = slice(np.searchsorted(high, span.start, "right"), np.searchsorted(low, span.end))
+        return self._held(span, start[near], end[near]), self._held(span, low[over], high[over])
+
+    def _held(self, span: Span, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """How much of a span stretches of its source hold, without white space: many a splitter drops that."""
+        low, high = np.maximum(start, span.start), np.minimum(end, span.end)
+        return self._white.solid(span.source, low, np.maximum(low, high))
+
+    def _enough(self, span: Span) -> float:
+        """How much of a span must be held."""
+        whole = self._held(span, np.array([span.start]), np.array([span.end])).sum()
+        return max(self.coverage * float(whole) - 1e-9, 1.0)
 
     def stands_in(self, text: str, span: Span) -> bool:
         """Whether a retrieved text stands where some stretch of a source does, and holds enough of it."""
         if text not in self._placed:
             self._placed[text] = parts_of(self._finder.place(text, None)) if text.strip() else ()
-        held = sum(min(part.end, span.end) - max(part.start, span.start) for part in self._placed[text]
-                   if part.source == span.source and part.start < span.end and span.start < part.end)  # fmt: skip
-        return held >= max(self.coverage * (span.end - span.start) - 1e-9, 1)
+        bounds = [part[1:] for part in self._placed[text] if part.source == span.source]
+        held = self._held(span, *np.array(bounds, np.int64).reshape(-1, 2).T).sum()
+        return bool(held >= self._enough(span))
 
     # References by their words.
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from goldrank.data.explanation import Explanation
-from goldrank.data.spans import NOWHERE, length_within, merge, parts_of
+from goldrank.data.intervals import length_within, merge
+from goldrank.data.spans import NOWHERE, parts_of
 from goldrank.data.texts import Reference, Span, TextItem
 from goldrank.match.tokens import Stretches
 

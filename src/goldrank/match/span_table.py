@@ -12,6 +12,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.spans import NOWHERE, Spans, parts_of
 from goldrank.data.texts import Located, Span, TextItem
+from goldrank.data.white_space import WhiteSpace
 from goldrank.errors import InputError, MismatchError, one_of
 from goldrank.match.chunks import ChunksLike, corpus_spans
 from goldrank.match.evidence import EvidenceLike, Finder, gold_spans, resolve
@@ -90,13 +91,14 @@ def spans_of(
     if unit == "token":
         used = sorted(retrieved | gold | {chunk.source for chunk in corpus or ()})
         source_tokens = {source: _tokens(source, finder.sources.get(source), tokens) for source in used}
+    white = WhiteSpace(finder.sources) if unit == "char" and finder.sources else None
+    made = partial(Spans.of, tokens=source_tokens, size=size, chunks=corpus, white=white)
     if count_tokens is None:
-        return Spans.of(resolved, tokens=source_tokens, size=size, chunks=corpus), finder.notes
+        return made(resolved), finder.notes
     counted = [
         [_taken(item, rank, finder.sources, count_tokens) for rank in range(1, len(item.retrieved) + 1)]
         for item in resolved
     ]
-    made = partial(Spans.of, tokens=source_tokens, size=size, chunks=corpus)
     cut_tables = {}
     for budget in dict.fromkeys(cut_for):
         cut = [
