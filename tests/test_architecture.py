@@ -16,14 +16,29 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-_GROUND = (*("escaping", "errors", "ids", "notes", "conventions", "types", "writing", "forking", "waiting", "native"),)
+_GROUND = (
+    *(
+        "escaping",
+        "errors",
+        "ids",
+        "note_kinds",
+        "notes",
+        "conventions",
+        "types",
+        "writing",
+        "forking",
+        "waiting",
+        "native",
+    ),
+)
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
     "escaping": (),
     "errors": ("escaping",),
     "ids": ("errors", "escaping"),
-    "notes": ("errors", "ids"),
+    "note_kinds": (),
+    "notes": ("errors", "ids", "note_kinds"),
     "writing": ("errors",),
     "forking": ("errors",),
     "conventions": ("errors",),

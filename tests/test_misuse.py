@@ -29,6 +29,8 @@ SOUND = {
             {"retrieved": [("x", 0.2)], "no_answer": True},
         ],
     ),
+    "find_causes": (TEXTS,),
+    "sweep": ({"a/b": TEXTS},),
     "matcher_agreement": (PAIRS, "exact"),
     "choose": ("rag",),
     "pitfalls": (goldrank.evaluate(QRELS, RUN, "AP"),),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from goldrank.comparison.one_system import score_intervals
     from goldrank.comparison.planning import plan
     from goldrank.comparison.rank_changes import diff
+    from goldrank.comparison.sweep import sweep
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
     from goldrank.data.preferences import Preferences
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from goldrank.data.scores import Scores
     from goldrank.errors import GoldrankError
     from goldrank.evaluation.abstention import abstention_curve
+    from goldrank.evaluation.causes import find_causes
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.executors import evaluate_spark
     from goldrank.evaluation.texts import evaluate_texts
@@ -51,6 +53,8 @@ __version__ = "0.3.0.dev0"
 _MODULES = {
     "evaluation.documents": "evaluate",
     "evaluation.texts": "evaluate_texts",
+    "evaluation.causes": "find_causes",
+    "comparison.sweep": "sweep",
     "report.coverage": "coverage_curves",
     "evaluation.abstention": "abstention_curve",
     "comparison.matching": "matcher_agreement",
@@ -87,7 +91,8 @@ _MODULES = {
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
+    "evaluate", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve", "matcher_agreement",
+    "run_retriever",
     "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
     "gate", "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",

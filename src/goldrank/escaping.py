@@ -61,6 +61,11 @@ def json_text(text: str) -> str:
     return re.sub(r"##(?=\w*\[)", r"#\\u0023", text) if "##" in text else text
 
 
+def script_json(text: str) -> str:
+    """JSON that cannot end the script element that holds it."""
+    return json_text(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
 def _printable(sign: str) -> str:
     return sign if sign.isprintable() else sign.encode("unicode_escape").decode()
 

@@ -1,40 +1,21 @@
 """Every remark and warning about a result: a code, facts and samples; words are made from them in one place.
 
 Merging, gating, filtering and tests go by the code. `str(note)` is what people read. A new kind of note is one
-entry of `KINDS`.
+entry of `KINDS`; those of texts are in `note_kinds.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from goldrank import ids
+from goldrank.note_kinds import TEXTS, Facts, Kind
 
 MOST_SAMPLES = 3
 MOST_WORDS = 2_000
 """Characters of a note."""
-
-Facts = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What a note says, and what becomes of it when the results of shards are merged."""
-
-    words: str | Callable[[Facts], str]
-    """A format string over the facts, or a function of them. {samples} stands for the samples."""
-    one: str = ""
-    """The format string where `count` is 1."""
-    warning: bool = False
-    """Whether it may make the numbers misleading, so that nobody should overlook it."""
-    counts: tuple[str, ...] = ("count",)
-    """Facts that add up over shards."""
-    whole: tuple[tuple[str, str], ...] = ()
-    """Facts that are counts of the result itself, and counted in shards without such a note too: (fact, count)."""
-    of_values: bool = False
-    """Whether it speaks of a shard's own values, which say nothing of the whole."""
 
 
 @dataclass(frozen=True)
@@ -184,9 +165,6 @@ def _inconsistent(facts: Facts) -> str:
     )
 
 
-_LOCATED = "white space, case or forms of letters apart"
-_APPROXIMATELY = "approximately (similarity from {least:.2f})"
-
 KINDS: dict[str, Kind] = {
     "text": Kind("{text}", counts=()),
     # What a file or object had in it that was tolerated.
@@ -305,81 +283,7 @@ KINDS: dict[str, Kind] = {
         "{measure} cannot be 1 for {count:,} of {queries:,} queries: they have more than {k:,} relevant documents",
         whole=(("queries", "queries"),),
     ),
-    # Texts and evidence.
-    "covered-share": Kind(
-        "{share:.1%} of {whole:,} references are covered by some retrieved text", counts=("part", "whole")
-    ),
-    "matching-share": Kind("{share:.1%} of {whole:,} retrieved texts cover a reference", counts=("part", "whole")),
-    "chance-level": Kind(
-        "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions",
-        counts=(),
-        of_values=True,
-    ),
-    "high-chance-level": Kind(
-        "by chance {share:.1%} of references ({low:.1%} to {high:.1%}): covered by texts of other questions, "
-        "beside {observed:.1%} by their own; a stricter matcher or a higher threshold tells more",
-        warning=True,
-        counts=(),
-        of_values=True,
-    ),
-    "misses-cost-nothing": Kind(
-        "{measure} divides by the useful texts found: misses cost nothing, as they do in AP", counts=()
-    ),
-    "claims-are-references": Kind("no question has a reference answer: its claims are the references", counts=()),
-    "selective-ends": Kind(
-        "{measure} would be {answering:.3f} for always answering, {abstaining:.3f} for always abstaining",
-        counts=(),
-        of_values=True,
-    ),
-    "no-text-returned": Kind("nothing at all was retrieved", warning=True, counts=()),
-    "rank-unit": Kind("ranks count {unit}s", counts=()),
-    "guessed-gold": Kind(
-        "gold documents are taken for {taken}, because {why}; taken for {other}, {count:,} queries would differ: say "
-        'which with gold="ids" or gold="content"',
-        warning=True,
-    ),
-    "without-references": Kind("questions without references: {samples}", counts=()),
-    "repeated-texts": Kind("retrieved texts that stand higher up already: {count:,}"),
-    "nothing-matches": Kind(
-        "no text covers any reference by {matcher}{nearest}", warning=True, counts=(), of_values=True
-    ),
-    "quotations-near": Kind(f"{{count:,}} quotations were located {_LOCATED}", f"1 quotation was located {_LOCATED}"),
-    "quotations-approximate": Kind(
-        f"{{count:,}} quotations were located {_APPROXIMATELY}", f"1 quotation was located {_APPROXIMATELY}"
-    ),
-    "quotations-several": Kind(
-        "{count:,} quotations stand in several places, {which}", "1 quotation stands in several places, {which}"
-    ),
-    "quotations-lost": Kind(
-        "{count:,} quotations were not located, {how}: {samples}",
-        "1 quotation was not located, {how}: {samples}",
-        warning=True,
-    ),
-    "texts-near": Kind(
-        f"{{count:,}} retrieved texts were located {_LOCATED}", f"1 retrieved text was located {_LOCATED}"
-    ),
-    "texts-in-part": Kind(
-        "{count:,} retrieved texts were located but for parts such as headers, counted by their length",
-        "1 retrieved text was located but for parts such as a header, counted by its length",
-    ),
-    "texts-several": Kind(
-        "{count:,} retrieved texts stand in several places, counted where they hold most evidence",
-        "1 retrieved text stands in several places, counted where it holds most evidence",
-    ),
-    "texts-differ": Kind(
-        "{count:,} retrieved texts are not what stands at their places in the sources",
-        "1 retrieved text is not what stands at its place in the source",
-        warning=True,
-    ),
-    "texts-unplaced": Kind(
-        "{count:,} retrieved texts have no known place: counted by their length, without evidence",
-        "1 retrieved text has no known place: counted by its length, without evidence",
-        warning=True,
-    ),
-    "few-texts-unplaced": Kind("retrieved texts without a known place, counted without evidence: {count:,}"),
-    "chunks-lost": Kind(
-        "{count:,} texts of the corpus have no known place", "1 text of the corpus has no known place", warning=True
-    ),
+    **TEXTS,
     # What to look at before a result is reported.
     "one-measure": Kind(
         "only {measure} is reported: another measure may tell another story (for example {others})", counts=()

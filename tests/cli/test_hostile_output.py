@@ -42,6 +42,16 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         for form in scores.WRITERS
     ]
     + [(TEXTS, f"b={TEXTS}", "--match", "rouge-l:0.7", "--explain", text, "--html", "e.html") for text in NASTY[:8]],
+    "causes": [
+        (f"{NASTY[7]}={TEXTS}", "--match", match, "--chunks", "chunks.jsonl", "-o", form, "--html", "causes.html")
+        for form in ("table", "json")
+        for match in ("contains", "rouge-l:0.7")
+    ],
+    "sweep": [
+        (f"{NASTY[7]}/bm25={TEXTS}", f"b/{NASTY[2]}={TEXTS}", "--match", "contains", "-k", "1,2", "--budgets", "9",
+         "--baseline", f"b/{NASTY[2]}@1 9 tokens", "-o", form, "--html", "sweep.html", "--svg", "sweep.svg")
+        for form in ("table", "json")
+    ],
     "agree": [
         (f"labels{FILE}.jsonl", "--match", "contains", "--match", "rouge-l", "--show", "40", "-o", form)
         for form in matchers.WRITERS
@@ -109,6 +119,8 @@ def folder(tmp_path_factory):
         {"user": name, "query": name, "shown": ["x", name], "team": ["a", "b"], "clicks": [name]} for name in NASTY[:12]
     ]
     (folder / "clicks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in shown))
+    chunks = [{"id": name, "text": name, "source": name, "start": 0, "end": len(name)} for name in NASTY]
+    (folder / "chunks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in chunks))
     here = os.getcwd()
     os.chdir(folder)
     try:

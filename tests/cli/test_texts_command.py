@@ -108,7 +108,10 @@ def test_several_systems(told: Told) -> None:
     assert heads.split() == ["measure", "best", "worse.jsonl"]
     assert last.split() == ["RR", RR, "0.5000"]
     assert "rag.jsonl 2" in told.ok("texts", "rag.jsonl", "rag.jsonl")
-    assert "--save takes one system" in told.fails("texts", "rag.jsonl", "worse.jsonl", "--save", "s.json")
+    told.ok("texts", "best=rag.jsonl", "worse.jsonl", *CALL[2:], "--save", "saved")
+    saved = [Scores.load(path) for path in sorted(Path("saved").glob("*.json"))]
+    assert [(one.run, f"{one['RR']:.4f}") for one in saved] == [("best", RR), ("worse.jsonl", "0.5000")]
+    assert "both named 'a'" in told.fails("texts", "a=rag.jsonl", "a=worse.jsonl")
 
 
 def test_fields_units_and_credit(told: Told) -> None:

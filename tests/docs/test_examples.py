@@ -16,20 +16,32 @@ FOLDER = places.ROOT / "examples"
 SCRIPTS = sorted(FOLDER.glob("from_*.py"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_example(script, tmp_path):
+def run(script: Path, folder: Path, *args: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
-        cwd=tmp_path,
+        [sys.executable, "-W", "error", str(script), *args],
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(Path(goldrank.__file__).parent.parent)},
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert "Cover@5" in done.stdout
     assert not done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_example(script, tmp_path):
+    assert "Cover@5" in run(script, tmp_path)
+
+
+def test_from_files_to_sweep_causes_and_gate(tmp_path):
+    told = run(FOLDER / "rag" / "sweep_causes_gate.py", tmp_path, "out")
+    for words in ("covers most", "Main effect of the chunking", "cut by a border", "not in the corpus", "check passed"):
+        assert words in told
+    for name in ("sweep.html", "causes.html", "small-chunks.jsonl", "baseline.json"):
+        assert (tmp_path / "out" / name).stat().st_size > 500
 
 
 def test_there_is_one_for_each_tool():

@@ -51,7 +51,7 @@ def test_commands(names: dict[str, object], tmp_path: Path, monkeypatch: pytest.
     Path("labels.jsonl").write_text("\n".join(map(json.dumps, rows)))
     lines = re.findall(r"^\$ goldrank (.*)$", PAGE, re.MULTILINE)
     lines += re.findall(r"`goldrank ((?:texts|agree) [^`]*)`", PAGE)
-    assert len(lines) == 4
+    assert len(lines) == 8
     for line in lines:
         assert command(shlex.split(line)) == 0, line
     for written in ("curves.svg", "texts.html", "why.html"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import goldrank
 from goldrank import coverage_curves, evaluate_texts
 from goldrank.cli import run as command
 
@@ -82,3 +83,59 @@ def test_guards_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert command(["texts", str(file), "-m", "Cover", "--guards", "none"]) == 0
     assert "1.0000" in capsys.readouterr().out
     assert command(["texts", str(file), "-m", "Cover", "--guards", "numerals"]) == 2
+
+
+SPACED = {"doc": "First part.\n\n Second part."}
+"""Evidence of two chunks; a splitter that strips drops the white space between them, characters 11 to 14."""
+
+
+def spaced(retrieved: list[dict], **more: object) -> dict:
+    return {"id": "q", "retrieved": retrieved, "evidence": [{"source": "doc", "start": 0, "end": 26}], **more}
+
+
+def chunk(start: int, end: int) -> dict:
+    return {"text": SPACED["doc"][start:end], "source": "doc", "start": start, "end": end}
+
+
+@pytest.mark.parametrize(
+    ("chunks", "covered"),
+    [
+        ([(0, 11), (14, 26)], 1.0),  # all but white space
+        ([(0, 12), (13, 26)], 1.0),
+        ([(0, 10), (14, 26)], 0.0),  # the full stop is lost
+        ([(0, 11)], 0.0),
+        ([(0, 26)], 1.0),
+    ],
+)
+def test_white_space_between_texts_is_no_loss(chunks: list[tuple[int, int]], covered: float) -> None:
+    items = [spaced([chunk(*one) for one in chunks])]
+    found = evaluate_texts(items, ["EvidenceRecall", "EvidenceAll"], sources=SPACED).mean
+    assert found == {"EvidenceRecall": covered, "EvidenceAll": covered}
+
+
+def test_shares_of_evidence_are_without_white_space() -> None:
+    """10 of the 21 signs that are not white space, though 11 of 26 characters."""
+    items = [spaced([chunk(0, 11)])]
+    asked = [f"EvidenceRecall(coverage={share})" for share in (10 / 21, 0.48)]
+    assert list(evaluate_texts(items, asked, sources=SPACED).mean.values()) == [1.0, 0.0]
+    assert evaluate_texts(items, ["SpanRecall"], sources=SPACED).mean["SpanRecall"] == 11 / 26  # by length, as ever
+
+
+def test_without_the_source_nothing_is_known_of_white_space() -> None:
+    items = [spaced([chunk(0, 11), chunk(14, 26)])]
+    assert evaluate_texts(items, ["EvidenceRecall"]).mean["EvidenceRecall"] == 0.0
+
+
+def test_evidence_of_white_space_is_covered_by_length() -> None:
+    items = [{"id": "q", "retrieved": [chunk(0, 13)], "evidence": [{"source": "doc", "start": 11, "end": 13}]}]
+    assert evaluate_texts(items, ["EvidenceRecall"], sources=SPACED).mean["EvidenceRecall"] == 1.0
+
+
+def test_causes_and_measures_agree_on_white_space() -> None:
+    cut = [{"id": str(i), **chunk(*place)} for i, place in enumerate([(0, 11), (14, 26)])]
+    both = goldrank.find_causes([spaced([chunk(0, 11), chunk(14, 26)])], k=5, sources=SPACED, chunks=cut)
+    assert both.counts == {"covered": 1}
+    one = goldrank.find_causes([spaced([chunk(0, 11)])], k=5, sources=SPACED, chunks=cut)
+    assert one.counts == {"cut by a border": 1}
+    ends = [{"id": "q", "retrieved": [], "evidence": [{"source": "doc", "start": 0, "end": 13}]}]
+    assert goldrank.find_causes(ends, k=5, sources=SPACED, chunks=cut).counts == {"not retrieved": 1}

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldrank import parse
-from goldrank.data.spans import Spans, length_within, merge
+from goldrank.data.intervals import length_within, merge
+from goldrank.data.spans import Spans
 from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.match.evidence import Finder, Quote, evidence_of, resolve

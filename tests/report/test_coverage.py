@@ -85,7 +85,10 @@ def test_svg_is_a_drawing_of_both() -> None:
 
 
 def test_page_of_scores_curves_and_explanations() -> None:
-    scores = [evaluate_texts(ITEMS, [*curve_measures(), "RR"], matcher="contains", name=name) for name in ("<a>", "b")]
+    scores = [
+        evaluate_texts(ITEMS, [*curve_measures(budgets=[2, 4]), "RR"], matcher="contains", name=name)
+        for name in ("<a>", "b")
+    ]
     page = report.render(scores, curves_of(scores), {one.run: one.explain("a") for one in scores})
     assert page.count("<svg") == 2
     assert "&lt;a&gt;" in page

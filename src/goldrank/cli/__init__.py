@@ -17,6 +17,8 @@ from goldrank.errors import GoldrankError, did_you_mean
 COMMANDS = {
     "eval": "Score runs against judgements.",
     "texts": "Score retrieved texts against the texts that they should cover.",
+    "causes": "Say why what an answer needs is not in the context, question by question.",
+    "sweep": "Compare chunkings, retrievers, numbers of texts and budgets: recall against cost.",
     "agree": "Say which matcher of texts decides as people do.",
     "merge": "Put the saved scores of shards together.",
     "compare": "Say whether one system is better than another, and how sure that is.",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from goldrank.cli import output
-from goldrank.cli.inputs import open_qrels, open_run, progress
+from goldrank.cli.inputs import is_saved, load_saved, named_file, open_qrels, open_run, progress, refuse_policies
 from goldrank.cli.options import file_option, format_option, measures_option, policy_options
 
 
@@ -19,7 +19,7 @@ def command() -> None:
 
 @command.command("set")
 @click.argument("baseline")
-@click.argument("qrels", required=False)
+@click.argument("qrels", metavar="[SCORES | QRELS]", required=False)
 @click.argument("run", required=False)
 @measures_option
 @file_option("--rules", "rules_file", help="Measure what these rules need.")
@@ -43,15 +43,20 @@ def set_(
     run_format: str | None,
     **options: Any,
 ) -> None:
-    """Freeze a run's scores as BASELINE, a file (or with --db a name), and say what that changes."""
+    """Freeze a run's scores, or saved ones, as BASELINE, a file (or with --db a name), and say what that changes."""
     from goldrank.gating.baseline import Baseline, changes, judgement_hashes
     from goldrank.history.store import History
     from goldrank.report.baseline import change_parts
 
     if record is not None and db is None:
         raise click.UsageError("--record needs --db, the history that it is in")
-    if (record is None) == (qrels is None or run is None):
-        raise click.UsageError("give QRELS and RUN, or with --db a --record")
+    saved = qrels is not None and run is None and is_saved(named_file(qrels)[1])
+    if (record is None) == (qrels is None or (run is None and not saved)):
+        raise click.UsageError("give QRELS and RUN, or saved SCORES, or with --db a --record")
+    if saved:
+        refuse_policies(options | {"run_format": run_format})
+        if measures or rules_file:
+            raise click.UsageError("-m and --rules are for runs; saved scores have their measures already")
     old: Baseline | None = None
     if db is None:
         old = Baseline.load(baseline) if os.path.exists(baseline) else None
@@ -65,6 +70,8 @@ def set_(
         with History.open(db, read_only=True) as history:
             taken = history.get(record)
             scores = history.scores(taken)
+    elif saved:
+        (scores,) = load_saved([str(qrels)])
     else:
         judged, scores = _evaluate(str(qrels), str(run), measures, rules_file, run_format, options)
     hashes = judgement_hashes(judged) if judged is not None else None

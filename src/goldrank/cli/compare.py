@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_systems, progress
+from goldrank.cli.inputs import is_saved, load_saved, named_file, open_qrels, open_systems, progress, refuse_policies
 from goldrank.cli.options import (
     comparison_arguments,
     file_options,
@@ -17,14 +17,15 @@ from goldrank.cli.options import (
     statistics_options,
 )
 from goldrank.cli.output import echo, show, show_comparison
+from goldrank.conventions import POLICIES
 
 if TYPE_CHECKING:
     from goldrank.comparison.result import Comparison
 
 
 @click.command()
-@click.argument("qrels")
-@click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
+@click.argument("qrels", metavar="SCORES | QRELS")
+@click.argument("runs", metavar="SCORES... | RUN RUN...", nargs=-1, required=True)
 @click.option(
     "--history",
     "db",
@@ -51,6 +52,7 @@ def command(
     """Compare two or more runs on the same judgements: differences, intervals, tests and what they mean.
 
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
+    SCORES are what `texts --save` or `eval --save` wrote; these are compared as they are.
     """
     from goldrank.comparison import compare
 
@@ -59,6 +61,13 @@ def command(
         if agree or run_format:
             raise click.UsageError("--agreement and --format are about runs, not records")
         show_comparison(_of_records(db, (qrels, *runs), measures, how), **outputs)
+        return
+    if is_saved(named_file(qrels)[1]):
+        refuse_policies(how | {"run_format": run_format})
+        if agree:
+            raise click.UsageError("--agreement is about runs, not saved scores")
+        plain = {name: value for name, value in how.items() if name not in ("convention", *POLICIES)}
+        show_comparison(compare(load_saved((qrels, *runs)), measures=measures or None, **plain), **outputs)
         return
     judged = open_qrels(qrels, how)
     opened = open_systems(runs, how, run_format)

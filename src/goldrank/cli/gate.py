@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import once, open_qrels, open_run, progress
+from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_run, progress, refuse_policies
 from goldrank.cli.options import explained, file_option, policy_options
 from goldrank.cli.output import deliver, echo, echo_form, show, write
 from goldrank.errors import GoldrankError
@@ -18,8 +18,8 @@ from goldrank.report.gate import ENDINGS, FORMS
 
 
 @click.command()
-@click.argument("qrels")
-@click.argument("run")
+@click.argument("qrels", metavar="SCORES | QRELS")
+@click.argument("run", required=False)
 @file_option("--rules", "rules_file", help="A TOML file with the rules.")
 @click.option("--rule", "more", multiple=True, help="A rule such as 'nDCG@10: -1%' or 'AP >= 0.3'; may be repeated.")
 @click.option("--baseline", help="What the run is held against: a file, or a name or number in the history --db.")
@@ -53,7 +53,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @policy_options
 def command(
     qrels: str,
-    run: str,
+    run: str | None,
     rules_file: str | None,
     more: tuple[str, ...],
     outputs: tuple[str, ...],
@@ -62,6 +62,8 @@ def command(
     **options: Any,
 ) -> None:
     """Hold a run to rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
+
+    SCORES are what `texts --save` or `eval --save` wrote; they take the place of QRELS and RUN.
 
     A drop fails only if it is surely larger than tolerated. Exit 4 is "unclear: judge these": documents that nobody
     judged could decide it.
@@ -74,7 +76,7 @@ def command(
     try:
         verdict = _decide(qrels, run, rules_file, more, run_format, options)
     except GoldrankError as error:
-        verdict = Verdict.undecided(run, error)
+        verdict = Verdict.undecided(run or qrels, error)
         _write(verdict, files, [form for form in forms if form != "text"])
         echo(f"goldrank: {error}", err=True)
     else:
@@ -84,18 +86,29 @@ def command(
 
 
 def _decide(
-    qrels: str, run: str, rules_file: str | None, more: tuple[str, ...], run_format: str | None, options: dict[str, Any]
+    qrels: str,
+    run: str | None,
+    rules_file: str | None,
+    more: tuple[str, ...],
+    run_format: str | None,
+    options: dict[str, Any],
 ) -> Any:
     from dataclasses import replace
 
     from goldrank.gating.decide import gate
     from goldrank.gating.rules import Rule, Rules
 
-    once((qrels, run))
     added = [Rule.parse(text, "--rule") for text in more]
     rules = Rules.load(rules_file) if rules_file else Rules.of(added)
     if rules_file and added:
         rules = replace(rules, rules=(*rules.rules, *added))
+    if run is None:
+        if not is_saved(named_file(qrels)[1]):
+            raise click.UsageError(f"give a RUN beside {qrels}, or scores that `texts --save` or `eval --save` wrote")
+        refuse_policies(options | {"run_format": run_format})
+        of_scores = ("baseline", "db", "metadata", "latency", "allow_changed_qrels", "strict", "holes")
+        return gate(load_saved([qrels])[0], rules=rules, **{name: options[name] for name in of_scores})
+    once((qrels, run))
     judged, opened = open_qrels(qrels, options), open_run(run, options, run_format)
     with progress(opened):
         return gate(judged, opened, rules, **options)

@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +17,7 @@ from goldrank import conventions
 from goldrank.data.blocks import BlockSource
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
+from goldrank.data.scores import Scores
 from goldrank.io.sources import ByteSource
 
 PROGRESS_DELAY = 1.0
@@ -66,6 +69,34 @@ def open_run(given: str, policies: Mapping[str, Any], format: str | None = None)
     """One run, from FILE or NAME=FILE."""
     (run,) = open_runs((given,), policies, format).values()
     return run
+
+
+def is_saved(path: str) -> bool:
+    """Whether a file holds saved scores."""
+    try:
+        with Path(path).open("rb") as file:
+            return b'"goldrank-scores"' in file.read(100)
+    except OSError:
+        return False
+
+
+def load_saved(given: Sequence[str]) -> list[Scores]:
+    """Saved scores from FILE or NAME=FILE, which names them."""
+    found = []
+    for name, path in map(named_file, given):
+        scores = Scores.load(path)
+        found.append(scores if name is None else replace(scores, run=name))
+    return found
+
+
+def refuse_policies(options: Mapping[str, Any]) -> None:
+    """Saved scores are as they were measured: an option that says how to measure is a mistake."""
+    chosen = {name: options.get(name) for name in ("depth", "run_format", *conventions.POLICIES)}
+    if options.get("convention", conventions.DEFAULT.name) != conventions.DEFAULT.name:
+        chosen["convention"] = options["convention"]
+    for name, value in chosen.items():
+        if value is not None:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for runs; saved scores are measured already")
 
 
 def once(paths: Sequence[str]) -> None:

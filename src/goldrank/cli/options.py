@@ -58,7 +58,7 @@ slice_option = click.option(
 def slice_options(function: Function) -> Function:
     """Options for slices of queries, where there is no comparison."""
     about = "JSONL with an object per query: its id and the fields named by --slice."
-    return _with([file_option("--metadata", help=about), slice_option], function)
+    return with_options([file_option("--metadata", help=about), slice_option], function)
 
 
 def slice_arguments(metadata: str | None, slices: tuple[str, ...]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def policy_options(function: Function) -> Function:
     for policy, meanings in POLICIES.items():
         flag, words = f"--{policy.replace('_', '-')}", click.Choice(list(meanings))
         options.append(click.option(flag, policy, type=words, help=explained(meanings)))
-    return _with(options, function)
+    return with_options(options, function)
 
 
 def explained(meanings: Mapping[str, str]) -> str:
@@ -96,7 +96,7 @@ def explained(meanings: Mapping[str, str]) -> str:
     return "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
 
 
-def _with(options: Iterable[Callable[[Function], Function]], function: Function) -> Function:
+def with_options(options: Iterable[Callable[[Function], Function]], function: Function) -> Function:
     """A command with options, in the order of its help page."""
     return reduce(lambda made, option: option(made), reversed(list(options)), function)
 
@@ -121,7 +121,7 @@ def statistics_options(function: Function) -> Function:
         file_option("--documents", help="Texts of documents, for --html: JSONL with ids, and 'title' or 'text'."),
         slice_option,
     ]  # fmt: skip
-    return _with(options, leaderboard_options(function))
+    return with_options(options, leaderboard_options(function))
 
 
 def leaderboard_options(function: Function) -> Function:
@@ -137,7 +137,7 @@ def leaderboard_options(function: Function) -> Function:
         click.option("--weights", metavar="FIELD or FILE",
                      help="What each query counts: a field of --metadata, or JSONL with a field 'weight'."),
     ]  # fmt: skip
-    return _with(options, function)
+    return with_options(options, function)
 
 
 def file_options(function: Function) -> Function:
@@ -148,7 +148,7 @@ def file_options(function: Function) -> Function:
         click.option("--svg", type=folder, help="Write each chart into this folder."),
         *(file_option(f"--{form}", f"{form}_file", help=f"Write the comparison as {form}.") for form in FILES),
     ]
-    return _with(options, function)
+    return with_options(options, function)
 
 
 def comparison_arguments(

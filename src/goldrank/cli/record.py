@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import once, open_qrels, open_runs, progress
+from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_runs, progress
 from goldrank.cli.options import db_option, format_option, measures_option, policy_options
 from goldrank.cli.output import say, show
 
@@ -55,7 +54,7 @@ def command(
     run_format: str | None,
     **policies: Any,
 ) -> None:
-    """Keep scores in a history: those that `eval --save` wrote, or those of runs measured now.
+    """Keep scores in a history: those that `eval --save` or `texts --save` wrote, or those of runs measured now.
 
     The table is printed first, so that nothing is lost if the history cannot be written; the exit code is 3 then.
     Several runs with one label are recorded as LABEL/RUN.
@@ -100,27 +99,18 @@ def scores_of(
     inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any
 ) -> list[Scores]:
     """Saved scores, or those of runs."""
-    from goldrank.data.scores import Scores
     from goldrank.evaluation.documents import evaluate
 
-    if len(inputs) == 1 or _is_saved(inputs[0]):
+    if len(inputs) == 1 or is_saved(named_file(inputs[0])[1]):
         if measures:
             raise click.UsageError("-m is for runs; saved scores have their measures already")
-        return [Scores.load(path) for path in inputs]
+        return load_saved(inputs)
     qrels, *runs = inputs
     once(inputs)
     judged = open_qrels(qrels, policies)
     opened = open_runs(runs, policies, run_format)
     with progress(*opened.values()):
         return list(evaluate(judged, list(opened.values()), measures or None, **policies).values())
-
-
-def _is_saved(path: str) -> bool:
-    try:
-        with Path(path).open("rb") as file:
-            return b'"goldrank-scores"' in file.read(100)
-    except OSError:
-        return False
 
 
 def _line(label: str | None, run: str, several: bool) -> str:

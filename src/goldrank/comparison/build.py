@@ -29,10 +29,13 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, make, parse, parse_all
+from goldrank.measures import known as known_measure
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, MeasuresLike, Policies, QrelsLike, RunsLike
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
+LENGTHS_DIFFER = 1.5
+"""From this ratio of mean lengths of texts on, ranks are not comparable."""
 RECALL_LEVELS = tuple(i / 10 for i in range(11))
 
 ALIGN = {
@@ -174,14 +177,15 @@ def compare(
     unbounded = [about.name for about in facts if not about.is_bounded and not about.diagnostic]
     if unbounded:
         notes.append(Note.of("no-bounds", measures=", ".join(unbounded)))
-    notes += [*_unequal_weights(systems, values), *_scored_notes(systems)]
+    notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *_scored_notes(systems)]
     tested = all_pairs(everything, facts, pairs, settings, design)
     if holes == "look":
         known = placed or placed_alike(systems)
         why = "several runs per system" if replicates else "" if known else "scores do not tell the documents"
         if known and known[0].rules.ties == "expected":
             why = "values are means over the orders of tied documents"
-        unjudged = any(s.counts.get("judged_retrieved", 0) < s.counts.get("retrieved", 0) for s in systems)
+        # Texts are all judged: by their matcher.
+        unjudged = any(s.counts.get("judged_retrieved", math.inf) < s.counts.get("retrieved", 0) for s in systems)
         if why and unjudged:
             notes.append(Note.of("holes-not-looked-at", why=why))
         if not why:
@@ -422,6 +426,31 @@ def _unequal_weights(scores: Sequence[Scores], values: Mapping[str, np.ndarray])
                 ahead, behind = (ids.show(scores[x].run) for x in ((j, i) if own > 0 else (i, j)))
                 notes.append(Note.of("simpson", measure=measure, ahead=ahead, behind=behind))
     return notes
+
+
+def different_lengths(scores: Sequence[Scores], measures: Sequence[str]) -> list[Note]:
+    """A warning where measures of ranks compare systems whose texts are not alike in length: a rank is a text."""
+    means = {
+        system.run: system.counts["characters"] / system.counts["retrieved"]
+        for system in scores
+        if system.counts.get("characters") and system.counts.get("retrieved")
+    }
+    ranked = [name for name in measures if (found := known_measure(name)) is not None and _reads_ranks(found)]
+    if len(means) < 2 or not ranked:
+        return []
+    shorter, longer = min(means, key=lambda run: means[run]), max(means, key=lambda run: means[run])
+    if means[longer] < LENGTHS_DIFFER * means[shorter]:
+        return []
+    facts = {"longer": ids.show(longer), "shorter": ids.show(shorter), "measures": ", ".join(ranked)}
+    return [Note.of("different-lengths", long=means[longer], short=means[shorter], **facts)]
+
+
+def _reads_ranks(measure: Measure) -> bool:
+    """Whether its value depends on how many texts something takes."""
+    declared = measure.declaration
+    if declared.diagnostic or measure.option("tokens") is not None:
+        return False
+    return measure.k is not None or (declared.over == "placements" and declared.ties != "unordered")
 
 
 def _scored_notes(scores: Sequence[Scores]) -> list[Note]:

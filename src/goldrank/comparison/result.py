@@ -230,14 +230,7 @@ class Comparison(Tabular):
 
     def save_scores(self, folder: str | Path) -> list[Path]:
         """Each run's scores as a file of the folder, from which `compare` makes the comparison again."""
-        target = new_folder(folder)
-        paths = []
-        saved = [scores for runs in self.replicates.values() for scores in runs] or self.scores
-        for i, scores in enumerate(saved, 1):
-            word = "".join(c if c.isalnum() or c in "-_." else "_" for c in scores.run)[:80].strip(".")
-            paths.append(target / f"{i:02d}-{word or 'run'}.json")
-            scores.save(paths[-1])
-        return paths
+        return save_each([scores for runs in self.replicates.values() for scores in runs] or self.scores, folder)
 
     def __repr__(self) -> str:
         n, systems = len(self.queries), len(self.runs)
@@ -247,3 +240,14 @@ class Comparison(Tabular):
         if len(first) > 10:
             lines.append(f"  and {len(first) - 10:,} more pairs")
         return "\n".join(lines)
+
+
+def save_each(saved: Sequence[Scores], folder: str | Path) -> list[Path]:
+    """The scores of several systems as files of a folder, numbered and named."""
+    target = new_folder(folder)
+    paths = []
+    for i, scores in enumerate(saved, 1):
+        word = "".join(c if c.isalnum() or c in "-_." else "_" for c in scores.run)[:80].strip(".")
+        paths.append(target / f"{i:02d}-{word or 'run'}.json")
+        scores.save(paths[-1])
+    return paths

@@ -14,8 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.intervals import expand, in_tokens, length_within, merge
 from goldrank.data.placements import packed
 from goldrank.data.texts import Located, Span, TextItem
+from goldrank.data.white_space import WhiteSpace
 from goldrank.errors import InputError, MeasureError
 
 NOWHERE = ""
@@ -28,55 +30,6 @@ Tokens = Mapping[str, np.ndarray]
 def parts_of(place: Span | Located | None) -> tuple[Span, ...]:
     """The spans of a retrieved text."""
     return () if place is None else place.spans if isinstance(place, Located) else (place,)
-
-
-# Arithmetic of intervals.
-
-
-def merge(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same positions as intervals that do not overlap or touch, ascending.
-
-    >>> [column.tolist() for column in merge(np.array([5, 0, 3, 9]), np.array([7, 4, 5, 9]))]
-    [[0], [7]]
-    """
-    full = start < end
-    order = np.argsort(start[full], kind="stable")
-    start, end = start[full][order], np.maximum.accumulate(end[full][order])
-    fresh = np.ones(len(start), bool)
-    fresh[1:] = start[1:] > end[:-1]
-    last = np.concatenate((fresh[1:], np.ones(min(len(start), 1), bool)))
-    return start[fresh], end[last]
-
-
-def length_within(start: np.ndarray, end: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """For each interval from `low` to `high`, how much of it merged intervals hold."""
-    before = np.concatenate(([0], np.cumsum(end - start)))
-
-    def up_to(position: np.ndarray) -> np.ndarray:
-        at = np.searchsorted(start, position, side="right")
-        into = np.minimum(position, end[at - 1]) - start[at - 1] if len(start) else 0
-        counted: np.ndarray = np.where(at > 0, before[at - 1] + into, 0)
-        return counted
-
-    held: np.ndarray = up_to(high) - up_to(low)
-    return held
-
-
-def _expand(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All whole numbers from each `first` up to, not including, `last`: the row of each, and the number."""
-    size = last - first
-    row = np.repeat(np.arange(len(size)), size)
-    return row, np.arange(len(row)) - np.repeat(np.cumsum(size) - size - first, size)
-
-
-def in_tokens(tokens: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of characters as intervals of tokens. A token of which any character is inside is inside."""
-    first = np.searchsorted(tokens[:, 1], start, side="right")
-    last = np.searchsorted(tokens[:, 0], end, side="left")
-    return first, np.where(start < end, np.maximum(first, last), first)
-
-
-# The table.
 
 
 @dataclass(frozen=True)
@@ -127,6 +80,8 @@ class Spans:
     query: np.ndarray
     """The query of each stretch; a place that matters to two queries has a stretch for each."""
     length: np.ndarray
+    solid: np.ndarray
+    """How much of the length is not white space, as far as that is known."""
     rank: np.ndarray
     """The first text that holds the stretch; 0 if none does."""
     evident: np.ndarray
@@ -162,12 +117,13 @@ class Spans:
         size: Callable[[str], int] = len,
         chunks: Sequence[Span] | None = None,
         tokens_of: Sequence[int] | None = None,
+        white: WhiteSpace | None = None,
     ) -> Spans:
         """The table of items that were checked (`goldrank.match.evidence.resolve`): spans are right for their sources.
 
         Lengths are in characters, or in the `tokens` of the sources. `size` says how long a text is that has no
         known place. `chunks` are all the texts that could have been retrieved; `tokens_of` what each retrieved text
-        takes of a budget, where somebody counted that.
+        takes of a budget, where somebody counted that; `white` tells white space in the sources, whose loss is none.
         """
         columns = _SpanColumns(items)
         query, source, start, end = columns.intervals(tokens)
@@ -179,7 +135,7 @@ class Spans:
         base = np.cumsum(reach) - reach
         low, high = start + base[code], end + base[code]
         bounds = np.unique(np.concatenate((low, high)))
-        row, stretch = _expand(np.searchsorted(bounds, low), np.searchsorted(bounds, high))
+        row, stretch = expand(np.searchsorted(bounds, low), np.searchsorted(bounds, high))
         stretches = max(len(bounds) - 1, 0)
         owner = np.zeros(stretches, np.int64)
         owner[stretch] = query[row]
@@ -206,6 +162,7 @@ class Spans:
             answered=np.ones(len(items), bool),
             query=owner[held],
             length=length,
+            solid=_solid(columns, white, part[1], row, stretch, bounds, base[code])[held] if white else length,
             rank=np.where(rank == unset, 0, rank)[held],
             evident=evident[held],
             needed=needed[held],
@@ -272,10 +229,29 @@ class Spans:
 
     def share(self, k: int | None) -> np.ndarray:
         """Per evidence, the share of its best-covered alternative that the first k texts hold."""
-        held = self.within(k)[self.part]
-        covered = np.bincount(self.part_of[held], weights=self.length[self.part[held]], minlength=len(self.owner))
+        return self._best(self._held(k, self.length) / self.alternative_length)
+
+    def enough(self, k: int | None, coverage: float) -> np.ndarray:
+        """Which evidences have an alternative of which the first k texts hold at least this share, and some of it.
+
+        White space does not count, where it is known: a splitter that drops it between two texts loses nothing.
+        """
+        length = np.bincount(self.part_of, weights=self.solid[self.part], minlength=len(self.owner))
+        held, solid = self._held(k, self.solid), length > 0
+        whole = self._held(k, self.length) / self.alternative_length  # for evidence that is nothing but white space
+        share = self._best(np.where(solid, held / np.where(solid, length, 1), whole))
+        found: np.ndarray = (share >= coverage) & (share > 0)
+        return found
+
+    def _held(self, k: int | None, weights: np.ndarray) -> np.ndarray:
+        """Per alternative, how much of it the first k texts hold."""
+        near = self.within(k)[self.part]
+        return np.bincount(self.part_of[near], weights=weights[self.part[near]], minlength=len(self.owner))
+
+    def _best(self, values: np.ndarray) -> np.ndarray:
+        """Per evidence, the highest value of its alternatives."""
         best = np.zeros(len(self.evidence_query))
-        np.maximum.at(best, self.owner, covered / self.alternative_length)
+        np.maximum.at(best, self.owner, values)
         return best
 
     def by_query(self, values: np.ndarray) -> np.ndarray:
@@ -329,6 +305,29 @@ class Spans:
 _TEXT, _EVIDENCE = 0, 1
 
 
+def _solid(
+    columns: _SpanColumns,
+    white: WhiteSpace,
+    evident: np.ndarray,
+    row: np.ndarray,
+    stretch: np.ndarray,
+    bounds: np.ndarray,
+    base: np.ndarray,
+) -> np.ndarray:
+    """Lengths of stretches, of those that are evidence without white space; `base` is where a span's source begins."""
+    lengths = np.diff(bounds)
+    source, offset = np.zeros(len(lengths), np.int64), np.zeros(len(lengths), np.int64)
+    source[stretch], offset[stretch] = columns.source[row], base[row]
+    asked = np.unique(evident)
+    asked = asked[np.argsort(source[asked], kind="stable")]
+    first = np.searchsorted(source[asked], np.arange(len(columns.sources) + 1))
+    for name, i in columns.sources.items():
+        rows = asked[first[i] : first[i + 1]]
+        if len(rows):
+            lengths[rows] = white.solid(name, bounds[rows] - offset[rows], bounds[rows + 1] - offset[rows])
+    return lengths
+
+
 class _SpanColumns:
     """The spans of some items as parallel columns; retrieved texts first, then evidence."""
 
@@ -362,7 +361,7 @@ class _SpanColumns:
                     owner.append(len(evidence_query))
                 evidence_query.append(query)
         self._rows = np.array(rows, np.int64).reshape(-1, 6).T
-        self.kind, self.number = self._rows[4], self._rows[5]
+        self.source, self.kind, self.number = self._rows[1], self._rows[4], self._rows[5]
         self.evidence_query = np.array(evidence_query, np.int64)
         self.owner = np.array(owner, np.int64)
         self.placed = np.array(placed, bool)

@@ -25,6 +25,15 @@ class Located(NamedTuple):
     outside: str = ""
 
 
+class Chunk(NamedTuple):
+    """One text of an index, and where it stands if that is known."""
+
+    id: str
+    text: str
+    source: str | None = None
+    span: Span | None = None
+
+
 class Reference(NamedTuple):
     """One thing that an answer needs. Any of its texts suffices: they are alternatives."""
 

@@ -34,6 +34,11 @@ def explain_mismatch(qrels: Qrels, run: str, placements: Placements, counts: Run
         raise _error("document", run, counts.example_docs, judged)
 
 
+def explain_id_mismatch(name: str, retrieved: list[str], expected: list[str]) -> None:
+    """Raise: no retrieved id of any question is expected."""
+    raise _error("document", name, retrieved, expected)
+
+
 def _error(what: str, run: str, ours: list[str], theirs: list[str]) -> MismatchError:
     cause = _cause(ours, theirs)
     hint = f"It seems that {cause}." if cause else "Are these the judgements for this collection?"

@@ -391,10 +391,11 @@ class RuleChecker:
             share = float((self.column(self.scores, JUDGED, "the run").values > 0).mean())
             text = f"{share:.1%} of {counted(n, 'query', 'queries')} have a judged document in their results"
         elif rule.kind == "unjudged":
-            share = 1 - counts["judged_retrieved"] / counts["retrieved"]
+            # Texts are all judged: by their matcher.
+            share = 1 - counts.get("judged_retrieved", counts["retrieved"]) / counts["retrieved"]
             text = f"{share:.1%} of {counts['retrieved']:,} returned documents are unjudged"
         else:
-            n, empty = counts["queries"], counts["missing"] + counts["no_results"]
+            n, empty = counts["queries"], counts.get("missing", 0) + counts["no_results"]
             share = empty / n
             text = f"{empty:,} of {counted(n, 'judged query', 'judged queries')} ({share:.1%}) are without any result"
         ok = share >= rule.limit if rule.kind == "overlap" else share <= rule.limit

@@ -61,6 +61,7 @@ ITEM_FIELDS: dict[str, Groups] = {
     "no_answer": (("no_answer", "unanswerable", "is_impossible"),),
     "scores": (("retrieved_scores", "retrieval_scores", "scores"),),
     "retrieved_ids": (("retrieved_context_ids", "retrieved_ids"),),
+    "expected_ids": (("reference_context_ids", "expected_ids"),),
     "evidence": (("evidence",),),
     "sources": (("sources",),),
     "latency": (("latency",),),

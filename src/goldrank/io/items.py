@@ -37,6 +37,10 @@ class ReadItem(NamedTuple):
     """The texts of sources."""
     evidence: Any = None
     """The evidence as it was given, quotations and all."""
+    scores: tuple[float | None, ...] | None = None
+    """The scores of the retrieved texts."""
+    by_id: bool = False
+    """Whether the item's texts and references are ids, since its record has no texts to compare."""
 
 
 def items(
@@ -93,6 +97,7 @@ class Items:
         """Items with what else their records say."""
         counts: Counter[str] = Counter()
         seen: dict[str, int] = {}
+        by_id: bool | None = None
         place = self._records.place
         for number, record in self._records.rows(counts):
             where = place(number)
@@ -107,11 +112,24 @@ class Items:
                 hint += "with fields={'query': ...} (--map query=...)."
                 raise InputError(what, where=where, hint=hint)
             seen[query] = number
+            if by_id is not None and by_id != given.by_id:
+                what = "has ids alone" if given.by_id else "has texts"
+                raise InputError(
+                    f"{what}, and records before it have {'texts' if given.by_id else 'ids alone'}",
+                    where=where,
+                    hint="Either all questions are evaluated by texts or all by ids: split the file.",
+                )
+            by_id = given.by_id
             if given.item.retrieved is not _SKIPPED:
                 yield given
         if not seen:
             raise InputError("no items", where=self._records.name, hint="Did the system return anything?")
         self._counts = counts
+
+    @property
+    def by_id(self) -> bool:
+        """Whether ids are compared: records name what is expected by id alone."""
+        return next((given.by_id for given in self.given()), False)
 
     @property
     def counts(self) -> Counter[str]:
@@ -160,6 +178,10 @@ class Items:
             query = number
         else:
             query = ids.as_text(known["query"].value, "query id", known["query"].path)
+        answerable = _answerable(known)
+        no_texts = "retrieved_ids" in known and "retrieved" not in found and answerable is False
+        if ("expected_ids" in known or no_texts) and not {"references", "evidence"} & known.keys():
+            return self._read_ids(record, known, query, answerable, where, counts)
         retrieved: list[RetrievedText] | None = None
         texts: Sequence[str]
         if not absent(failure := record.get(FAILED)):
@@ -169,7 +191,6 @@ class Items:
         else:
             value, path = found["retrieved"]
             texts, retrieved = self._retrieved(value, f"{where}: {path}", counts)
-        answerable = _answerable(known)
         if answerable is not False and "references" not in found and "evidence" not in found:
             raise self._fields.missing("references", record, where)
         wanted: tuple[Reference, ...] = ()
@@ -182,14 +203,12 @@ class Items:
             if role in known
         }
         if answerable is False:
-            counts["unanswerable"] += 1
-            if wanted or evidence:
-                counts["unanswerable-references"] += 1
-            wanted, evidence = (), None
+            wanted, evidence = _without_answer(wanted, evidence, counts)
             answers.pop("reference", None)
         elif not wanted and (evidence is None or evidence == []):
             counts["no-references"] += 1
         spans, sources, source_texts = _sources(known.get("sources"), retrieved, texts)
+        scores = _scores(known.get("scores"), retrieved, texts)
         question, latency = _question(known.get("question")), _latency(known.get("latency"))
         item = TextItem(
             query,
@@ -200,11 +219,50 @@ class Items:
             where=where,
             latency=latency,
             answerable=answerable,
-            confidence=_confidence(known.get("scores"), retrieved, texts),
+            confidence=scores[0] if scores else None,
             **answers,
         )
         text_ids = _ids(known.get("retrieved_ids"), retrieved, texts)
-        return ReadItem(item, text_ids, sources, source_texts, evidence)
+        return ReadItem(item, text_ids, sources, source_texts, evidence, scores)
+
+    def _read_ids(
+        self,
+        record: Mapping[str, Any],
+        known: Mapping[str, FieldValue],
+        query: str,
+        answerable: bool | None,
+        where: str,
+        counts: Counter[str],
+    ) -> ReadItem:
+        """A record that says by ids alone what is expected: ids take the place of texts."""
+        found: Sequence[str]
+        retrieved: list[RetrievedText] | None = None
+        if not absent(failure := record.get(FAILED)):
+            found = self._failed(failure, query, where, counts)
+        elif "retrieved_ids" in known:
+            found = text_values.document_ids(*known["retrieved_ids"])
+        elif "retrieved" in known:
+            value, path = known["retrieved"]
+            entries = text_values.listed(value, "texts", path)
+            retrieved = [text_values.retrieved_text(entry, f"{path}[{i}]") for i, entry in enumerate(entries)]
+            found = tuple([one.id for one in retrieved if one.id is not None])
+            if len(found) < len(retrieved):
+                raise self._fields.missing("retrieved_ids", record, where)
+        else:
+            raise self._fields.missing("retrieved_ids", record, where)
+        if not found:
+            counts["nothing-retrieved"] += 1
+        expected = text_values.graded_ids(*known["expected_ids"]) if "expected_ids" in known else {}
+        wanted = tuple(Reference((name,), grade) for name, grade in expected.items())
+        if answerable is False:
+            wanted, _ = _without_answer(wanted, None, counts)
+        elif not wanted:
+            counts["no-references"] += 1
+        question, latency = _question(known.get("question")), _latency(known.get("latency"))
+        scores = _scores(known.get("scores"), retrieved, found)
+        told: dict[str, Any] = {"answerable": answerable, "confidence": scores[0] if scores else None}
+        item = TextItem(query, found, wanted, question, where=where, latency=latency, **told)
+        return ReadItem(item, None if found is _SKIPPED else tuple(found), scores=scores, by_id=True)
 
     def _retrieved(
         self, value: Any, at: str, counts: Counter[str]
@@ -232,7 +290,7 @@ class Items:
 
     def _without_text(self, text: RetrievedText, entry: Any, at: str, counts: Counter[str]) -> RetrievedText:
         if isinstance(entry, Mapping) and not text_values.has_text_field(entry):
-            hint = "Ids alone are evaluated by goldrank.evaluate(qrels, run)."
+            hint = "Ids are evaluated beside expected_ids, or by goldrank.evaluate(qrels, run)."
             raise InputError(f"has an id, '{ids.show(text.id or '')}', and no text", where=at, hint=hint)
         if self._none == "error":
             hint = "A text that could not be fetched is no result: leave it out, or say none='empty'."
@@ -266,10 +324,8 @@ class Items:
             what = f"has {len(item.spans):,} spans for {len(texts):,} retrieved texts"
             raise InputError(what, where=f"{where}: $.spans")
         if item.answerable is False:
-            counts["unanswerable"] += 1
-            if wanted or evidence:
-                counts["unanswerable-references"] += 1
-            wanted, evidence = (), ()
+            wanted, _ = _without_answer(wanted, evidence, counts)
+            evidence = ()
         elif not wanted and not evidence:
             counts["no-references"] += 1
         where = item.where or where
@@ -324,7 +380,7 @@ def _sources(
 def _from_cells(found: Mapping[str, FieldValue], where: str, counts: Counter[str]) -> dict[str, FieldValue]:
     """Fields of a text table with the lists that their cells hold."""
     parsed = dict(found)
-    for role in ("retrieved", "references", "retrieved_ids", "evidence", "sources", "scores"):
+    for role in ("retrieved", "references", "retrieved_ids", "expected_ids", "evidence", "sources", "scores"):
         if role in parsed and isinstance(parsed[role].value, str):
             value, path = parsed[role]
             parsed[role] = FieldValue(text_values.from_cell(value, f"{where}: {path}", counts), path)
@@ -344,16 +400,31 @@ def _answerable(known: Mapping[str, FieldValue]) -> bool | None:
     return next(iter(meant.values()), None)
 
 
-def _confidence(given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]) -> float | None:
-    """The score of the first text."""
+def _without_answer(wanted: tuple[Reference, ...], evidence: Any, counts: Counter[str]) -> tuple[tuple[()], None]:
+    """What a question without an answer needs: nothing. What is given nevertheless is counted."""
+    counts["unanswerable"] += 1
+    if wanted or evidence:
+        counts["unanswerable-references"] += 1
+    return (), None
+
+
+def _scores(
+    given: FieldValue | None, retrieved: list[RetrievedText] | None, texts: Sequence[str]
+) -> tuple[float | None, ...] | None:
+    """The scores of the retrieved texts, as far as they have any."""
     if given is not None and texts and not isinstance(given.value, Mapping):  # scores by name are of something else
-        first = _one_for_each(given.value, texts, "score", given.path)[0]
-        if not absent(first):
-            if isinstance(first, bool) or not isinstance(first, Real) or math.isnan(float(first)):
-                hint = "If it is something else, say fields={'scores': None}."
-                raise InputError(f"the score is {text_values.shown(first)}, not a number", where=given.path, hint=hint)
-            return float(first)
-    return retrieved[0].score if retrieved else None
+        listed = _one_for_each(given.value, texts, "score", given.path)
+        return tuple([None if absent(one) else _score(one, given.path, i) for i, one in enumerate(listed)])
+    if retrieved is None or all(text.score is None for text in retrieved):
+        return None
+    return tuple([text.score for text in retrieved])
+
+
+def _score(given: Any, path: str, at: int) -> float:
+    if isinstance(given, bool) or not isinstance(given, Real):
+        hint = "If it is something else, say fields={'scores': None}."
+        raise InputError(f"the score is {text_values.shown(given)}, not a number", where=f"{path}[{at}]", hint=hint)
+    return float(given)
 
 
 def _question(given: FieldValue | None) -> str:

@@ -107,10 +107,10 @@ def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: i
         raise InputError("no items", where=name, hint="Is it the right file, and is it complete?")
     found = fields.find(data, name)
     key = next((key for key in RECORD_LISTS if _is_list_of_records(data.get(key))), None)
-    if key is not None and not {"retrieved", "references"} & found.keys():
+    if key is not None and not set(_LISTS) & found.keys():
         return Records(name, name, lambda counts: enumerate(data[key]), lambda number: f"{name}: $.{key}[{number}]")
     words = [found[role].value for role in ("question", "query") if role in found]
-    texts = next((found[role].value for role in ("retrieved", "references") if role in found), None)
+    texts = next((found[role].value for role in _LISTS if role in found), None)
     if any(_is_column(word) for word in words) or (not words and _is_column_of_lists(texts)):
         return of_columns(data, name)
     place = f"{name}[0]" if line is None else str(Place(name, line))
@@ -170,9 +170,11 @@ NOUNS = {
     "query": "query's id",
     "retrieved": "retrieved texts",
     "retrieved_ids": "retrieved ids",
+    "expected_ids": "expected ids",
 }
 """What to call a field in messages, where that is not its name."""
-_MUST_BE_ONE = ("retrieved", "references", "evidence", "retrieved_ids")
+_LISTS = ("retrieved", "references", "retrieved_ids", "expected_ids")
+_MUST_BE_ONE = ("retrieved", "references", "evidence", "retrieved_ids", "expected_ids")
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _MISSING = object()
 
@@ -289,7 +291,9 @@ class ItemFields(RecordFields):
                 hints.append(f"Is '{ids.show(name)}' meant to be {near[0]}?")
                 break
         if role == "retrieved" and {self.normal(name) for name in present} & set(ITEM_FIELDS["retrieved_ids"][0]):
-            hints.append("Ids alone are evaluated by goldrank.evaluate(qrels, run).")
+            hints.append(
+                "Ids are evaluated beside expected_ids, without references; or by goldrank.evaluate(qrels, run)."
+            )
         if role == "references" and "context" in present:
             hints.append("Is 'context' what was retrieved or what should have been?")
         path, quoted = (inner[0], f"'{inner[0]}'") if inner else ("...", "...")

@@ -116,6 +116,37 @@ def retrieved_text(value: Any, at: str) -> RetrievedText:
     return RetrievedText(text, text_id, source, span, score)
 
 
+def document_ids(value: Any, at: str) -> tuple[str, ...]:
+    """A list of ids, or the error for one that has none in a place."""
+    entries = [value] if isinstance(value, str) else listed(value, "ids", at)
+    for i, entry in enumerate(entries):
+        if absent(entry):
+            raise InputError("is null, not an id", where=f"{at}[{i}]", hint="Leave it out, or give its id.")
+    return tuple([ids.as_text(entry, "document id", f"{at}[{i}]") for i, entry in enumerate(entries)])
+
+
+def graded_ids(value: Any, at: str) -> dict[str, float]:
+    """Ids with grades: a list of ids (each 1) or of {"id": ..., "grade": ...}, or a mapping from ids to grades."""
+    if isinstance(value, Mapping):
+        pairs = list(value.items())
+    else:
+        entries = [value] if isinstance(value, str) else listed(value, "ids", at)
+        pairs = []
+        for i, entry in enumerate(entries):
+            if not isinstance(entry, Mapping):
+                pairs.append((document_ids([entry], f"{at}[{i}]")[0], 1))
+            elif absent(entry.get("id")):
+                raise InputError("has no id", where=f"{at}[{i}]", hint='For example {"id": "d1", "grade": 2}.')
+            else:
+                pairs.append((entry["id"], 1 if absent(entry.get("grade")) else entry["grade"]))
+    found: dict[str, float] = {}
+    for name, grade in pairs:
+        key, checked = ids.as_text(name, "document id", at), check_grade(grade, at, real_grades=True)
+        if found.setdefault(key, checked) != checked:
+            raise InputError(f"'{ids.show(key)}' has two grades, {found[key]:g} and {checked:g}", where=at)
+    return found
+
+
 def references(value: Any, at: str, counts: Counter[str]) -> tuple[Reference, ...]:
     """References from a text, an object or a list of these; a list in the list holds alternatives."""
     if absent(value):

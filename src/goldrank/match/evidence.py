@@ -59,9 +59,6 @@ class Quote(NamedTuple):
 EvidenceLike: TypeAlias = Evidence | Quote | Mapping[str, object] | Sequence[object]
 """Evidence as it is written down: see `evidence_of`. A list is a source, a start and an end."""
 
-ChunksLike: TypeAlias = Mapping[str, Iterable[str | Sequence[int]]] | Iterable[Mapping[str, object] | Sequence[object]]
-"""The texts of a corpus: places, or for each source its texts or their offsets."""
-
 
 def evidence_of(given: EvidenceLike, sources: Mapping[str, str] | None = None, *, where: str = "evidence") -> Evidence:
     """Evidence from the way it is written down.
@@ -229,7 +226,7 @@ class Finder:
             given = [_value(given, key) for key in ("source", "start", "end")]
         if not isinstance(given, list | tuple) or len(given) != 3:
             raise InputError(f"{ids.show(repr(given))} is not a source, a start and an end", where=where)
-        source = self._source(given[0], where)
+        source = self.source(given[0], where)
         start, end = (_offset(value, what, where) for value, what in zip(given[1:], ("start", "end"), strict=True))
         if start > end or (start == end and not empty):
             raise InputError(
@@ -245,7 +242,8 @@ class Finder:
             )
         return Span(source, start, end)
 
-    def _source(self, given: object, where: str) -> str:
+    def source(self, given: object, where: str) -> str:
+        """The name of a source that there is."""
         if given == NOWHERE:
             raise InputError("the source has no name", where=where)
         source = ids.as_text(given, f"{where}: source")
@@ -276,7 +274,7 @@ class Finder:
                 where=where,
                 hint="Give the sources: a mapping from id to text.",
             )
-        name = None if source is None else self._source(source, where)
+        name = None if source is None else self.source(source, where)
         spans = self._spans("quotations", text, name)
         if not spans:
             return self._in_parts(text, name) or self._not_located(text, name, where)
@@ -287,6 +285,11 @@ class Finder:
                 hint='Give its start and end; or several="any" or "first".',
             )
         return [(span,) for span in (spans if self.several == "any" else spans[:1])]
+
+    def quoted(self, text: str) -> list[Span]:
+        """The places of a text in any source, as of a quotation; none if it is nowhere."""
+        located = self._locator.find(text, None, words=True) if self.sources and fold(text) else []
+        return [Span(name, *place) for name, found in located for place in found.places]
 
     def _in_parts(self, text: str, source: str | None) -> Alternatives:
         """The places of a quotation with something left out: of all parts between its ellipses, in one source."""
@@ -384,7 +387,7 @@ class Finder:
                 raise InputError(f"it is of type {type(text).__name__}, not text", where=where)
             if span is None and self.sources:
                 source = sources[i] if sources is not None else None
-                span = self.place(text, None if source is None else self._source(source, where), item.evidence)
+                span = self.place(text, None if source is None else self.source(source, where), item.evidence)
             elif isinstance(span, Located):
                 span = Located(tuple(self.span(part, where, empty=True) for part in span.spans), span.outside)
             elif span is not None:
@@ -397,34 +400,13 @@ class Finder:
             aligned.append(span)
         return aligned
 
-    def chunks(self, given: ChunksLike) -> list[Span]:
-        """The places of all texts of the corpus: spans, or for each source its texts or their offsets."""
-        if isinstance(given, Mapping):
-            return [span for source, parts in given.items() for span in self._chunks_of(source, parts)]
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise InputError(f"chunks are a {type(given).__name__}", hint="They are a list of (source, start, end).")
-        return [self.span(place, f"chunk {i}", empty=True) for i, place in enumerate(given, 1)]
-
-    def _chunks_of(self, source: object, parts: Iterable[object]) -> Iterator[Span]:
-        """The parts of one source. A text that occurs several times takes the places in order."""
-        name = self._source(source, "chunks")
-        seen: Counter[str] = Counter()
-        for i, part in enumerate(parts, 1):
-            where = f"source '{ids.show(name)}', chunk {i}"
-            if not isinstance(part, str):
-                if not isinstance(part, list | tuple) or len(part) != 2:
-                    raise InputError("a chunk is a text, or a start and an end", where=where)
-                yield self.span((name, *part), where, empty=True)
-                continue
-            if name not in self.sources:
-                raise InputError("a text can be located only in its source", where=where, hint="Give the sources.")
-            located = self._locator.find(part, name)
-            if not located:
-                self._counts["chunks-lost"] += 1
-                continue
-            places = located[0][1].places
-            yield Span(name, *places[min(seen[part], len(places) - 1)])
-            seen[part] += 1
+    def chunk(self, text: str, source: str | None) -> list[tuple[Span, ...]]:
+        """The places of a text of the corpus, each of one span or of its parts; those that are nowhere are counted."""
+        located = self._locator.find(text, source) if self.sources else []
+        body = None if located or not self.sources else self._locator.body(text, source)
+        self._counts["chunks-lost"] += not located and body is None
+        spans: list[tuple[Span, ...]] = [(Span(name, *place),) for name, found in located for place in found.places]
+        return spans or ([body.spans] if body is not None else [])
 
     # Finding, and what a reader should know of it.
 

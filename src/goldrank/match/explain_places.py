@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from goldrank.data.explanation import Explanation
-from goldrank.data.spans import NOWHERE, length_within, merge, parts_of
+from goldrank.data.intervals import length_within, merge
+from goldrank.data.spans import NOWHERE, parts_of
 from goldrank.data.texts import Reference, Span, TextItem
 from goldrank.match.tokens import Stretches
 
@@ -38,7 +39,9 @@ def explain_places(item: TextItem, sources: Mapping[str, str]) -> Explanation:
         says="holds evidence",
         retrieved=item.retrieved,
         references=[
-            Reference(tuple(" … ".join(_shown(span, sources) for span in wanted) for wanted in evidence.alternatives))
+            Reference(
+                tuple(" … ".join(shown_span(span, sources) for span in wanted) for wanted in evidence.alternatives)
+            )
             for evidence in item.evidence
         ],
         degrees=degrees,
@@ -47,7 +50,8 @@ def explain_places(item: TextItem, sources: Mapping[str, str]) -> Explanation:
     )
 
 
-def _shown(span: Span, sources: Mapping[str, str]) -> str:
+def shown_span(span: Span, sources: Mapping[str, str]) -> str:
+    """What stands in a stretch of a source, or where it is."""
     if span.source == NOWHERE:
         return "a quotation that was not located"
     if span.source in sources:

@@ -12,8 +12,10 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.spans import NOWHERE, Spans, parts_of
 from goldrank.data.texts import Located, Span, TextItem
+from goldrank.data.white_space import WhiteSpace
 from goldrank.errors import InputError, MismatchError, one_of
-from goldrank.match.evidence import ChunksLike, EvidenceLike, Finder, gold_spans, resolve
+from goldrank.match.chunks import ChunksLike, corpus_spans
+from goldrank.match.evidence import EvidenceLike, Finder, gold_spans, resolve
 from goldrank.match.locate import SIMILARITY
 from goldrank.match.pairs import beginning
 from goldrank.notes import Note
@@ -48,6 +50,7 @@ def spans_of(
     unlocated: str = "error",
     similarity: float | None = SIMILARITY,
     overlap: str = "error",
+    keep: list[TextItem] | None = None,
 ) -> tuple[Spans, tuple[Note, ...]]:
     """The table of spans, and notes on how places were found.
 
@@ -57,7 +60,8 @@ def spans_of(
     texts. `chunks` are all texts of the corpus: spans, or for each source its texts or their offsets. Lengths are
     in characters, or with `unit="token"` in what `tokens` finds. `several`, `unlocated` and `similarity` are as in
     `Finder`. `count_tokens` says what a text takes of a budget, `cut_for` for which budgets texts are cut. With
-    `overlap="error"` retrieved texts and evidence without any source in common are an error.
+    `overlap="error"` retrieved texts and evidence without any source in common are an error. `keep` is given the items
+    with all places that were found.
 
     >>> item = TextItem("q", ["It was\\nso."], evidence=[])
     >>> table, notes = spans_of([item], {"doc": "So far. It was so. "}, quotes={"q": [{"quote": "was so."}]})
@@ -72,7 +76,9 @@ def spans_of(
 
     finder = Finder(sources, several=several, unlocated=unlocated, similarity=similarity, size=size)
     resolved = resolve(items, finder, quotes, chunk_sources)
-    corpus = None if chunks is None else finder.chunks(chunks)
+    if keep is not None:
+        keep += resolved
+    corpus = None if chunks is None else corpus_spans(finder, chunks)
     retrieved = {span.source for item in resolved for place in item.spans or () for span in parts_of(place)}
     gold = {span.source for item in resolved for span in gold_spans(item.evidence)} - {NOWHERE}
     if overlap == "error" and not finder.sources and retrieved and gold and not retrieved & gold:
@@ -85,13 +91,14 @@ def spans_of(
     if unit == "token":
         used = sorted(retrieved | gold | {chunk.source for chunk in corpus or ()})
         source_tokens = {source: _tokens(source, finder.sources.get(source), tokens) for source in used}
+    white = WhiteSpace(finder.sources) if unit == "char" and finder.sources else None
+    made = partial(Spans.of, tokens=source_tokens, size=size, chunks=corpus, white=white)
     if count_tokens is None:
-        return Spans.of(resolved, tokens=source_tokens, size=size, chunks=corpus), finder.notes
+        return made(resolved), finder.notes
     counted = [
         [_taken(item, rank, finder.sources, count_tokens) for rank in range(1, len(item.retrieved) + 1)]
         for item in resolved
     ]
-    made = partial(Spans.of, tokens=source_tokens, size=size, chunks=corpus)
     cut_tables = {}
     for budget in dict.fromkeys(cut_for):
         cut = [

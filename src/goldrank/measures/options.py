@@ -107,10 +107,13 @@ CHANCE = Number(low=0, high=1, below=True)
 Option: TypeAlias = Choice | Number | Numbers | Flag
 """A rule: `check` gives the value as it is kept, or raises a ValueError that says what it must be."""
 
+PACKERS = ("prefix", "skip", "truncate")
+"""How a list of texts is packed into a budget of tokens."""
+
 COMMON: Mapping[str, Option] = {
     "judged_only": Flag(),
     "tokens": Number(low=0, high=MAX_CUTOFF, whole=True, optional=True),
-    "pack": Choice(("prefix", "skip", "truncate")),  # how a list of texts is packed into a budget of tokens
+    "pack": Choice(PACKERS),  # how a list of texts is packed into a budget of tokens
 }
 """Options that every measure has without any code of its own."""
 COMMON_DEFAULTS: Mapping[str, OptionValue] = {"judged_only": False, "tokens": None, "pack": "prefix"}

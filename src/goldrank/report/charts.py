@@ -35,9 +35,13 @@ STYLE = (
     ".axis{stroke:#999;fill:none}.grid{stroke:#ddd;fill:none}.zero{stroke:#444;stroke-dasharray:3 3;fill:none}"
     ".up{fill:#12805c;stroke:#12805c}.down{fill:#b3261e;stroke:#b3261e}.even{fill:#777;stroke:#777}"
     ".line{fill:none;stroke-width:2}.dots{fill:none;stroke-linecap:round;stroke:#0b6fb8;stroke-opacity:.55}"
+    ".band{stroke:none;fill-opacity:.14}"
     ".lab{paint-order:stroke;stroke:#fff;stroke-width:4px}.flow{fill:none;stroke-opacity:.55}.bars{stroke:none}"
     f"{SHADES}"
-) + "".join(f".s{i}{{stroke:{colour};fill:{colour}}}.line.s{i}{{fill:none}}" for i, colour in enumerate(LIGHT))
+) + "".join(
+    f".s{i}{{stroke:{colour};fill:{colour}}}.line.s{i}{{fill:none}}.band.s{i}{{stroke:none}}"
+    for i, colour in enumerate(LIGHT)
+)
 
 
 @dataclass(frozen=True)
@@ -175,8 +179,13 @@ def curves(
     *,
     label: str | None = None,
     title: str | None = None,
+    bands: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    joined: bool = True,
 ) -> Chart:
-    """One line per system over cut-offs, or over recall levels for interpolated precision."""
+    """One line per system over cut-offs, or over recall levels for interpolated precision.
+
+    `bands` are intervals of the points. Points that are not `joined` by a line have their intervals as strokes.
+    """
     recall = name.startswith("IPrec")
     xs = [k for line in points.values() for k, _ in line]
     ys = [v for line in points.values() for _, v in line if not math.isnan(v)]
@@ -196,16 +205,34 @@ def curves(
     parts = [y_axis(y, ticks(0.0, top_value), left, right)]
     for tick in [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] if recall else sorted(set(xs)):
         parts.append(f'<text class="mid dim" x="{x(tick):.1f}" y="{bottom + 16:g}">{tick:g}</text>')
-    drawn = {run: [(x(k), y(v)) for k, v in line if not math.isnan(v)] for run, line in points.items()}
+    for i, (run, line) in enumerate(points.items()):
+        reach = [(x(k), y(low), y(high)) for (k, _), (low, high) in zip(line, (bands or {}).get(run, ()), strict=False)]
+        if reach and joined:
+            up = "L".join(f"{a:.1f} {high:.1f}" for a, _, high in reach)
+            down = "L".join(f"{a:.1f} {low:.1f}" for a, low, _ in reversed(reach))
+            parts.append(f'<path class="band s{i % COLOURS}" d="M{up}L{down}z"/>')
+        elif reach:
+            strokes = "".join(f"M{a + 3 * i:.1f} {low:.1f}V{high:.1f}" for a, low, high in reach)
+            parts.append(f'<path class="line s{i % COLOURS}" d="{strokes}"/>')
+    shift = 0 if joined else 3
+    drawn = {
+        run: [(x(k) + shift * i, y(v)) for k, v in line if not math.isnan(v)]
+        for i, (run, line) in enumerate(points.items())
+    }
     label = label or ("recall" if recall else "first k documents")
-    lines, row = _lines(drawn, label, left, right, bottom)
+    lines, row = _lines(drawn, label, left, right, bottom, joined)
     title = title or ("Precision over recall" if recall else f"{name} over cut-offs")
     ends = "; ".join(f"{run}: {line[-1][1]:.4f} at {line[-1][0]:g}" for run, line in list(points.items())[:10])
     return Chart(title, ends, row, "".join(parts) + lines)
 
 
 def _lines(
-    drawn: Mapping[str, Sequence[tuple[float, float]]], label: str, left: float, right: float, bottom: float
+    drawn: Mapping[str, Sequence[tuple[float, float]]],
+    label: str,
+    left: float,
+    right: float,
+    bottom: float,
+    joined: bool = True,
 ) -> tuple[str, float]:
     """A line with dots for each name, a label below the axis and the names below that, two in a row; and their end."""
     middle, row = (left + right) / 2, bottom + 52
@@ -213,7 +240,8 @@ def _lines(
     for i, (name, points) in enumerate(drawn.items()):
         line = f'<path class="line s{i % COLOURS}"{dash(i)}'
         path = "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
-        parts.append(f'<g><title>{escape_html(name, NAME_LIMIT)}</title>{line} d="M{path}"/>')
+        parts.append(f"<g><title>{escape_html(name, NAME_LIMIT)}</title>")
+        parts.append(f'{line} d="M{path}"/>' if joined and points else "")
         parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
         at = middle if i % 2 else left
         parts.append(f'{line} d="M{at:.1f} {row - 4:g}h22"/>')

@@ -17,7 +17,7 @@ from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.worth import document_worth
 from goldrank.data.table import Cell, Cells, Head, Table
-from goldrank.escaping import json_text
+from goldrank.escaping import script_json
 from goldrank.measures import parse
 from goldrank.report.numbers import number
 
@@ -211,5 +211,4 @@ def _documents(c: Comparison, ranks: Ranks | None, found: Listed, room: int) -> 
 
 def to_json(value: Any) -> str:
     """JSON that cannot end its script element, in ASCII."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True)
-    return json_text(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    return script_json(json.dumps(value, separators=(",", ":"), ensure_ascii=True))

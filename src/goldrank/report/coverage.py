@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
+import numpy as np
+
+from goldrank.comparison.resampling import Band, bands, resampled_means
 from goldrank.data.scores import Scores
-from goldrank.data.table import Cells, Head, Table, entities, plain
-from goldrank.errors import InputError, OptionError, as_list, whole_number
+from goldrank.data.table import Cells, Head, Part, Table, entities, note_sentences, plain
+from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
+from goldrank.evaluation.text_rules import token_counter
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.measures import known
+from goldrank.measures.options import PACKERS
+from goldrank.notes import Note
 from goldrank.report.charts import Chart, curves
 from goldrank.report.sparkline import sparkline
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
-BUDGETS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-"""In tokens."""
+POINTS = 8
+"""Budgets that are chosen if none are given."""
 
 Points = Sequence[tuple[float, float]]
+Bands = Mapping[str, Sequence[Band]]
+"""By system, the interval of each point."""
 
 COVER = "Cover"
 """The measure that the curves are of, for references."""
@@ -37,16 +45,34 @@ class CoverageCurves:
     by_texts: Mapping[str, Points]
     by_tokens: Mapping[str, Points]
     measure: str = COVER
+    text_bands: Bands = field(default_factory=dict)
+    """95% intervals of the points, by bootstrap over questions."""
+    token_bands: Bands = field(default_factory=dict)
+    notes: Sequence[Note] = ()
 
     @property
-    def _axes(self) -> tuple[tuple[str, Mapping[str, Points]], ...]:
-        both = (("first k texts", self.by_texts), ("budget of tokens", self.by_tokens))
-        return tuple((label, lines) for label, lines in both if any(lines.values()))
+    def _axes(self) -> tuple[tuple[str, Mapping[str, Points], Bands], ...]:
+        both = (
+            ("first k texts", self.by_texts, self.text_bands),
+            ("budget of tokens", self.by_tokens, self.token_bands),
+        )
+        return tuple(axis for axis in both if any(axis[1].values()))
 
     @property
     def charts(self) -> list[Chart]:
-        """A drawing for each axis."""
-        return [curves(self.measure, lines, label=label, title=f"Coverage by {label}") for label, lines in self._axes]
+        """A drawing for each axis: lines with their bands, or points alone where more tokens may cover less."""
+        loose = any(note.code == "skip-not-monotone" for note in self.notes)
+        return [
+            curves(
+                self.measure,
+                lines,
+                label=label,
+                title=f"Coverage by {label}",
+                bands=known,
+                joined=not (loose and lines is self.by_tokens),
+            )
+            for label, lines, known in self._axes
+        ]
 
     def svg(self) -> str:
         """Both drawings as one SVG file."""
@@ -63,7 +89,7 @@ class CoverageCurves:
     def tables(self) -> list[Table]:
         """A table for each axis: a row per system, a column per point."""
         tables = []
-        for label, lines in self._axes:
+        for label, lines, _ in self._axes:
             points = next(iter(lines.values()))
             rows: list[Cells] = [
                 [run, sparkline(v for _, v in line), *("nan" if v != v else f"{v:.3f}" for _, v in line)]
@@ -74,8 +100,12 @@ class CoverageCurves:
             )
         return tables
 
+    def parts(self) -> list[Part]:
+        """The tables, and what to know of them."""
+        return [*self.tables(), *note_sentences(self.notes)]
+
     def __str__(self) -> str:
-        return plain(self.tables())
+        return plain(self.parts())
 
     def _repr_html_(self) -> str:
         return "".join(f"<h4>{entities(chart.title)}</h4>{chart.alone().partition('?>')[2]}" for chart in self.charts)
@@ -85,14 +115,16 @@ def coverage_curves(
     *systems: Any,
     names: Sequence[str] | None = None,
     depths: Sequence[int] = DEPTHS,
-    budgets: Sequence[int] = BUDGETS,
+    budgets: Sequence[int] | None = None,
     measure: str | None = None,
+    pack: str = "prefix",
     **how: Any,
 ) -> CoverageCurves:
     """How coverage grows with the number of texts and with the tokens that they have.
 
     Each of the systems is what `evaluate_texts` takes, and `how` are its options (matcher, unit, tokens, ...). What is
     drawn is "Cover", or "EvidenceRecall" for questions that have evidence by place and no references; or the `measure`.
+    Without `budgets` there are eight, from the median text to all texts of a long list; `pack` makes their contexts.
     Points after which nothing grows any more are left out.
 
     >>> items = [{"retrieved": ["one", "two three"], "references": ["one", "two"]}]
@@ -105,7 +137,9 @@ def coverage_curves(
     reading = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
     sets = [system if isinstance(system, Items) else read_items(system, **reading) for system in systems]
     drawn = measure or (COVER if any(item.references for item in sets[0]) else COVER_BY_PLACE)
-    wanted = curve_measures(depths, budgets, drawn)
+    if budgets is None:
+        budgets = automatic_budgets(sets, how.get("tokens"))
+    wanted = curve_measures(depths, budgets, drawn, pack)
     scores = [evaluate_texts(items, wanted, **how) for items in sets]
     return curves_of(with_names(scores, names), drawn)
 
@@ -119,28 +153,54 @@ def with_names(scores: Sequence[Scores], names: Sequence[str] | None = None) -> 
     return [replace(run, run=name) for run, name in zip(scores, chosen, strict=True)]
 
 
-def curve_measures(depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = BUDGETS, measure: str = COVER) -> list[str]:
+def automatic_budgets(sets: Sequence[Items], tokens: Callable[[str], Any] | None = None) -> list[int]:
+    """Eight budgets in equal ratios, from the median text to the 95th percentile of all texts of a question."""
+    count_tokens = token_counter(tokens)
+    lengths: dict[str, int] = {}
+    texts: list[int] = []
+    lists: list[int] = []
+    for item in chain.from_iterable(sets):
+        for text in item.retrieved:
+            if text not in lengths:
+                lengths[text] = count_tokens(text)
+        counted = [lengths[text] for text in item.retrieved]
+        texts += (length for length in counted if length)
+        lists.append(sum(counted))
+    if not texts:
+        return []
+    low, high = max(float(np.median(texts)), 1.0), max(float(np.quantile(lists, 0.95)), 1.0)
+    return sorted({round(budget) for budget in np.geomspace(min(low, high), max(low, high), POINTS).tolist()})
+
+
+def curve_measures(
+    depths: Sequence[int] = DEPTHS, budgets: Sequence[int] = (), measure: str = COVER, pack: str = "prefix"
+) -> list[str]:
     """What has to be measured for `curves_of`."""
+    one_of(pack, PACKERS, "pack")
     depths = [whole_number(k, "one of depths", 1) for k in as_list(depths, "depths")]
     budgets = [whole_number(n, "one of budgets", 1) for n in as_list(budgets, "budgets")]
     if not depths and not budgets:
         raise OptionError("neither depths nor budgets are given")
+    more = "" if pack == "prefix" else f', pack="{pack}"'
     return [
         *(f"{measure}@{k}" for k in sorted(set(depths))),
-        *(f"{measure}(tokens={n})" for n in sorted(set(budgets))),
+        *(f"{measure}(tokens={n}{more})" for n in sorted(set(budgets))),
         measure,
     ]
 
 
 def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
     """The curves of scores that have the `curve_measures`."""
-    by_texts: dict[str, list[tuple[float, float]]] = {}
-    by_tokens: dict[str, list[tuple[float, float]]] = {}
+    found: dict[str, dict[str, list[tuple[float, str]]]] = {"texts": {}, "tokens": {}}
     ends: dict[str, float] = {}
+    loose = False
+    by_name: dict[str, Scores] = {}
     for run in scores:
-        if run.run in ends:
+        if run.run in by_name:
             raise InputError(f"two systems are both named {run.run!r}")
-        by_texts[run.run], by_tokens[run.run] = [], []
+        by_name[run.run] = run
+        for axis in found.values():
+            axis[run.run] = []
         for name, column in run.columns.items():
             measure = known(name)
             if measure is None or measure.name != drawn:
@@ -149,10 +209,32 @@ def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
             if measure.k is None and budget is None:
                 ends[run.run] = column.summary
             elif budget is None:
-                by_texts[run.run].append((float(measure.k or 0), column.summary))
+                found["texts"][run.run].append((float(measure.k or 0), name))
             elif measure.k is None:
-                by_tokens[run.run].append((float(budget), column.summary))
-    return CoverageCurves(_trimmed(by_texts, ends), _trimmed(by_tokens, ends), drawn)
+                found["tokens"][run.run].append((float(budget), name))
+                loose |= measure.option("pack") == "skip"
+    lines: dict[str, dict[str, Points]] = {}
+    intervals: dict[str, Bands] = {}
+    for axis_name, axis in found.items():
+        points = {
+            run: [(at, by_name[run].columns[name].summary) for at, name in sorted(named)] for run, named in axis.items()
+        }
+        lines[axis_name] = _trimmed(points, ends)
+        intervals[axis_name] = {
+            run: _bands(by_name[run], [name for _, name in sorted(axis[run])][: len(line)])
+            for run, line in lines[axis_name].items()
+        }
+    notes = [Note.of("skip-not-monotone")] if loose else []
+    return CoverageCurves(lines["texts"], lines["tokens"], drawn, intervals["texts"], intervals["tokens"], notes)
+
+
+def _bands(run: Scores, names: Sequence[str]) -> list[Band]:
+    """The interval of each point of a system."""
+    if not names:
+        return []
+    values = np.array([run.columns[name].values for name in names])
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    return bands(resampled_means(values)) if values.shape[1] > 1 else []
 
 
 def _trimmed(lines: Mapping[str, list[tuple[float, float]]], ends: Mapping[str, float]) -> dict[str, Points]:

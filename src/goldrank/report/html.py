@@ -15,7 +15,10 @@ import markupsafe
 from goldrank import __version__
 from goldrank.data import table
 
-ASSETS = ("report.css", "report.js", "trend.css", "page.html.jinja", "comparison.html.jinja", "trend.html.jinja")
+ASSETS = (
+    *("report.css", "report.js", "trend.css", "causes.css", "causes.js"),
+    *("page.html.jinja", "comparison.html.jinja", "trend.html.jinja", "sweep.html.jinja", "causes.html.jinja"),
+)
 
 
 @lru_cache(maxsize=1)
@@ -36,14 +39,19 @@ def _environment() -> jinja2.Environment:
 
 
 def render(
-    template: str, title: str, values: Mapping[str, Any], scripted: bool = True, styles: Sequence[str] = ()
+    template: str,
+    title: str,
+    values: Mapping[str, Any],
+    scripted: bool = True,
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
 ) -> str:
     """A whole page from a template that extends page.html.jinja; `scripted` for tables that sort and filter.
 
-    `styles` are assets that come after the style of all pages.
+    `styles` and `scripts` are assets that come after those of all pages.
     """
     style = "".join(assets()[name] for name in ("report.css", *styles))
-    script = assets()["report.js"] if scripted else ""
+    script = "".join(assets()[name] for name in ("report.js", *scripts)) if scripted else ""
     head = {
         "title": title,
         "version": __version__,

@@ -8,7 +8,7 @@ from goldrank import ids
 from goldrank.data.explanation import Explanation
 from goldrank.data.score_table import score_parts
 from goldrank.data.scores import Scores
-from goldrank.data.table import entities, html
+from goldrank.data.table import entities, html, note_sentences
 from goldrank.report.coverage import CoverageCurves
 from goldrank.report.html import page
 
@@ -22,7 +22,8 @@ def render(
     names = [ids.show(run.run) for run in scores]
     parts = [f'<div class="explained">{html(score_parts(scores))}</div>']
     if curves is not None and curves.charts:
-        parts.append("<h2>Coverage</h2><p>The mean share of references that are covered.</p>")
+        parts.append("<h2>Coverage</h2><p>The mean share of references that are covered; shaded: 95% intervals.</p>")
+        parts.append(html(note_sentences(curves.notes)))
         figures = (
             f"<figure><figcaption>{entities(chart.title)}</figcaption>{chart.inline()}</figure>"
             for chart in curves.charts

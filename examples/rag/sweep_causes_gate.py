@@ -1,0 +1,138 @@
+r"""From files to a decision: sweep over chunkings and retrievers, why questions fail, and a gate for the next change.
+
+The documents are parts of the Constitution of the United States (public domain), the questions and quotations in
+gold.jsonl are made for them. Two small retrievers stand in for yours: what goldrank needs is only what they return.
+
+    python examples/rag/sweep_causes_gate.py [FOLDER]
+
+writes files of results, chunks, pages and saved scores to FOLDER (a temporary one without it). The same on the command
+line, with those files:
+
+    goldrank sweep small/bm25=small-bm25.jsonl large/bm25=large-bm25.jsonl ... --gold gold.jsonl --sources documents/ \
+        --chunks small=small-chunks.jsonl ... --budgets 120,240,480 --unlocated missed --html sweep.html
+    goldrank causes small-bm25.jsonl --gold gold.jsonl --sources documents/ --chunks small-chunks.jsonl -k 3 \
+        --html causes.html
+    goldrank gate bm25.json --baseline baseline.json --rule "EvidenceRecall@3: -2%"
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import goldrank
+
+HERE = Path(__file__).parent
+CHUNKINGS = {"small": 25, "medium": 60, "large": 120}
+"""Words of a chunk."""
+DEPTH = 10
+
+
+def cut(documents: dict[str, str], size: int) -> list[dict]:
+    """Chunks of so many words, with their places."""
+    chunks = []
+    for source, text in documents.items():
+        words = list(re.finditer(r"\S+", text))
+        for first in range(0, len(words), size):
+            part = words[first : first + size]
+            start, end = part[0].start(), part[-1].end()
+            name = f"{source}#{first // size + 1}"
+            chunks.append({"id": name, "text": text[start:end], "source": source, "start": start, "end": end})
+    return chunks
+
+
+def terms(text: str) -> list[str]:
+    return [word.rstrip("s") for word in re.findall(r"[a-z]+", text.lower())]
+
+
+def bm25(question: str, bags: list[Counter], k1: float = 1.2, b: float = 0.75) -> list[float]:
+    """Okapi BM25."""
+    mean = sum(bag.total() for bag in bags) / len(bags)
+    scores = [0.0] * len(bags)
+    for term in set(terms(question)):
+        having = sum(term in bag for bag in bags)
+        idf = math.log(1 + (len(bags) - having + 0.5) / (having + 0.5))
+        for i, bag in enumerate(bags):
+            tf = bag[term]
+            scores[i] += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * bag.total() / mean))
+    return scores
+
+
+def overlap(question: str, bags: list[Counter]) -> list[float]:
+    """How many words a chunk shares with the question: a weaker retriever."""
+    wanted = set(terms(question))
+    return [float(len(wanted & bag.keys())) for bag in bags]
+
+
+def retrieve(rank, questions: list[dict], chunks: list[dict]) -> list[dict]:
+    bags = [Counter(terms(chunk["text"])) for chunk in chunks]
+    found = []
+    for question in questions:
+        scores = rank(question["question"], bags)
+        order = sorted(range(len(chunks)), key=lambda i: -scores[i])[:DEPTH]
+        retrieved = [{**chunks[i], "score": round(scores[i], 4)} for i in order]
+        found.append({"id": question["id"], "question": question["question"], "retrieved": retrieved})
+    return found
+
+
+def write(path: Path, records: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def main(folder: Path) -> None:
+    documents = {path.name: path.read_text(encoding="utf-8") for path in sorted((HERE / "documents").glob("*.md"))}
+    gold = HERE / "gold.jsonl"
+    questions = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines()]
+    systems, indexes = {}, {}
+    for chunking, size in CHUNKINGS.items():
+        chunks = cut(documents, size)
+        indexes[chunking] = write(folder / f"{chunking}-chunks.jsonl", chunks)
+        for retriever in (bm25, overlap):
+            name = f"{chunking}-{retriever.__name__}.jsonl"
+            systems[chunking, retriever.__name__] = write(folder / name, retrieve(retriever, questions, chunks))
+
+    # 1. Which setting is worth its tokens? The one in use now is named beforehand.
+    places = {"gold": gold, "sources": HERE / "documents", "unlocated": "missed"}
+    swept = goldrank.sweep(
+        systems, budgets=[120, 240, 480], chunks=indexes, baseline="large/overlap 240 tokens", **places
+    )
+    print(swept)
+    from goldrank.report import sweep as sweep_report
+
+    (folder / "sweep.html").write_text(sweep_report.page(swept), encoding="utf-8")
+
+    # 2. Why do questions fail?
+    from goldrank.io.gold import with_gold
+    from goldrank.report import causes as causes_report
+
+    small = with_gold(systems["small", "bm25"], gold)
+    why = goldrank.find_causes(small, k=3, sources=documents, chunks=indexes["small"])
+    print(f"\n{why}")
+    (folder / "causes.html").write_text(causes_report.page(why), encoding="utf-8")
+
+    # 3. Hold the next change to what there is now.
+    measures, how = ["EvidenceRecall@3", "SpanRecall(tokens=120)"], {"sources": documents, "unlocated": "missed"}
+    before = goldrank.evaluate_texts(with_gold(systems["medium", "overlap"], gold), measures, name="now", **how)
+    after = goldrank.evaluate_texts(with_gold(systems["medium", "bm25"], gold), measures, name="bm25", **how)
+    before.save(folder / "now.json")
+    after.save(folder / "bm25.json")
+    goldrank.Baseline.freeze(before, folder / "baseline.json")
+    verdict = goldrank.gate(after, rules=["EvidenceRecall@3: -2%"], baseline=folder / "baseline.json")
+    print(f"\n{verdict}")
+    assert verdict.status == "pass"
+    assert swept["small/bm25 120 tokens"].tokens <= 120
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+        main(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as made:
+            main(Path(made))

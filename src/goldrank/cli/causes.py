@@ -1,0 +1,77 @@
+"""`goldrank causes`: why is what an answer needs not in the context?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from goldrank.cli.inputs import watching
+from goldrank.cli.options import choice_option, file_option
+from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.cli.text_options import MATCHERS, named_sets, text_arguments, text_options
+from goldrank.measures.options import PACKERS
+
+
+@click.command(epilog=MATCHERS)
+@click.argument("data")
+@click.option(
+    "-k",
+    type=click.IntRange(1),
+    help="The context is made of the first so many texts.  [default: 5, or all with --budget]",
+)
+@click.option("--budget", type=click.IntRange(1), help="It holds so many tokens.")
+@choice_option("--pack", PACKERS, "prefix", "How texts are packed into the budget.")
+@click.option(
+    "--chunks", type=click.Path(), help="All texts of the index: records with id, text, source, start and end."
+)
+@click.option("--coverage", type=float, default=1.0, show_default=True, help="The share of evidence that is enough.")
+@file_option("--gold", help="What is needed, if it is not in DATA: records with id and references or evidence.")
+@choice_option("-o --output", ["table", "json"], "table", "How to show it.")
+@file_option("--html", help="Write a page with all questions: filter by cause, unfold texts.")
+@text_options
+def command(
+    data: str,
+    k: int | None,
+    budget: int | None,
+    pack: str,
+    chunks: str | None,
+    coverage: float,
+    gold: str | None,
+    output: str,
+    html: str | None,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Say for each thing that an answer needs why it is not in the context.
+
+    Causes are: over the budget, ranked too low, found but not matched, not in the corpus, not indexed, cut by the
+    border of a chunk, not retrieved. --sources and --chunks tell the last four.
+    """
+    from goldrank.evaluation.causes import find_causes
+    from goldrank.io.gold import with_gold
+
+    reading, how = text_arguments(**options)
+    how["unlocated"] = "skip" if how["unlocated"] == "skip" else "missed"
+    (name,), (found,), opened = named_sets([data], reading)
+    if gold is not None:
+        found = with_gold(opened[0] if opened else data, gold, **reading)
+    with watching(opened):
+        depth = k if k is not None or budget is not None else 5
+        causes = find_causes(
+            found, k=depth, budget=budget, pack=pack, chunks=chunks, coverage=coverage, name=name, **how
+        )
+    steps: list[Callable[[], object]] = []
+    if html:
+        from goldrank.report.causes import page
+
+        steps.append(lambda: write(html, page(causes)))
+
+    def printed() -> None:
+        if output == "json":
+            echo_form(json.dumps(causes.to_dict(), ensure_ascii=True), "json")
+        else:
+            show(causes.parts())
+
+    deliver(*steps, printed)

@@ -1,0 +1,97 @@
+"""`goldrank sweep`: several chunkings, retrievers, numbers of texts and budgets, by one gold set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from goldrank.cli.inputs import key_values, named_file, once
+from goldrank.cli.options import choice_option, file_option, seed_option
+from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.cli.text_options import MATCHERS, numbers, text_arguments, text_options
+from goldrank.measures.options import PACKERS
+
+
+@click.command(epilog=MATCHERS)
+@click.argument("systems", metavar="CHUNKING/RETRIEVER=DATA...", nargs=-1, required=True)
+@file_option("--gold", help="What is needed, once for all: records with id and references or evidence.")
+@click.option("-k", "ks", metavar="N,N,...", help="Numbers of texts.  [default: 1,3,5,10,20 without --budgets]")
+@click.option("--budgets", metavar="N,N,...", help="Budgets of tokens; with -k every combination.")
+@choice_option("--pack", PACKERS, "prefix", "How texts are packed into a budget.")
+@click.option("-m", "--measure", help="What is measured, without a cut-off.  [default: EvidenceRecall, or Cover]")
+@click.option(
+    "--baseline", metavar="SETTING", help="What others are tested against: small/bm25@5 or 'small/bm25 500 tokens'."
+)
+@click.option(
+    "--chunks", multiple=True, metavar="CHUNKING=FILE", help="All texts of an index, to tell causes; may be repeated."
+)
+@click.option("--coverage", type=float, default=1.0, show_default=True, help="The share of evidence that is enough.")
+@seed_option
+@choice_option("-o --output", ["table", "json"], "table", "How to show it.")
+@file_option("--html", help="Write the page: recall against cost, all settings, tests.")
+@file_option("--svg", help="Write the drawing of recall against cost.")
+@text_options
+def command(
+    systems: tuple[str, ...],
+    gold: str | None,
+    ks: str | None,
+    budgets: str | None,
+    pack: str,
+    measure: str | None,
+    baseline: str | None,
+    chunks: tuple[str, ...],
+    coverage: float,
+    seed: int,
+    output: str,
+    html: str | None,
+    svg: str | None,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Recall against cost: which chunking, retriever, number of texts and budget are worth it?
+
+    Each system is a file of questions with what was retrieved for them, named by its chunking and its retriever.
+    """
+    from goldrank.comparison.sweep import sweep
+    from goldrank.report import sweep as report
+
+    reading, how = text_arguments(**options)
+    reading.pop("none")
+    once(systems)
+    named: dict[str, str] = {}
+    for text in systems:
+        name, path = named_file(text)
+        if name is None:
+            raise click.UsageError(f"{text!r} has no name: CHUNKING/RETRIEVER={text}")
+        if name in named:
+            raise click.UsageError(f"two systems are both named {name!r}")
+        named[name] = path
+    result = sweep(
+        named,
+        gold=gold,
+        ks=numbers(ks, "-k"),
+        budgets=numbers(budgets, "--budgets"),
+        pack=pack,
+        measure=measure,
+        baseline=baseline,
+        chunks=key_values(chunks, "--chunks", "CHUNKING=FILE") or None,
+        coverage=coverage,
+        seed=seed,
+        **reading,
+        **how,
+    )
+    steps: list[Callable[[], object]] = []
+    if html:
+        steps.append(lambda: write(html, report.page(result)))
+    if svg:
+        steps.append(lambda: write(svg, report.chart(result).alone()))
+
+    def printed() -> None:
+        if output == "json":
+            echo_form(json.dumps(result.to_dict(), ensure_ascii=True), "json")
+        else:
+            show(report.parts(result))
+
+    deliver(*steps, printed)

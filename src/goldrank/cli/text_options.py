@@ -1,0 +1,135 @@
+"""Options about texts that `texts`, `causes` and `sweep` share: what covers what, sources, what a token is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from goldrank.cli.inputs import key_values, named_file, once
+from goldrank.cli.options import Function, choice_option, convention_option, explained, fields_option, with_options
+from goldrank.errors import OptionError
+from goldrank.match.guards import GUARDS
+from goldrank.match.matcher import NAMES
+from goldrank.measures.apply import CREDITS
+
+MATCHERS = f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7."
+
+
+def text_options(function: Function) -> Function:
+    """Options for reading items and for comparing texts; `text_arguments` makes of them what functions take."""
+    options = [
+        click.option("--match", "matcher", default="rouge-l:0.7", show_default=True,
+                     help="When a text covers a reference."),
+        choice_option("--unit", ["chunk", "sentence"], "chunk", "What is compared, and what ranks count."),
+        choice_option("--credit", CREDITS, "any", explained(CREDITS)),
+        click.option("--guards", help="What a match must not differ in, with commas "
+                     f"({', '.join(GUARDS)}), or none; else the matcher's own."),
+        click.option("--sources", type=click.Path(), help="The texts that chunks were cut from: a folder of text "
+                     "files, or a file of records with source and text."),
+        choice_option("--unlocated", ["error", "missed", "skip"], "error",
+                      "What becomes of a quotation that is not found."),
+        choice_option("--several", ["any", "first", "error"], "any",
+                      "What a quotation means that stands in several places."),
+        click.option("--similarity", default="0.9", show_default=True,
+                     help="Of an approximate quotation, at least; or none."),
+        choice_option("--lengths", ["char", "token"], "char", "What spans are measured in."),
+        click.option("--tokens", default="words", show_default=True, metavar="words|characters|MODULE:FUNCTION",
+                     help="What budgets count: a function of a text that returns its tokens, or their number."),
+        fields_option,
+        click.option("--format", "data_format", help="The data's format, if it cannot be detected from their content."),
+        choice_option("--none", ["error", "empty"], "error", "What a retrieved text that is null means."),
+        choice_option("--failures", ["error", "zero", "skip"], "error",
+                      "What becomes of questions that retrieving failed on."),
+        convention_option,
+    ]  # fmt: skip
+    return with_options(options, function)
+
+
+def text_arguments(
+    guards: str | None,
+    similarity: str,
+    tokens: str,
+    fields: tuple[str, ...],
+    data_format: str | None,
+    none: str,
+    failures: str,
+    **options: Any,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the options of `text_options` say: for reading items, and for `evaluate_texts`."""
+    reading: dict[str, Any] = {"format": data_format, "none": none, "failures": failures}
+    reading["fields"] = key_values(fields, "--map") or None
+    how = {**options, "guards": _guards(guards), "similarity": _similarity(similarity), "tokens": _tokens(tokens)}
+    return reading, how
+
+
+def named_sets(given: Sequence[str], reading: dict[str, Any]) -> tuple[list[str], list[Any], list[Any]]:
+    """Names, items and what was opened of FILE or NAME=FILE. A name that was given is the name that is shown."""
+    from goldrank.io.items import items
+    from goldrank.io.sources import open_source
+
+    once(given)
+    files = [named_file(text) for text in given]
+    opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in files]
+    sets = [items(source, **reading) for source in opened]
+    labels = [found.name for found in sets]
+    own = [path if labels.count(label) > 1 else label for label, (_, path) in zip(labels, files, strict=True)]
+    given_names = [name for name, _ in files if name]
+    names: list[str] = []
+    for (name, _), other in zip(files, own, strict=True):
+        if name is not None and given_names.count(name) > 1:
+            raise click.UsageError(f"two systems are both named {name!r}; name them apart: NAME=FILE")
+        tries = (other, *(f"{other} {i}" for i in range(2, len(files) + 2)))
+        names.append(name or next(each for each in tries if each not in names and each not in given_names))
+    return names, sets, [source for source in opened if not isinstance(source, str)]
+
+
+def numbers(given: str | None, option: str) -> list[int] | None:
+    """Whole numbers with commas between them."""
+    if given is None or given == "auto":
+        return None
+    try:
+        found = [int(word.replace("_", "")) for word in given.split(",") if word.strip()]
+    except ValueError:
+        found = []
+    if not found or min(found) < 1:
+        raise click.UsageError(f"{option} is {given!r}; it takes whole numbers from 1, with commas: 500,1000")
+    return found
+
+
+def _guards(given: str | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    return () if given == "none" else tuple(name.strip() for name in given.split(","))
+
+
+def _similarity(given: str) -> float | None:
+    try:
+        return None if given == "none" else float(given)
+    except ValueError:
+        raise click.UsageError(f"--similarity is {given!r}; it must be a number up to 1, or none") from None
+
+
+def _tokens(given: str) -> Callable[[str], Any] | None:
+    """The function that a name stands for; None for words, which are counted anyway."""
+    if given == "words":
+        return None
+    if given == "characters":
+        return list
+    module, sign, name = given.partition(":")
+    if not sign or not module or not name:
+        raise click.UsageError(f"--tokens is {given!r}; it is words, characters or MODULE:FUNCTION")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # a module beside the data, as `python -m` finds it
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise OptionError(f"--tokens {given}: {error}", hint="Name a function that Python can import.") from None
+    if not callable(found):
+        raise OptionError(f"--tokens {given} is no function")
+    function: Callable[[str], Any] = found
+    return function

@@ -1,0 +1,363 @@
+"""Why is what an answer needs not in the context? Each reference, or evidence, by the first cause that holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.data.spans import NOWHERE
+from goldrank.data.table import Cells, Head, Part, Row, Table, note_sentences, plain
+from goldrank.data.texts import Chunk, Reference, Span, TextItem
+from goldrank.errors import InputError, OptionError, one_of, whole_number
+from goldrank.evaluation.corpus import NO, UNKNOWN, YES, Availability, Corpus
+from goldrank.evaluation.texts import PlacedTexts, place_texts, score_texts
+from goldrank.io.corpus import read_chunks
+from goldrank.io.items import ReadItem
+from goldrank.io.items import items as read_items
+from goldrank.match.folding import fold
+from goldrank.match.pairs import TextCounts, usable_references
+from goldrank.measures.options import PACKERS
+from goldrank.notes import Note
+
+CAUSES = {
+    "covered": "a text of the context covers it",
+    "over the budget": "a text among the first k covers it, but does not fit into the budget",
+    "ranked too low": "a text covers it, below the first k",
+    "not matched": "a text among the first k is close to it, or stands where it stands",
+    "not in the corpus": "it is in no source",
+    "not indexed": "it is in a source, and no chunk holds any of it",
+    "cut by a border": "no chunk holds it, chunks next to each other do",
+    "not retrieved": "a chunk holds it that was not retrieved",
+    "unknown": "nothing that was given tells",
+}
+"""Causes in the order in which they are looked for, and what each means."""
+NAMES = tuple(CAUSES)
+NEAR = 0.2
+"""So far below its threshold a degree is a near miss."""
+COVER, COVER_BY_PLACE = "Cover", "EvidenceRecall"
+
+
+def decide(
+    covered: np.ndarray,
+    within: np.ndarray,
+    deeper: np.ndarray,
+    near: np.ndarray,
+    found: Sequence[Availability],
+) -> np.ndarray:
+    """The number of each cause in `CAUSES`: the first that holds.
+
+    `covered`: in the context; `within`: among the first k; `deeper`: anywhere in the list; `near`: close to a text
+    among the first k; `found`: what the corpus has of it.
+    """
+    in_corpus, indexed, whole, joined = np.array(found, np.int8).reshape(-1, 4).T
+    rows = [
+        covered,
+        within,
+        deeper,
+        near,
+        in_corpus == NO,
+        indexed == NO,
+        (whole == NO) & (joined == YES),
+        whole == YES,
+    ]
+    chosen: np.ndarray = np.select(rows, range(len(rows)), len(rows))
+    return chosen
+
+
+class Needed(NamedTuple):
+    """One thing that an answer needs, and what became of it."""
+
+    query: str
+    question: str
+    text: str
+    cause: str
+    why: str
+
+
+class Nearest(NamedTuple):
+    """The text that comes closest to a reference that nothing covers."""
+
+    rank: int
+    why: str
+
+
+class Diagnosis:
+    """All that is known of each reference of one system, from which causes at any k and budget are read off."""
+
+    def __init__(self, placed: PlacedTexts, corpus: Corpus | None, coverage: float = 1.0) -> None:
+        self.placed, self.corpus, self.coverage = placed, corpus, coverage
+        self.by_place = "spans" in placed.tables
+        table = placed.tables["spans" if self.by_place else "texts"]
+        self.query: np.ndarray = table.evidence_query if self.by_place else table.pairs.judged_query
+        self.deeper = self._covered(table)
+        self.near: dict[int, Nearest] = {}
+        self.found: list[Availability] = [Availability()] * len(self.query)
+        self.names: list[str] = [""] * len(self.query)
+        self._look()
+
+    def _covered(self, table: Any, k: int | None = None) -> np.ndarray:
+        """Which references the first k texts of a table cover."""
+        if self.by_place:
+            enough: np.ndarray = table.enough(k, self.coverage)
+            return enough
+        first = table.pairs.per_label
+        marked = np.zeros(len(self.query), bool)
+        assert first.label is not None
+        marked[first.label if k is None else first.label[first.rank <= k]] = True
+        return marked
+
+    def at(self, k: int | None, budget: int | None = None, pack: str = "prefix") -> np.ndarray:
+        """The cause of each reference, as a number."""
+        table = self.placed.tables["spans" if self.by_place else "texts"]
+        within = self._covered(table, k)
+        covered = within if budget is None else self._covered(table.packed(budget, pack, k))
+        near = np.zeros(len(self.query), bool)
+        near[[number for number, one in self.near.items() if k is None or one.rank <= k]] = True
+        return decide(covered, within, self.deeper, near, self.found)
+
+    def by_question(self, causes: np.ndarray) -> np.ndarray:
+        """The cause under which each question counts: that of the first that is not covered; -1 if it needs nothing."""
+        counts = np.full(len(self.placed.queries), -1)
+        for number in range(len(causes) - 1, -1, -1):
+            at = self.query[number]
+            if causes[number] or counts[at] < 0:
+                counts[at] = causes[number]
+        return counts
+
+    def items(self) -> Iterator[tuple[ReadItem, TextItem, Sequence[Reference]]]:
+        """What was given, the item as it was compared, and its references, in the order of their numbers."""
+        resolved = iter(self.placed.resolved)
+        for given in self.placed.data.given():
+            if self.by_place:
+                item = next(resolved)
+                yield given, item, list(_as_references(item, given, self.placed.sources))
+            else:
+                texts, references = usable_references(given.item, self.placed.how.split, TextCounts())
+                yield given, TextItem(given.item.query, texts, question=given.item.question), references
+
+    def _look(self) -> None:
+        """Look at what no text covers: how close texts come, and what the corpus has of it."""
+        number = 0
+        for given, item, references in self.items():
+            for i, reference in enumerate(references):
+                self.names[number] = reference.texts[0] if reference.texts else ""
+                if not self.deeper[number]:
+                    if self.by_place:
+                        self._look_by_place(number, item, i, reference)
+                    else:
+                        self._look_by_words(number, given, item, reference)
+                number += 1
+
+    def _look_by_place(self, number: int, item: TextItem, at: int, reference: Reference) -> None:
+        evidence = item.evidence[at]
+        if self.corpus is not None:
+            self.found[number] = self.corpus.of_evidence(evidence)
+        wanted = [fold(text) for text in reference.texts]
+        for rank, text in enumerate(item.retrieved, 1):
+            folded = fold(text)
+            if any(one and one in folded for one in wanted):
+                self.near[number] = Nearest(rank, f"text {rank} has its words, and its place is elsewhere or not known")
+                return
+
+    def _look_by_words(self, number: int, given: ReadItem, item: TextItem, reference: Reference) -> None:
+        matcher = self.placed.how.matcher
+        spans: list[Span] = []
+        if self.corpus is not None:
+            self.found[number], spans = self.corpus.of_reference(reference, matcher)
+        rows = [rank for rank, text in enumerate(item.retrieved, 1) if text.strip()]
+        if matcher.threshold is not None and rows:
+            left = np.repeat(np.arange(len(rows)), len(reference.texts))
+            right = np.tile(np.arange(len(reference.texts)), len(rows))
+            texts = [item.retrieved[rank - 1] for rank in rows]
+            degrees = matcher.degrees(texts, reference.texts, left, right)
+            refused = matcher.refused(matcher.enough(degrees), texts, reference.texts, left, right)
+            for at in np.flatnonzero(degrees >= max(matcher.threshold - NEAR, 1e-9)).tolist():
+                rank, why = rows[left[at]], f"{matcher.says} {degrees[at]:.2f}, {matcher.threshold:g} is needed"
+                if at in refused:
+                    why = f"{matcher.says} {degrees[at]:.2f}, but {refused[at]} differ"
+                self.near[number] = Nearest(rank, f"text {rank}: {why}")
+                return
+        if spans and self.corpus is not None and not given.by_id:
+            for rank, text in enumerate(item.retrieved, 1):
+                if any(self.corpus.stands_in(text, span) for span in spans):
+                    self.near[number] = Nearest(rank, f"text {rank} stands where it stands")
+                    return
+
+    def why(self, number: int, cause: int) -> str:
+        """A cause in words."""
+        if NAMES[cause] == "not matched":
+            return self.near[number].why
+        if NAMES[cause] != "unknown":
+            return CAUSES[NAMES[cause]]
+        found = self.found[number]
+        if found.joined == NO:
+            return "chunks hold only part of it"
+        if self.corpus is None:
+            return "sources and chunks would tell whether it is in the corpus and in the index"
+        if found.in_corpus == UNKNOWN:
+            return "no text with its words was found; a matcher of one's own may see it elsewhere"
+        return "the chunks with their places would tell whether it is in the index"
+
+
+def _as_references(item: TextItem, given: ReadItem, sources: Mapping[str, str]) -> Iterator[Reference]:
+    """Evidence as it is read: what stands at its places, or for a quotation that is nowhere the quotation."""
+    from goldrank.match.explain_places import shown_span
+
+    written = given.evidence if isinstance(given.evidence, list | tuple) else [given.evidence]
+    for i, evidence in enumerate(item.evidence):
+        nowhere = any(span.source == NOWHERE for spans in evidence.alternatives for span in spans)
+        quote = written[i] if nowhere and len(written) == len(item.evidence) else None
+        if isinstance(quote, Mapping) and isinstance(text := quote.get("quote", quote.get("text")), str):
+            yield Reference((text,))
+        else:
+            yield Reference(
+                tuple(" … ".join(shown_span(span, sources) for span in spans) for spans in evidence.alternatives)
+            )
+
+
+def diagnose(
+    items: Any,
+    measures: Sequence[str],
+    *,
+    chunks: Any = None,
+    coverage: float = 1.0,
+    look: bool = True,
+    **how: Any,
+) -> Diagnosis:
+    """Place the texts of a system once, and look where what they lack is. `how` are options of `evaluate_texts`."""
+    if not isinstance(coverage, int | float) or not 0 < coverage <= 1:
+        raise OptionError(f"coverage is {coverage!r}; it must be a number above 0, up to 1")
+    listed: list[Chunk] | None = None if chunks is None else read_chunks(chunks)
+    placed = place_texts(items, measures, count=not read_items(items).by_id, **{"unlocated": "missed", **how})
+    given = how.get("sources") is not None or bool(placed.sources)
+    corpus = None
+    if look and (given or listed is not None):
+        corpus = Corpus(placed.sources, listed, placed.finding, coverage)
+    return Diagnosis(placed, corpus, coverage)
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Every question by the cause for which something is missing in its context."""
+
+    system: str
+    k: int | None
+    budget: int | None
+    pack: str
+    diagnosis: Diagnosis
+    notes: Sequence[Note] = ()
+
+    @cached_property
+    def of_references(self) -> np.ndarray:
+        """The cause of each reference, as a number in `CAUSES`."""
+        return self.diagnosis.at(self.k, self.budget, self.pack)
+
+    @cached_property
+    def of_questions(self) -> dict[str, str]:
+        """The cause of each question that needs anything, by its id."""
+        found = self.diagnosis.by_question(self.of_references).tolist()
+        return {q: NAMES[n] for q, n in zip(self.diagnosis.placed.queries, found, strict=True) if n >= 0}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many questions each cause has."""
+        found = Counter(self.of_questions.values())
+        return {cause: found[cause] for cause in NAMES if found[cause]}
+
+    @property
+    def reference_counts(self) -> dict[str, int]:
+        """How many references each cause has."""
+        found = Counter(self.of_references.tolist())
+        return {cause: found[number] for number, cause in enumerate(NAMES) if found[number]}
+
+    def rows(self) -> list[Needed]:
+        """Everything that is needed, with its cause, in order."""
+        codes, query = self.of_references.tolist(), self.diagnosis.query.tolist()
+        questions = {item.query: item.question for item in self.diagnosis.placed.data}
+        names = self.diagnosis.placed.queries
+        return [
+            Needed(names[q], questions[names[q]], text, NAMES[code], self.diagnosis.why(number, code))
+            for number, (q, code, text) in enumerate(zip(query, codes, self.diagnosis.names, strict=True))
+        ]
+
+    @property
+    def context(self) -> str:
+        """What is taken as the context, in words."""
+        parts = ["all texts" if self.k is None else f"the first {self.k:,} texts"]
+        if self.budget is not None:
+            parts.append(f"{self.budget:,} tokens ({self.pack})")
+        return ", ".join(parts)
+
+    def counts_table(self) -> Table:
+        """Causes with how many questions and references each has."""
+        questions, references = self.counts, self.reference_counts
+        rows: list[Row | Cells] = [
+            [cause, f"{questions.get(cause, 0):,}", f"{references.get(cause, 0):,}", CAUSES[cause]]
+            for cause in NAMES
+            if cause in questions or cause in references
+        ]
+        heads = [*Head.texts("cause"), *Head.numbers("questions", "references"), *Head.texts("meaning")]
+        title = f"{ids.show(self.system)}: why something is missing in {self.context}"
+        return Table(heads, rows, title)
+
+    def parts(self, most: int = 20) -> list[Part]:
+        """The counts, and the first things that are missing."""
+        missing = [row for row in self.rows() if row.cause != "covered"]
+        listed: list[Row | Cells] = [[row.query, ids.show(row.text, 60), row.cause, row.why] for row in missing[:most]]
+        parts: list[Part] = [self.counts_table()]
+        if listed:
+            caption = f"{len(missing) - most:,} more are not listed here." if len(missing) > most else ""
+            heads = [*Head.names("question"), *Head.texts("needed", "cause", "why")]
+            parts.append(Table(heads, listed, "What is missing", caption))
+        return [*parts, *note_sentences(self.notes)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        context = {"k": self.k, "budget": self.budget, "pack": self.pack}
+        rows = [row._asdict() for row in self.rows()]
+        return {"system": self.system, **context, "questions": self.counts, "references": self.reference_counts,
+                "needed": rows}  # fmt: skip
+
+    def __str__(self) -> str:
+        return plain(self.parts())
+
+
+def find_causes(
+    items: Any,
+    *,
+    k: int | None = 5,
+    budget: int | None = None,
+    pack: str = "prefix",
+    chunks: Any = None,
+    coverage: float = 1.0,
+    **how: Any,
+) -> Causes:
+    """Why is what an answer needs not in the context? Every reference, or evidence, by the first cause that holds.
+
+    The context is made of the first `k` texts (None: of all), packed into a `budget` of tokens if one is given. The
+    `sources` tell what is in the corpus at all, the `chunks` (all texts of the index: a file, or records with id, text,
+    source, start and end) what is in the index, and in one piece. Evidence counts as held from this `coverage` on.
+    Other options are those of `evaluate_texts`; a quotation that is not located is "not in the corpus".
+
+    >>> items = [{"retrieved": ["x", "one two"], "references": ["one two", "three"]}]
+    >>> find_causes(items, k=1, matcher="contains", chunks=[{"id": "c1", "text": "one two"}]).reference_counts
+    {'ranked too low': 1, 'not in the corpus': 1}
+    """
+    k = None if k is None else whole_number(k, "k", 1)
+    budget = None if budget is None else whole_number(budget, "budget", 1)
+    one_of(pack, PACKERS, "pack")
+    data = read_items(items, **{key: how.pop(key) for key in ("fields", "format", "failures") if key in how})
+    by_place = not any(item.references for item in data)
+    measure = COVER_BY_PLACE if by_place else COVER
+    more = [] if budget is None else [f'{measure}(tokens={budget}, pack="{pack}")']
+    found = diagnose(data, [measure, *more], chunks=chunks, coverage=coverage, **how)
+    if not len(found.query):
+        raise InputError("no question needs anything", where=data.name)
+    notes = (*score_texts(found.placed).notes, *(found.corpus.notes if found.corpus else ()))
+    return Causes(found.placed.name, k, budget, pack, found, notes)

@@ -1,0 +1,106 @@
+"""What a reader must know of texts that were compared: counts, shares, what chance alone would cover, ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from goldrank import ids
+from goldrank.data.passages import Passages
+from goldrank.data.placements import Placements
+from goldrank.data.texts import TextItem
+from goldrank.evaluation.passing import Passing
+from goldrank.evaluation.text_rules import TextRules
+from goldrank.match.chance import Sample, chance_level, covered
+from goldrank.match.pairs import TextCounts, explain_item
+from goldrank.measures import Measure
+from goldrank.notes import Note
+
+CHANCE = 0.05
+"""From this share of references on, or from a quarter of what is covered, chance makes numbers misleading."""
+
+
+def numbers_of(passages: Passages, counts: TextCounts) -> dict[str, int]:
+    """The counts of a result."""
+    return {
+        "queries": len(passages),
+        "retrieved": counts.retrieved,
+        "references": counts.references,
+        "covered": counts.covered,
+        "matching": counts.matching,
+        "no_results": int((passages.pairs.retrieved == 0).sum()),
+        "no_relevant": counts.no_references,
+        "empty_retrieved": counts.empty_retrieved,
+        "empty_references": counts.empty_references,
+        "repeated": counts.repeated,
+    }
+
+
+def notes_of(numbers: Mapping[str, int], counts: TextCounts, how: TextRules) -> list[Note]:
+    """What a reader must know beside what reading the items told."""
+    notes: list[Note] = []
+    if numbers["references"]:
+        notes.append(Note.of("covered-share", part=numbers["covered"], whole=numbers["references"]))
+    if numbers["retrieved"]:
+        notes.append(Note.of("matching-share", part=numbers["matching"], whole=numbers["retrieved"]))
+    else:
+        notes.append(Note.of("no-text-returned"))
+    if how.unit != "chunk":
+        notes.append(Note.of("rank-unit", unit=how.unit))
+    if numbers["no_relevant"]:
+        notes.append(Note.of("without-references", samples=counts.without_references))
+    if numbers["repeated"]:
+        notes.append(Note.of("repeated-texts", count=numbers["repeated"]))
+    return notes
+
+
+def chance_notes(sample: Sample, pairs: Placements, how: TextRules, wanted: Sequence[Measure]) -> list[Note]:
+    """What chance alone would cover, beside what is covered."""
+    about = [measure for measure in wanted if measure.declaration.over == "texts"] or wanted
+    depths = [measure.k for measure in about]
+    k = None if None in depths else int(max(depth for depth in depths if depth is not None))
+    level = chance_level(sample.kept, how.matcher, how.split, k)
+    if level is None:
+        return []
+    observed = float(covered(pairs, k).sum() / max(len(pairs.judged), 1))
+    facts: dict[str, Any] = {"share": level.share, "low": level.low, "high": level.high}
+    if level.share > CHANCE or level.share > observed / 4:
+        return [Note.of("high-chance-level", observed=observed, **facts)]
+    return [Note.of("chance-level", **facts)]
+
+
+def nothing_matches(data: Iterable[TextItem], how: TextRules) -> Note:
+    """What to look at when everything is zero: a question's nearest pair."""
+    for item in data:
+        shown = explain_item(item, how.matcher, how.split)
+        if shown.degrees.size:
+            row, column = divmod(int(shown.degrees.argmax()), len(shown.references))
+            text, reference = shown.retrieved[row], shown.references[column].texts[0]
+            nearest = (
+                f"; the nearest pair of question {ids.show(item.query)!r} is '{ids.show(text)}' and "
+                f"'{ids.show(reference)}', {shown.says} {shown.degrees.max():.2f}"
+            )
+            return Note.of("nothing-matches", matcher=str(how.matcher), nearest=nearest)
+    return Note.of("nothing-matches", matcher=str(how.matcher), nearest="")
+
+
+def ties_at_the_end(wanted: Sequence[Measure], tables: Mapping[str, Any], passed: Passing) -> list[Note]:
+    """How many contexts end between two texts of the same score: which of them is in it is chance."""
+    contexts = {
+        (
+            int(budget),
+            str(measure.option("pack")),
+            measure.k,
+            "spans" if measure.declaration.over == "spans" else "texts",
+        )
+        for measure in wanted
+        if (budget := measure.option("tokens")) is not None and measure.option("pack") != "skip"
+    }
+    if not passed.tied or not contexts:
+        return []
+    straddled: set[int] = set()
+    for budget, _, k, table in contexts:
+        whole = tables[table]
+        kept = (whole if table == "spans" else whole.pairs).packed(budget, "prefix", k).retrieved
+        straddled |= {query for query, ranks in passed.tied.items() if kept[query] in ranks}
+    return [Note.of("ties-at-the-end", count=len(straddled))] if straddled else []

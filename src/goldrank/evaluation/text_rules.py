@@ -1,0 +1,94 @@
+"""How texts are compared and counted: by which rule, cut into what, who is credited, and what a token is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank.errors import OptionError, one_of
+from goldrank.match import Matcher, folding
+from goldrank.match.pairs import Splitter
+from goldrank.measures import Measure
+
+UNITS = ("chunk", "sentence")
+
+
+class TextRules(NamedTuple):
+    """How texts are compared: by which rule, cut into what, and who is credited."""
+
+    matcher: Matcher
+    split: Splitter | None
+    unit: str
+    credit: str
+
+    def __str__(self) -> str:
+        form = f", {folding.NAME}" if self.matcher.folds else ""
+        return f"{self.matcher} by {self.unit}, credit {self.credit}{form}"
+
+
+def splitter(unit: str | Splitter) -> Splitter | None:
+    """What cuts texts into units; None for whole texts."""
+    if callable(unit):
+        return unit
+    if one_of(unit, UNITS, "unit") == "chunk":
+        return None
+    from goldrank.match.units import sentences
+
+    return sentences
+
+
+def unit_name(unit: str | Splitter) -> str:
+    """A unit as it is shown."""
+    return unit if isinstance(unit, str) else getattr(unit, "__name__", "one's own unit")
+
+
+def counts_tokens(measure: Measure) -> bool:
+    """Whether a measure needs to know how many tokens texts have."""
+    return measure.declaration.counts_tokens or measure.option("tokens") is not None
+
+
+def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
+    """What counts the tokens of a text: one's own function, or words."""
+    from goldrank.match.tokens import words
+
+    count = words if tokens is None else tokens
+
+    def counted(text: str) -> int:
+        found = count(text)
+        number = found if isinstance(found, int | np.integer) else len(found)
+        if number < 0:
+            raise OptionError(f"tokens counted {number} in a text; it must return the tokens or their number")
+        return int(number)
+
+    return counted
+
+
+def token_offsets(tokens: Callable[[str], Any]) -> Callable[[str], list[tuple[int, int]]]:
+    """Where the tokens of a function of one's own stand in a text."""
+    wrong = OptionError(
+        'lengths="token" needs tokens that say where they stand',
+        hint="A function that returns the tokens as they stand in the text, or (start, end) of each.",
+    )
+
+    def placed(text: str) -> list[tuple[int, int]]:
+        found = tokens(text)
+        if isinstance(found, int | np.integer):
+            raise wrong
+        places: list[tuple[int, int]] = []
+        end = 0
+        for token in found:
+            if isinstance(token, str):
+                start = text.find(token, end)
+                if start < 0:
+                    raise wrong
+                end = start + len(token)
+                places.append((start, end))
+            elif isinstance(token, tuple | list) and len(token) == 2:
+                places.append((int(token[0]), int(token[1])))
+            else:
+                raise wrong
+        return places
+
+    return placed

@@ -1,0 +1,72 @@
+"""One set of gold for several systems: what is needed stands in one file, what was retrieved in others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from goldrank import ids
+from goldrank.errors import InputError, MismatchError
+from goldrank.io.items import Items
+from goldrank.io.records import ItemFields, Records, as_mapping, open_records
+from goldrank.notes import Note
+
+_OF_GOLD = ("references", "evidence", "expected_ids", "question")
+
+
+def with_gold(data: Any, gold: Any, *, fields: Mapping[str, str | None] | None = None, **reading: Any) -> Items:
+    """What a system retrieved, with the references or evidence of another file, question by question by id.
+
+    A question that the system has nothing for is one for which nothing was retrieved.
+
+    >>> found = with_gold([{"id": "q", "retrieved": ["a"]}], [{"id": "q", "references": ["a"]}, {"id": "r",
+    ...     "references": ["b"]}])
+    >>> [(item.query, len(item.retrieved)) for item in found]
+    [('q', 1), ('r', 0)]
+    """
+    wanted = _by_id(gold, ItemFields(fields), "gold", reading.get("format"))
+    opened = open_records(data, ItemFields(fields), reading.get("format"))
+    retrieved = _by_id(opened, ItemFields(fields), opened.name, None)
+    if not wanted.keys() & retrieved.keys():
+        raise MismatchError(
+            f"no question of {opened.name} is in the gold: {ids.samples(list(retrieved))}; gold: "
+            f"{ids.samples(list(wanted))}",
+            hint="Both need the same ids.",
+        )
+    missing, other = [q for q in wanted if q not in retrieved], [q for q in retrieved if q not in wanted]
+    notes = [*opened.notes]
+    if missing:
+        notes.append(Note.of("gold-without-results", count=len(missing), samples=missing))
+    if other:
+        notes.append(Note.of("results-without-gold", count=len(other), samples=other))
+
+    def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
+        for number, (query, needed) in enumerate(wanted.items()):
+            yield number, {"id": query, "retrieved": [], **retrieved.get(query, {}), **needed}
+
+    joined = Records(opened.name, opened.label, rows, lambda number: f"{opened.name}: question {number + 1}",
+                     opened.digest, notes)  # fmt: skip
+    read = {key: value for key, value in reading.items() if key != "format"}
+    return Items(joined, ItemFields(), read.get("none", "error"), read.get("failures", "error"))
+
+
+def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dict[str, dict[str, Any]]:
+    """What records say, by question, under goldrank's own names."""
+    records = given if isinstance(given, Records) else open_records(given, fields, format, name=name)
+    found: dict[str, dict[str, Any]] = {}
+    for number, record in records.rows(Counter()):
+        where = records.place(number)
+        values = fields.find(as_mapping(record, where), where)
+        if "query" not in values:
+            raise InputError("has no id", where=where, hint="Gold and results are put together by the questions' ids.")
+        query = ids.as_text(values["query"].value, "query id", where)
+        if query in found:
+            raise InputError(f"query id '{ids.show(query)}' is duplicated", where=where)
+        roles = _OF_GOLD if name == "gold" else ("retrieved", "retrieved_ids", "sources", "latency", "question")
+        found[query] = {role: values[role].value for role in roles if role in values}
+        if name == "gold" and not {"references", "evidence", "expected_ids"} & found[query].keys():
+            raise fields.missing("references", as_mapping(record, where), where)
+        if name != "gold" and not {"retrieved", "retrieved_ids"} & found[query].keys():
+            raise fields.missing("retrieved", as_mapping(record, where), where)
+    return found

@@ -1,0 +1,158 @@
+"""Sweeps: what each setting covers and costs, the frontier, and what is tested."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldrank import evaluate_texts, sweep
+from goldrank.comparison.frontier import frontier, support
+from goldrank.comparison.resampling import bands, resampled_means
+from goldrank.errors import MismatchError, OptionError
+from goldrank.report import sweep as report
+
+GOLD = [{"id": f"q{i}", "references": [f"fact{i}"]} for i in range(24)]
+
+
+def found(hits: int, words: int) -> list[dict]:
+    """The first `hits` questions have their fact first, the others second; each text has so many words."""
+    filler = " ".join(["word"] * (words - 1))
+    return [
+        {"id": f"q{i}", "retrieved": [f"{a} {filler}", f"{b} {filler}"]}
+        for i in range(24)
+        for a, b in [(f"fact{i}", "none") if i < hits else ("none", f"fact{i}")]
+    ]
+
+
+SYSTEMS = {("small", "good"): found(20, 4), ("small", "bad"): found(2, 4), ("large", "good"): found(20, 10),
+           ("large", "bad"): found(2, 10)}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return sweep(SYSTEMS, gold=GOLD, ks=[1, 2], matcher="contains-words", baseline="small/bad@1")
+
+
+def test_values_costs_and_causes(swept) -> None:
+    row = swept["small/good@1"]
+    assert row.mean == pytest.approx(20 / 24)
+    assert (row.tokens, row.tokens_high) == (4, 4)
+    assert row.causes == {"covered": 20, "ranked too low": 4}
+    assert swept["large/bad@2"].tokens == 20
+    assert swept["large/bad@2"].mean == 1
+    assert [row.name for row in swept.rows][:2] == ["small/good@1", "small/good@2"]
+
+
+def test_values_are_those_of_evaluate_texts() -> None:
+    items = [{**one, **gold} for one, gold in zip(found(9, 6), GOLD, strict=True)]
+    made = sweep({"a/b": items}, ks=[1, 2], budgets=[7, 12], matcher="contains-words")
+    for row in made.rows:
+        spelled = f"Cover(tokens={row.setting.budget})@{row.setting.k}"
+        assert row.mean == evaluate_texts(items, spelled, matcher="contains-words")[spelled]
+    assert made["a/b@2 7 tokens"].tokens == 6  # the second text does not fit
+    assert made["a/b@2 7 tokens"].causes == {"covered": 9, "over the budget": 15}
+
+
+def test_frontier_and_cheaper(swept) -> None:
+    # 4 tokens: 20/24 and 2/24; 8 tokens: 1, with both retrievers; all others cost more and cover no more.
+    assert [row.name for row in swept.rows if row.on_frontier] == ["small/good@1", "small/good@2", "small/bad@2"]
+    assert swept["small/bad@1"].support == 0
+    assert swept["small/good@2"].support > 0.9
+    assert swept.best.name == "small/good@2"
+    assert not swept.cheaper  # 20 of 24 is clearly less than all
+
+
+def test_tests_leave_out_the_curve_of_the_baseline(swept) -> None:
+    pairs = {pair.b: pair.verdict for pair in swept.tests.pairs}
+    assert "small/bad@2" not in pairs
+    assert pairs["small/good@1"] == "better"
+    assert pairs["large/bad@1"] == "same" or pairs["large/bad@1"] == "unclear"
+    (effect,) = swept.effects["retriever"].pairs
+    assert (effect.a, effect.b, effect.verdict) == ("bad", "good", "better")
+    assert effect.difference == pytest.approx((18 / 24 + 0) / 2)  # 18 more at 1, none at 2
+    assert swept.effects["chunking"].pairs[0].difference == 0
+
+
+def test_lengths_that_differ_are_warned_of(swept) -> None:
+    codes = [note.code for note in swept.notes]
+    assert "different-lengths" in codes  # 8 and 20 words a text
+    assert "sweep-by-texts" in codes
+    by_budget = sweep(SYSTEMS, gold=GOLD, budgets=[10], matcher="contains-words", baseline="small/bad 10 tokens")
+    assert "different-lengths" not in [note.code for note in by_budget.notes]
+
+
+def test_many_settings_are_chosen_on_half() -> None:
+    made = sweep(SYSTEMS, gold=GOLD, budgets=[4, 8, 10, 20], matcher="contains-words")
+    assert len(made.rows) == 16
+    assert made.choice is not None
+    assert made.choice.questions == 12
+    assert made.tests is None
+    assert "sweep-untested" in [note.code for note in made.notes]
+
+
+def test_evidence_by_place_is_the_same_for_all_chunkings() -> None:
+    text = "One two three four. Five six seven eight. Nine ten."
+    gold = [{"id": str(i), "evidence": [{"source": "s", "quote": "six"}]} for i in range(4)]
+    whole = [{"id": str(i), "retrieved": [{"text": text, "source": "s"}]} for i in range(4)]
+    cut = [{"id": str(i), "retrieved": [{"text": text[:19], "source": "s"}, {"text": text[20:41], "source": "s"}]}
+           for i in range(4)]  # fmt: skip
+    made = sweep({"whole": whole, "cut": cut}, gold=gold, ks=[1, 2], sources={"s": text})
+    assert made.measure == "EvidenceRecall"
+    assert [(row.name, row.mean, row.tokens) for row in made.rows] == [
+        ("whole@1", 1, 10), ("whole@2", 1, 10), ("cut@1", 0, 4), ("cut@2", 1, 8),
+    ]  # fmt: skip
+    assert made["cut@1"].causes == {"ranked too low": 4}
+
+
+def test_bad_sweeps() -> None:
+    other = [{**one, "references": ["else"]} for one in GOLD]
+    both = [{**one, **gold} for one, gold in zip(found(3, 4), GOLD, strict=True)]
+    wrong = [{**one, **gold} for one, gold in zip(found(3, 4), other, strict=True)]
+    with pytest.raises(MismatchError):
+        sweep({"a": both, "b": wrong})
+    with pytest.raises(OptionError):
+        sweep({"a": both}, baseline="b@1")
+    with pytest.raises(OptionError):
+        sweep({"a": both}, measure="Cover@5")
+    with pytest.raises(OptionError):
+        sweep({"a": both}, chunks={"b": []})
+    with pytest.raises(MismatchError):
+        sweep({"a": found(3, 4)}, gold=[{"id": "x", "references": ["y"]}])
+    with pytest.raises(OptionError):
+        sweep({"a": [{"id": "q", "retrieved_ids": ["d"], "expected_ids": ["d"]}]})
+
+
+def test_page_and_table(swept) -> None:
+    page = report.page(swept)
+    assert page.count("<svg") == 2
+    assert "small/good@1" in page
+    assert "Main effect of the retriever" in page
+    assert "Against small/bad@1" in str(swept)
+    hostile = sweep({"<b>/x": found(3, 4)}, gold=GOLD, ks=1, matcher="contains-words")
+    assert "<b>/x" not in report.page(hostile)
+
+
+points = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=12)
+
+
+@given(points)
+def test_frontier_is_what_its_definition_says(drawn) -> None:
+    cost, gain = (np.array(column, float) for column in zip(*drawn, strict=True))
+    plain = [
+        not any(c <= cost[i] and g >= gain[i] and (c < cost[i] or g > gain[i]) for c, g in drawn)
+        for i in range(len(drawn))
+    ]
+    assert frontier(cost, gain).tolist() == plain
+    assert support(np.array([cost]), np.array([gain])).tolist() == [float(one) for one in plain]
+
+
+def test_resamples_are_shared_and_right() -> None:
+    values = np.random.default_rng(5).random((2, 400))
+    means = resampled_means(np.vstack((values, values[:1])), 2_000, seed=3)
+    assert (means[:, 0] == means[:, 2]).all()
+    # The standard error of a mean; the bootstrap's differs from it by some 2 % with 2,000 resamples.
+    assert means.std(axis=0) == pytest.approx([*(values.std(axis=1) / 20), values[0].std() / 20], rel=0.08)
+    low, high = bands(means)[0]
+    assert high - low == pytest.approx(2 * 1.96 * values[0].std() / 20, rel=0.1)

@@ -1,0 +1,150 @@
+"""Why what an answer needs is missing: the table of decisions, and each cause on data made for it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import rag_cases
+
+from goldrank import find_causes
+from goldrank.data.texts import Reference
+from goldrank.errors import InputError, OptionError
+from goldrank.evaluation.causes import NAMES, decide
+from goldrank.evaluation.corpus import NO, UNKNOWN, YES, Availability
+from goldrank.report import causes as report
+
+GUIDE = (
+    "The tower was built in 1889 for a fair. It is 330 metres tall today. It is painted every seven years by hand. "
+    "Visitors pay ten euros."
+)
+SOURCES = {"guide": GUIDE}
+
+
+def chunk(number: int, start: int, end: int) -> dict[str, Any]:
+    return {"id": f"c{number}", "text": GUIDE[start:end], "source": "guide", "start": start, "end": end, "score": 0.5}
+
+
+BORDER = GUIDE.index("seven")
+# The blank before "seven" is in no chunk, as many splitters leave it.
+CHUNKS = [chunk(1, 0, 40), chunk(2, 40, BORDER - 1), chunk(3, BORDER, GUIDE.index("Visitors"))]
+FIRST, SECOND = CHUNKS[0], CHUNKS[1]
+NEEDED = {
+    "covered": ("built in 1889", [FIRST]),
+    "cut by a border": ("painted every seven years", [FIRST]),
+    "not retrieved": ("330 metres", [FIRST]),
+    "not indexed": ("Visitors pay ten euros", [FIRST]),
+    "not in the corpus": ("the moon is made of green cheese", [FIRST]),
+    "ranked too low": ("330 metres", [FIRST, SECOND]),
+}
+BY_PLACE = [
+    {"id": cause, "retrieved": found, "evidence": [{"quote": quote}]} for cause, (quote, found) in NEEDED.items()
+]
+BY_WORDS = [
+    {"id": cause, "retrieved": [one["text"] for one in found], "references": [quote]}
+    for cause, (quote, found) in NEEDED.items()
+]
+GOLDEN = rag_cases.cases("causes")
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=[case["id"] for case in GOLDEN])
+def test_golden_decisions(case: dict[str, Any]) -> None:
+    told = case["inputs"]
+    rank, k = told.get("rank", 0), told.get("k", 0)
+    matched = "rank" in told
+    known = {True: YES, False: NO, None: UNKNOWN}
+    indexed = known[told.get("any_chunk_overlaps")]
+    if "whole_in_a_chunk" in told:
+        indexed = YES
+    found = Availability(
+        known[told.get("in_sources")],
+        indexed,
+        known[told.get("whole_in_a_chunk")],
+        known[told.get("covered_by_adjacent_chunks")],
+    )
+    near = told.get("rank_by_place", 99) <= k or told.get("degree", 0) >= told.get("threshold", 9) - 0.2
+    row = [matched and rank <= k and told.get("kept_by_packer", True), matched and rank <= k, matched, near]
+    assert NAMES[decide(*(np.array([one]) for one in row), [found])[0]] == case["expected"]["cause"]
+
+
+@pytest.mark.parametrize("items", [BY_PLACE, BY_WORDS], ids=["by place", "by words"])
+def test_each_cause(items: list[dict[str, Any]]) -> None:
+    causes = find_causes(items, k=1, sources=SOURCES, chunks=CHUNKS)
+    assert causes.of_questions == {cause: cause for cause in NEEDED}
+    assert causes.counts == dict.fromkeys([name for name in NAMES if name in NEEDED], 1)
+
+
+def test_over_the_budget() -> None:
+    # The first text has 9 words, the second 13: 10 tokens hold the first alone.
+    causes = find_causes(BY_PLACE, k=2, budget=10, sources=SOURCES, chunks=CHUNKS)
+    assert causes.of_questions["ranked too low"] == "over the budget"
+    assert causes.of_questions["covered"] == "covered"
+
+
+@pytest.mark.parametrize(("text", "cause", "why"), [
+    ("It is 331 metres tall today.", "not matched", "numbers differ"),
+    ("It is 330 metres large now, so they say.", "not matched", "0.67"),  # 4 of 6 words in order; 0.7 is needed
+    ("Nothing of the kind.", "unknown", "sources and chunks would tell"),
+])  # fmt: skip
+def test_near_misses(text: str, cause: str, why: str) -> None:
+    (row,) = find_causes([{"retrieved": [text], "references": ["It is 330 metres tall today."]}]).rows()
+    assert row.cause == cause
+    assert why in row.why
+
+
+def test_a_question_counts_under_the_first_that_is_missing() -> None:
+    item = {"id": "q", "retrieved": ["one", "two"], "references": ["one", "three", "two"]}
+    causes = find_causes([item], k=1, matcher="contains", chunks=[{"id": "a", "text": "one"}])
+    assert causes.of_questions == {"q": "not in the corpus"}
+    assert causes.reference_counts == {"covered": 1, "ranked too low": 1, "not in the corpus": 1}
+
+
+def test_without_sources_chunks_tell_what_is_there() -> None:
+    causes = find_causes(BY_WORDS, k=1, chunks=CHUNKS)
+    assert causes.of_questions["not indexed"] == "not in the corpus"
+    assert causes.of_questions["cut by a border"] == "cut by a border"
+
+
+def test_what_would_tell_is_said() -> None:
+    rows = {row.query: row for row in find_causes(BY_PLACE, k=1, sources=SOURCES).rows()}
+    assert rows["not retrieved"].cause == "unknown"
+    assert "chunks" in rows["not retrieved"].why
+    assert rows["not in the corpus"].text == "the moon is made of green cheese"
+
+
+def test_page_has_everything_and_escapes_it() -> None:
+    hostile = "</script><script>alert(1)</script>"
+    retrieved = [{"text": f"one {hostile}", "id": "c9", "score": float("nan")}]
+    item = {"id": "q", "question": hostile, "retrieved": retrieved, "references": ["one"]}
+    page = report.page(find_causes([item, {"id": "r", "retrieved": [], "references": ["one"]}], matcher="contains"))
+    assert hostile not in page
+    data = json.loads(page.split('id="causes-data">')[1].split("</script>")[0])
+    by_id = {row["id"]: row for row in data["rows"]}
+    (hit,) = by_id["q"]["texts"]
+    assert (hit["id"], hit["score"], hit["marks"], hit["covers"]) == ("c9", None, [[0, 3]], "r1")
+    assert by_id["r"]["texts"] == []
+    assert data["rows"][0]["id"] == "r"  # what is missing comes first
+    assert data["texts"] == [f"one {hostile}"]
+
+
+def test_bad_calls() -> None:
+    with pytest.raises(OptionError):
+        find_causes(BY_WORDS, coverage=0)
+    with pytest.raises(OptionError):
+        find_causes(BY_WORDS, pack="all")
+    with pytest.raises(OptionError):
+        find_causes(BY_WORDS, matchers="exact")
+    with pytest.raises(InputError):
+        find_causes(BY_WORDS, chunks=[{"id": "a", "text": "x"}, {"id": "a", "text": "y"}])
+
+
+def test_a_reference_is_found_in_other_words_of_a_source() -> None:
+    from goldrank.evaluation.corpus import Corpus
+    from goldrank.match import matcher
+
+    corpus = Corpus(SOURCES, None, {})
+    found, spans = corpus.of_reference(Reference(("It is 330 metres tall.",)), matcher("rouge-l:0.7"))
+    assert found.in_corpus == YES
+    assert GUIDE[spans[0].start : spans[0].end].startswith("It is 330 metres")

@@ -1,0 +1,59 @@
+"""Curves of coverage: budgets that suit the texts, intervals, and points where no line may be drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from goldrank import coverage_curves, evaluate_texts
+from goldrank.report.coverage import automatic_budgets, curve_measures
+
+ITEMS = [
+    {"id": str(i), "retrieved": [f"fact{i}" if i % 2 else "x", "y " * 9, f"fact{i} z"], "references": [f"fact{i}"]}
+    for i in range(20)
+]
+
+
+def test_automatic_budgets() -> None:
+    # Lengths are 1, 9 and 2 in each question: the median text has 2, each list 12.
+    from goldrank.io.items import items
+
+    found = automatic_budgets([items(ITEMS)])
+    assert (found[0], found[-1]) == (2, 12)
+    assert found == sorted({round(value) for value in np.geomspace(2, 12, 8)})
+    assert automatic_budgets([items(ITEMS)], len)[-1] > 12  # characters
+
+
+def test_bands_hold_the_means() -> None:
+    curves = coverage_curves(ITEMS, matcher="contains-words", depths=[1, 3])
+    (line,), (band,) = curves.by_texts.values(), curves.text_bands.values()
+    assert [value for _, value in line] == [0.5, 1.0]
+    assert band[0].low < 0.5 < band[0].high
+    # Resamples are binomial with 20 trials: at most 5 successes in 2.1 %, at most 6 in 5.8 %, and the other end alike.
+    assert band[0].low in (0.25, pytest.approx(0.275, abs=0.025))
+    assert band[0].high in (0.75, pytest.approx(0.725, abs=0.025))
+    assert tuple(band[1]) == (1.0, 1.0)
+    assert 'class="band' in curves.svg()
+
+
+def test_skip_draws_points_with_a_note() -> None:
+    curves = coverage_curves(ITEMS, matcher="contains-words", depths=[], budgets=[1, 3, 12], pack="skip")
+    assert [note.code for note in curves.notes] == ["skip-not-monotone"]
+    assert 'class="band' not in curves.svg()
+    assert "points are drawn" in str(curves)
+    (line,) = curves.by_tokens.values()
+    assert line[0] == (1, 0.5)
+    assert line[1] == (3, 1.0)  # 9 words are skipped, the third text fits
+
+
+def test_ties_at_the_end_of_the_context() -> None:
+    texts = [{"text": "a b", "score": 1.0}, {"text": "c d", "score": 1.0}]
+    other = [{"text": "a b", "score": 1.0}, {"text": "c d", "score": 0.5}]
+    items = [{"id": i, "retrieved": given, "references": ["a b"]} for i, given in enumerate([texts, other])]
+    (note,) = [n for n in evaluate_texts(items, "Cover(tokens=2)").notes if n.code == "ties-at-the-end"]
+    assert note.fact("count") == 1
+    assert "ties-at-the-end" not in [n.code for n in evaluate_texts(items, "Cover(tokens=4)").notes]
+
+
+def test_measures_of_curves() -> None:
+    assert curve_measures([1], [5], "Cover", "skip") == ["Cover@1", 'Cover(tokens=5, pack="skip")', "Cover"]
