@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from goldrank.compat import lesson
@@ -253,6 +254,73 @@ def test_no_queries_are_an_error_in_the_classes() -> None:
 def test_unusable_judgements_are_an_error() -> None:
     with pytest.raises(InputError, match="no rankings and judgements"):
         lesson.ndcg_at_k(["a"], {"a": "high"}, 3)
+
+
+@pytest.mark.parametrize("grade", [None, math.nan, math.inf, -math.inf, "high", [1]])
+def test_grades_are_numbers(grade: Any) -> None:
+    """In whichever query, and whether or not the document was retrieved."""
+    judged = {"a": 1, "b": grade}
+    query = {"retrieved": ["a"], "relevant": {"a"}}
+    evaluator, comparison = lesson.RetrievalEvaluator(), lesson.RetrieverComparison()
+    for call in (
+        lambda: lesson.ndcg_at_k(["a"], judged, 3),
+        lambda: lesson.dcg_at_k(["b"], judged, 3),
+        lambda: lesson.dcg_table(["b"], judged, 3),
+        lambda: lesson.relevant_from_grades(judged),
+        lambda: evaluator.evaluate_single_query(["a"], {"a"}, judged),
+        lambda: evaluator.evaluate_dataset([query, query | {"relevance_scores": judged}]),
+        lambda: comparison.evaluate_retriever("A", [query, query | {"scores": judged}]),
+    ):
+        with pytest.raises(InputError):
+            call()
+    if isinstance(grade, float):
+        with pytest.raises(InputError, match="query 1: the grade of 'b' is"):
+            evaluator.evaluate_dataset([query, query | {"relevance_scores": judged}])
+
+
+def test_ids_of_two_kinds_never_agree() -> None:
+    for retrieved, relevant in ((["1", "2"], {1, 2}), ([1, 2], ["1"]), ([np.int64(1)], {"1"})):
+        with pytest.raises(InputError, match=r"ids of the rankings are (str|int), judged ids are (str|int)"):
+            lesson.recall_at_k(retrieved, relevant, 2)
+        with pytest.raises(InputError, match="ids"):
+            lesson.mean_hit_rate([(retrieved, relevant)] * 2, 2)
+        with pytest.raises(InputError, match="ids"):
+            lesson.RetrievalEvaluator().evaluate_dataset([{"retrieved": retrieved, "relevant": relevant}])
+        with pytest.raises(InputError, match="ids"):
+            lesson.ndcg_at_k(retrieved, dict.fromkeys(relevant, 1), 2)
+    # What merely was not found is no error, and neither are ids of both kinds.
+    assert lesson.recall_at_k(["1", "2"], {"3"}, 2) == 0.0
+    assert lesson.recall_at_k([1, "2"], {"1"}, 2) == 0.0
+    assert lesson.recall_at_k([], {"1"}, 2) == lesson.recall_at_k([1], set(), 2) == 0.0
+    assert lesson.recall_at_k([np.int64(1), 2.5], {1}, 2) == 1.0
+
+
+def test_queries_are_a_list() -> None:
+    pairs = [(["a", "b"], {"b"}), (["x"], {"x"})]
+    assert lesson.mean_reciprocal_rank(iter(pairs)) == 0.75  # type: ignore[arg-type]
+    assert lesson.mean_hit_rate(iter(pairs), 1) == 0.5  # type: ignore[arg-type]
+    data = [{"retrieved": ["a"], "relevant": {"a"}}]
+    assert lesson.RetrievalEvaluator([1]).evaluate_dataset(iter(data)).mrr == 1.0  # type: ignore[arg-type]
+    for wrong in (None, 5, {}, "", {"a": 1}):
+        for call in (
+            lesson.mean_reciprocal_rank,
+            lambda given: lesson.mean_hit_rate(given, 1),
+            lesson.RetrievalEvaluator().evaluate_dataset,
+            lambda given: lesson.RetrieverComparison().evaluate_retriever("A", given),
+        ):
+            with pytest.raises(InputError):
+                call(wrong)
+    with pytest.raises(OptionError):
+        lesson.mean_hit_rate([], -1)
+
+
+def test_reports_need_their_k() -> None:
+    found = lesson.RetrievalEvaluator([1]).evaluate_single_query(["a"], {"a"})
+    with pytest.raises(InputError, match="evaluated at k = 1, not at 3"):
+        lesson.RetrievalEvaluator([1, 3]).print_report(found)
+    with pytest.raises(InputError, match="results are"):
+        lesson.RetrieverComparison([1]).compare([found])  # type: ignore[list-item]
+    assert lesson.dcg_table(["a"], {"a": 1}, 0) == []  # as k = 0 has no value elsewhere
 
 
 def test_comparison_refuses_different_k() -> None:
