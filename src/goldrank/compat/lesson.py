@@ -439,7 +439,7 @@ def _pairs(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> Placeme
             raise InputError(
                 f"query {at} is {pair!r:.60}, not a pair", hint='Give (retrieved, relevant): (["d1", "d2"], {"d1"}).'
             )
-    rankings, relevant = ([pair[side] for pair in queries_results] for side in (0, 1))
+    rankings, relevant = [pair[0] for pair in queries_results], [pair[1] for pair in queries_results]
     return _placed(rankings, relevant)[0]
 
 
