@@ -73,6 +73,24 @@ def test_ids_are_compared_as_ids(metric: type[BaseMetric]) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
+def test_ids_may_be_integers(metric: type[BaseMetric]) -> None:
+    for gold, retrieved in (([10, 11], [1]), ([1], [10]), (np.array([10]), np.array([1]))):
+        plain = metric()
+        assert per_example(plain, gold, retrieved, 1) == 0.0  # type: ignore[arg-type]
+        assert not plain.notes  # nothing was guessed
+    for said in (metric(), metric(gold="ids")):
+        assert per_example(said, [10], [3, 10], 2) == 1.0  # type: ignore[list-item]
+        assert not said.notes
+    assert per_example(metric(), np.array([10]), np.array([10]), 1) == 1.0  # type: ignore[arg-type]
+    for wrong in (metric(gold="content"), metric(as_released=True)):
+        with pytest.raises(InputError, match="not a list of texts"):
+            per_example(wrong, [10], [10], 1)  # type: ignore[list-item]
+    for gold, retrieved in (([1], ["1"]), (["1"], [1]), ([1, "2"], [1]), ([True], [True]), ([1.0], [1.0])):
+        with pytest.raises(InputError, match="not a list of texts"):
+            per_example(metric(), gold, retrieved, 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_content_is_compared_as_content(metric: type[BaseMetric]) -> None:
     assert per_example(metric(), ["user: hello there"], ["hello there"], 1) == 1.0
     assert per_example(metric(), ["say hello world"], ["hello"], 1) == 1.0
@@ -171,6 +189,24 @@ def test_k_is_refused(k_list: list[Any]) -> None:
 def test_released_negative_k_is_a_slice() -> None:
     found, _ = RetrievalRecall(as_released=True).calculate_metric_scores([["a", "c"]], [["a", "b", "c"]], [-1])
     assert found == {"Recall@-1": 0.5}
+
+
+@pytest.mark.parametrize("k_list", [5, None, "15", [1, "2"], [None], {1: 2}])
+@pytest.mark.parametrize("as_released", [False, True])
+def test_k_list_is_a_list_of_integers(k_list: Any, as_released: bool) -> None:
+    with pytest.raises(OptionError, match=r"k_list|k is"):
+        RetrievalRecall(as_released=as_released).calculate_metric_scores([["a"]], [["a"]], k_list)
+
+
+def test_arguments_that_are_missing_or_doubled() -> None:
+    for gold, retrieved in ((None, [["a"]]), (5, [["a"]]), ([["a"]], 5), ("ab", [["a"]]), ([["a"]], {"q": ["a"]})):
+        with pytest.raises(InputError, match=r"(gold_docs|retrieved_docs) is "):
+            RetrievalRecall().calculate_metric_scores(gold, retrieved, [1])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="retrieved_docs and retrieved_chunks are one argument"):
+        RetrievalRecall().calculate_metric_scores([["a"]], [["a"]], [1], retrieved_chunks=[["b"]])
+    for pair in ((None, "a"), ("a", None), (b"a", "a"), (["a"], "a")):
+        with pytest.raises(InputError, match="not a text"):
+            is_chunk_from_original(*pair)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bad", ["text", [1]])

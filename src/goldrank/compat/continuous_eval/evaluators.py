@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.compat._common import column_of, is_number, is_whole, mean
+from goldrank.compat._common import column_of, is_number, is_whole, mean, rows_of
 from goldrank.compat.continuous_eval.base import Metric, Values
 from goldrank.compat.continuous_eval.dataset import Dataset
 from goldrank.errors import GoldrankError, InputError, OptionError
@@ -88,9 +88,10 @@ class _MinimumTest:
     def _column(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> np.ndarray:
         if isinstance(metrics_per_sample, Mapping):
             raise InputError("the results of one sample were given", hint="Give a list of them.")
-        if not metrics_per_sample:
+        rows = list(rows_of(metrics_per_sample))
+        if not rows:
             raise InputError("there are no results")
-        column = column_of(metrics_per_sample, self.metric_name, "result")
+        column = column_of(rows, self.metric_name, "result")
         for i, value in enumerate(column):
             if not is_number(value) and not isinstance(value, bool):
                 raise InputError(f"result {i}: {self.metric_name} is {value!r}, not a number")
