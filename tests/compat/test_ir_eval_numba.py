@@ -7,6 +7,7 @@ import inspect
 import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -222,10 +223,39 @@ def test_helpers() -> None:
 def test_every_function_has_help_and_takes_the_relevant_ids_first() -> None:
     for name in functions.__all__:
         assert len((inspect.getdoc(getattr(functions, name)) or "").split()) > 5
-        if name not in ("find_relevant_indices", "mean_of_array"):
-            assert "Use it" in (inspect.getdoc(getattr(functions, name)) or ""), name  # the usage scenario
     for name in SINGLE:
         assert list(inspect.signature(getattr(functions, name)).parameters)[:3] == ["actual", "predicted", "k"]
+
+
+SCENARIOS = {
+    "recall": ("early retrieval stages", "many candidates"),
+    "precision": ("later ranking stages", "false positives"),
+    "average_precision": ("how well the relevant items are ranked", "within the first k"),
+    "mean_average_precision": ("many queries", "recall and precision against each other"),
+    "ndcg": ("relevant items should come first", "good overall measure"),
+    "reciprocal_rank": ("one or very few results",),
+    "mean_reciprocal_rank": ("many queries", "how soon"),
+}
+"""What the document says of each metric, in goldrank's words."""
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_docstrings_have_the_usage_scenarios(name: str) -> None:
+    told = " ".join((inspect.getdoc(getattr(functions, name)) or "").split())
+    assert [words for words in SCENARIOS[name] if words not in told.partition("Use it")[2]] == []
+
+
+def test_several_threads() -> None:
+    queries = random_queries(5, 200)
+    expected = [[loops(actual, predicted, 5)[name] for name in SINGLE] for actual, predicted in queries]
+
+    def asked(query: tuple[list[int], list[int]]) -> list[float]:
+        return [getattr(functions, name)(*map(np.array, query), 5) for name in SINGLE]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(asked, queries))
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-15)
 
 
 def test_import_is_light() -> None:

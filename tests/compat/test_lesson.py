@@ -223,12 +223,60 @@ def test_grades_that_nothing_reads_are_an_error() -> None:
     evaluator.evaluate_dataset([query | {"id": "q1", "latency": {"ms": 3}} | same])
 
 
-def test_docstrings_say_when_to_use_and_avoid() -> None:
-    names = ("recall_at_k", "precision_at_k", "reciprocal_rank", "ndcg_at_k", "hit_rate_at_k")
-    for name in names:
-        told = " ".join((getattr(lesson, name).__doc__ or "").split())
-        assert "Use it where" in told, name
-        assert "avoid it where" in told, name
+def test_one_query_in_all_measures() -> None:
+    found = lesson.RetrievalEvaluator(k_values=[1, 3]).evaluate_single_query(["x", "a", "b"], {"a", "b"})
+    # binary nDCG@3: (1 / log2(3) + 1 / 2) / (1 + 1 / log2(3))
+    ndcg = (1 / math.log2(3) + 1 / 2) / (1 + 1 / math.log2(3))
+    assert found == lesson.RetrievalMetrics(
+        recall_at_k={1: 0.0, 3: 1.0},
+        precision_at_k={1: 0.0, 3: pytest.approx(2 / 3)},  # type: ignore[dict-item]
+        mrr=0.5,
+        ndcg_at_k={1: 0.0, 3: pytest.approx(ndcg)},  # type: ignore[dict-item]
+        hit_rate_at_k={1: 0.0, 3: 1.0},
+    )
+    assert type(found.hit_rate_at_k[3]) is float
+    graded = lesson.RetrievalEvaluator(k_values=[3]).evaluate_single_query(
+        retrieved_ids=["x", "a", "b"], relevant_ids={"a", "b"}, relevance_scores={"a": 1, "b": 3}
+    )
+    assert graded.ndcg_at_k[3] == pytest.approx((1 / math.log2(3) + 3 / 2) / (3 + 1 / math.log2(3)))
+
+
+def test_the_exercise() -> None:
+    """Two retrievers, all five measures at k = 1, 3, 5, 10, side by side, for binary and graded judgements."""
+    comparison = lesson.RetrieverComparison(k_values=[1, 3, 5, 10])
+    results = []
+    for name, retrieved in (("first", ["a", "x", "b"]), ("second", ["x", "b", "a"])):
+        binary = {"retrieved": retrieved, "relevant": ["a", "b"]}
+        results.append(comparison.evaluate_retriever(name, [binary, binary | {"scores": {"a": 3, "b": 1}}]))
+    assert [type(result) for result in results] == [lesson.EvalResult] * 2
+    lines = comparison.compare(results, hit_rate=True).splitlines()
+    rows = dict(line.replace(" ", "").split("|", 1) for line in lines if " | " in line)
+    titles = [f"{name}@{k}" for k in (1, 3, 5, 10) for name in ("Recall", "Precision", "NDCG", "HitRate")]
+    assert list(rows) == ["Metric", "MRR", *titles]
+    assert rows["Metric"] == "first|second"
+    assert (rows["MRR"], rows["Recall@1"], rows["Precision@10"]) == ("1.0000|0.5000", "0.5000|0.0000", "0.2000|0.2000")
+    assert (rows["HitRate@1"], rows["HitRate@3"]) == ("1.0000|0.0000", "1.0000|1.0000")
+    # first: binary 1.5 / 1.63093 = 0.91972, graded 3.5 / 3.63093 = 0.96394; second: 1.13093 / 1.63093 = 0.69343 and
+    # 2.13093 / 3.63093 = 0.58688
+    assert rows["NDCG@3"] == "0.9418|0.6402"
+
+
+WORDS = {
+    "recall_at_k": (("found", "miss", "costly", "legal discovery", "research"), ("order", "coverage")),
+    "precision_at_k": (("first results", "search", "recommendations", "costly", "spam"), ("everything",)),
+    "reciprocal_rank": (("one answer", "questions", "facts", "how soon"), ("several", "equally")),
+    "ndcg_at_k": (("order", "search", "recommendations", "grades", "earlier places"), ("all places", "the same")),
+    "hit_rate_at_k": (("one relevant result", "questions", "simple", "understands"), ("order", "everything")),
+}
+"""What the document says of each metric: when to use it, and when to avoid it."""
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_docstrings_say_when_to_use_and_avoid(name: str) -> None:
+    told = " ".join((getattr(lesson, name).__doc__ or "").split())
+    use, avoid = told.partition("Use it where")[2].split("avoid it where")
+    for words, part in zip(WORDS[name], (use, avoid), strict=True):
+        assert [word for word in words if word not in part] == []
 
 
 @pytest.mark.parametrize(

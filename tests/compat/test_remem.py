@@ -259,13 +259,31 @@ def test_interpretation_of_each_metric() -> None:
         told = metric.interpretation()
         assert {"Score range", "Higher is better", "Formula", "Use case"} < set(told)
         assert all(told.values())
-    assert "Note" in RetrievalRecall.interpretation()
-    assert "Difference from RetrievalRecall" in RetrievalRecallAll.interpretation()
-    assert {"Key insight", "Position matters"} < set(RetrievalNDCGAny.interpretation())
+    recall, strict, ndcg = (
+        metric.interpretation() for metric in (RetrievalRecall, RetrievalRecallAll, RetrievalNDCGAny)
+    )
+    assert recall["Formula"] == "Recall@k = (# relevant docs in top-k) / (# total relevant docs)"
+    assert recall["Note"].startswith("1.0 means that every relevant document")
+    assert strict["Formula"] == "Recall_all@k = 1.0 if all relevant docs are in top-k, else 0.0"
+    assert strict["Score range"] == "0.0 or 1.0 per example"
+    assert "0.0" in strict["Difference from RetrievalRecall"]
+    assert "is_chunk_from_original" in strict["Chunk matching"]
+    assert ndcg["Formula"] == "NDCG@k = DCG@k / IDCG@k"
+    assert "up scores higher" in ndcg["Key insight"]
+    assert "rank 1 than at rank 10" in ndcg["Position matters"]
+    assert "rel[0] + sum of rel[i] / log2(i + 1)" in ndcg["How it works"]
 
 
 def test_metrics_side_by_side() -> None:
     rows = remem.describe()
     assert [row["metric"] for row in rows] == ["RetrievalRecall", "RetrievalRecallAll", "RetrievalNDCGAny"]
     assert [row["considers ranking"] for row in rows] == [False, False, True]
-    assert all(row["what it measures"] and row["best for"] and row["use when"] for row in rows)
+    assert [row["best for"] for row in rows] == [
+        "Coverage of relevant documents",
+        "Tasks requiring complete retrieval",
+        "Overall retrieval quality with ranking",
+    ]
+    for word, row in zip(("share", "ALL", "ranked"), rows, strict=True):
+        assert word in row["what it measures"]
+    for word, row in zip(("fraction", "ALL", "higher"), rows, strict=True):
+        assert word in row["use when"]
