@@ -268,6 +268,9 @@ def test_own_metrics() -> None:
     assert Answered().batch(**columns) == Answered().batch_calculate([data[0]]) == [{"answered": 1.0}]
     with pytest.raises(OptionError, match=r"metrics\[0\] is .*, not a Metric"):
         RetrievalEvaluator(data, [Answered])  # type: ignore[list-item]
+    for wrong in (Answered(), None, "Answered"):
+        with pytest.raises(OptionError, match="metrics"):
+            RetrievalEvaluator(data, wrong)  # type: ignore[arg-type]
     with pytest.raises(NotImplementedError):
         Metric().calculate(answer="")
 

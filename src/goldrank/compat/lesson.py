@@ -214,7 +214,7 @@ class RetrievalMetrics:
 
 
 class RetrievalEvaluator:
-    """All measures of the lesson at several k.
+    """All measures of the lesson at several k. Precision is one of them, so that a negative k is refused in any case.
 
     >>> evaluator = RetrievalEvaluator(k_values=[1, 3])
     >>> evaluator.evaluate_single_query(["d3", "d1"], {"d1"}).recall_at_k
@@ -270,7 +270,7 @@ class EvalResult:
 
 
 class RetrieverComparison:
-    """Retrievers side by side.
+    """Retrievers side by side, with precision among the measures, so that a negative k is refused in any case.
 
     >>> comparison = RetrieverComparison(k_values=[1])
     >>> result = comparison.evaluate_retriever("A", [{"retrieved": ["d1"], "relevant": ["d1"]}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,12 @@ class RetrievalEvaluator:
     # `Any`: a `Dataset`, or what makes one.
     def __init__(self, dataset: Any, metrics: Sequence[Metric]) -> None:
         self.dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-        for i, metric in enumerate(metrics):
+        if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+            raise OptionError(f"metrics is {metrics!r}; it must be a list of metrics")
+        self.metrics = list(metrics)
+        for i, metric in enumerate(self.metrics):
             if not isinstance(metric, Metric):
                 raise OptionError(f"metrics[{i}] is {metric!r}, not a Metric object")
-        self.metrics = list(metrics)
         self._by_metric: list[list[Values]] | None = None
 
     def run(self, k: int | None = None, batch_size: int | float | None = 32, quiet: bool = False) -> list[Values]:
