@@ -206,6 +206,11 @@ def test_both_classes_use_grades_by_either_name(key: str) -> None:
     graded = 2.8927892607143724 / 3.6309297535714573  # (1 + 3 / 1.585) / (3 + 1 / 1.585)
     assert lesson.RetrievalEvaluator([2]).evaluate_dataset(data).ndcg_at_k[2] == pytest.approx(graded)
     assert lesson.RetrieverComparison([2]).evaluate_retriever("A", data).ndcg[2] == pytest.approx(graded)
+    # by both names in one dataset, and one query without grades, whose nDCG is 1
+    other = {"scores": "relevance_scores", "relevance_scores": "scores"}[key]
+    mixed = [*data, {"retrieved": ["b", "a"], "relevant": {"a", "b"}, other: {"a": 3, "b": 1}}]
+    mixed.append({"retrieved": ["b", "a"], "relevant": {"a", "b"}})
+    assert lesson.RetrievalEvaluator([2]).evaluate_dataset(mixed).ndcg_at_k[2] == pytest.approx((2 * graded + 1) / 3)
 
 
 def test_grades_that_nothing_reads_are_an_error() -> None:

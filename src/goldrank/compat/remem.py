@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -48,6 +48,8 @@ __all__ = [
     "score_distribution",
 ]
 
+DocLists: TypeAlias = Sequence[Texts | Sequence[int] | np.ndarray]
+"""For each query a list of texts, or of integer ids."""
 DEFAULT_K = (1, 5, 10, 20)
 GOLD: dict[str, TextRule] = {"ids": same, "content": is_part}
 """What gold documents may be, and when a retrieved text counts for one."""
@@ -132,11 +134,11 @@ class BaseMetric:
 
     def calculate_metric_scores(
         self,
-        gold_docs: TextLists,
-        retrieved_docs: TextLists | None = None,
+        gold_docs: DocLists,
+        retrieved_docs: DocLists | None = None,
         k_list: Sequence[int] = DEFAULT_K,
         *,
-        retrieved_chunks: TextLists | None = None,
+        retrieved_chunks: DocLists | None = None,
     ) -> tuple[dict[str, float], list[dict[str, float]]]:
         """The pooled values and those of each query, at every k. `retrieved_chunks` is the same argument."""
         retrieved = retrieved_chunks if retrieved_docs is None else retrieved_docs
