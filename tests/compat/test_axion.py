@@ -152,6 +152,32 @@ def test_metrics_show_themselves() -> None:
     assert repr(MeanReciprocalRank(name="first")) == "MeanReciprocalRank(name='first')"
 
 
+def test_the_two_names_of_a_field_are_one() -> None:
+    one = item(["a"], ["a"])
+    one.actual_reference = ["x", "a"]  # type: ignore[assignment]
+    one.expected_ranking = [{"id": "a"}]
+    assert one.actual_ranking == ["x", "a"]
+    assert MeanReciprocalRank().score(one).score == 0.5
+    assert DatasetItem(actual_ranking=["a"], actual_reference=[{"id": "a"}]).actual_ranking == [{"id": "a"}]
+    for given in (
+        {"actual_ranking": ["a"], "actual_reference": ["b"]},
+        {"expected_reference": ["a"], "expected_ranking": ["b"]},
+    ):
+        with pytest.raises(InputError, match="and they differ"):
+            DatasetItem(**given)  # type: ignore[arg-type]
+
+
+def test_contradicting_judgements_are_told() -> None:
+    one = item(["a", "b"], [{"id": "a", "relevance": 3}, {"id": "b"}, {"id": "a", "relevance": 0}])
+    for metric in (NDCGAtK(k=2), RecallAtK(k=2), MeanReciprocalRank(), HitRateAtK(k=2), PrecisionAtK(k=2)):
+        told = metric.score(one)
+        assert told.explanation.endswith("Judged twice, differently, where the last counts: 'a'.")
+    assert MeanReciprocalRank().score(one).score == 0.5
+    twice = item(["a"], ["a", "a"])
+    assert "Judged twice" not in HitRateAtK(k=2).score(twice).explanation
+    assert "Judged twice" not in NDCGAtK(k=2, as_released=True).score(one).explanation  # Axion's words
+
+
 def test_execute_and_score_agree() -> None:
     for make in ALL:
         assert asyncio.run(make().execute(GOOD)) == make().score(GOOD)

@@ -135,6 +135,14 @@ def test_what_is_no_judge(judge: Any) -> None:
         ContextualPrecision(judge=judge)
 
 
+@pytest.mark.parametrize("make", ALL)
+def test_without_a_judge_it_is_said_what_to_give(make: Any) -> None:
+    """Axion's own come with a language model; these do not."""
+    for options in ({}, {"model_name": "gpt-4o"}, {"llm": object()}):
+        with pytest.raises(OptionError, match=r"judge=|language model"):
+            make(**options)
+
+
 @pytest.mark.parametrize("number", [0, -1, "x", math.nan, True])
 def test_useful_from_is_checked(number: Any) -> None:
     with pytest.raises(OptionError, match="useful_from"):

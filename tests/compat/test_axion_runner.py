@@ -117,6 +117,42 @@ def test_what_has_no_exact_text_is_not_cached() -> None:
     assert metric.calls == 2
 
 
+class GetAndSet:
+    """A cache as Axion's `CacheManager`."""
+
+    def __init__(self) -> None:
+        self.held: dict[Any, Any] = {}
+
+    def get(self, key: Any) -> Any:
+        return self.held.get(key)
+
+    def set(self, key: Any, value: Any) -> None:
+        self.held[key] = value
+
+
+def test_caches_of_both_kinds() -> None:
+    for cache in ({}, GetAndSet()):
+        metric = Length()
+        runner = MetricRunner(metrics=[metric], cache_manager=cache)  # type: ignore[arg-type]
+        items = [DatasetItem(id="same", actual_ranking=["a"] * n, expected_reference=["a"]) for n in (1, 2, 1)]
+        for _ in range(2):
+            assert [one.score for one in runner.score(items)] == [1.0, 2.0, 1.0]
+        assert metric.calls <= 3
+    for wrong in (True, 5, "cache", object()):
+        with pytest.raises(OptionError, match="cache_manager"):
+            MetricRunner(metrics=[], cache_manager=wrong)  # type: ignore[arg-type]
+
+
+def test_a_cache_that_fails_loses_no_result() -> None:
+    class Down(GetAndSet):
+        def get(self, key: Any) -> Any:
+            raise ConnectionError("cache down")
+
+    first, second = MetricRunner(metrics=[Length(), HitRateAtK(k=2)], cache_manager=Down()).score([GOOD])  # type: ignore[arg-type]
+    assert first.explanation == "Error executing metric: cache down"
+    assert second.score == 1.0
+
+
 # Metrics that are wrong.
 
 
@@ -186,6 +222,51 @@ def test_a_wrong_metric_leaves_the_others_alone(case: str) -> None:
     assert len(runner.summary) == 3
 
 
+class Fails:
+    """An object whose attributes fail, all but some."""
+
+    def __init__(self, attribute: str, **others: Any) -> None:
+        self.__dict__.update(others)
+        self.attribute = attribute
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self.attribute:
+            raise RuntimeError(f"no {name}")
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize("attribute", ["parameters", "required_fields", "inverse_scoring_metric", "threshold"])
+def test_a_metric_whose_attributes_fail_leaves_the_others_alone(attribute: str) -> None:
+    more = {} if attribute == "threshold" else {"threshold": 0.5}
+    metric: Any = Fails(attribute, execute=lambda item: result(1.0), **more)
+    config = ErrorConfig(skip_on_missing_params=True)
+    runner = MetricRunner(metrics=[HitRateAtK(k=2), metric, RecallAtK(k=2)], cache_manager={}, error_config=config)
+    first, middle, last = runner.score([GOOD])
+    assert (first.score, last.score) == (1.0, 0.5)
+    assert math.isnan(middle.score)
+    assert middle.explanation == f"Error executing metric: no {attribute}"
+
+
+@pytest.mark.parametrize("attribute", ["key", "k", "metric_name", "name"])
+def test_names_that_fail_are_none(attribute: str) -> None:
+    metrics: list[Any] = [Fails(attribute, execute=lambda item: result(1.0)) for _ in range(2)]
+    runner = MetricRunner(metrics=[*metrics, HitRateAtK(k=2)])
+    assert [one.score for one in runner.score([GOOD])] == [1.0, 1.0, 1.0]
+    assert list(runner.summary) == ["Fails", "Fails #2", "Hit Rate @ K"]
+
+
+@pytest.mark.parametrize("attribute", ["explanation", "signals", "metadata", "score"])
+def test_a_result_whose_attributes_fail_leaves_the_others_alone(attribute: str) -> None:
+    shown = {"score": 1.0, "explanation": "fine", "signals": None, "metadata": {}}
+    shown.pop(attribute)
+    metric = Own(lambda item: Fails(attribute, **shown) if item.id == "good" else result(0.25))
+    other = DatasetItem(id="other", actual_ranking=["a"], expected_reference=["a"])
+    first, second = MetricRunner(metrics=[metric]).score([GOOD, other])
+    assert math.isnan(first.score)
+    assert first.explanation == f"Error executing metric: no {attribute}"
+    assert second.score == 0.25
+
+
 def test_own_metrics_may_be_plain() -> None:
     """Not asynchronous, without an explanation, with a name that fails, better when low."""
     plain = SimpleNamespace(name="Plain", execute=lambda item: SimpleNamespace(score=True))
@@ -253,6 +334,30 @@ def test_summary_has_what_passed() -> None:
 
 
 # Options.
+
+
+def test_the_runner_takes_axions_keywords() -> None:
+    """By the signature of Axion's `MetricRunner`; what has no effect here is said in its help."""
+    seen: list[Any] = []
+
+    class Summary:
+        def execute(self, results: Any, total_time: float) -> dict[str, Any]:
+            seen.append((results, total_time))
+            return {"mine": 1}
+
+    runner = MetricRunner(
+        metrics=[HitRateAtK(k=2)], name="n", description="d", max_concurrent=2, thresholds={"HitRateAtK": 0.5},
+        summary_generator=Summary(), cache_manager={}, error_config=ErrorConfig(), tracer=object(), dataset_name="s",
+        enable_internal_caching=False, trace_granularity="single", flush_per_metric=True,
+    )  # fmt: skip
+    results = asyncio.run(runner.execute_batch(evaluation_inputs=[GOOD], show_progress=False))
+    assert results[0].score_results[0].passed is True
+    assert seen == [(results, runner.elapsed_time)]
+    assert runner.summary == {"mine": 1}
+    for name in ("tracer", "enable_internal_caching", "trace_granularity", "flush_per_metric", "summary_generator"):
+        assert name in (MetricRunner.__doc__ or "")
+    with pytest.raises(OptionError, match="summary_generator"):
+        MetricRunner(metrics=[], summary_generator="yes")  # type: ignore[arg-type]
 
 
 def test_errors_may_be_raised() -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
 
 from goldrank.compat import continuous_eval
@@ -266,6 +268,9 @@ def test_own_metrics() -> None:
     assert Answered().batch(**columns) == Answered().batch_calculate([data[0]]) == [{"answered": 1.0}]
     with pytest.raises(OptionError, match=r"metrics\[0\] is .*, not a Metric"):
         RetrievalEvaluator(data, [Answered])  # type: ignore[list-item]
+    for wrong in (Answered(), None, "Answered"):
+        with pytest.raises(OptionError, match="metrics"):
+            RetrievalEvaluator(data, wrong)  # type: ignore[arg-type]
     with pytest.raises(NotImplementedError):
         Metric().calculate(answer="")
 
@@ -273,6 +278,20 @@ def test_own_metrics() -> None:
 def test_results_before_a_run() -> None:
     with pytest.raises(GoldrankError, match=r"Call run\(\) first"):
         _ = RetrievalEvaluator(example_data(), []).results
+
+
+def test_the_two_names_of_a_field_are_one() -> None:
+    datum = {"retrieved_contexts": ["a"], "ground_truth_contexts": ["a"]}
+    same = datum | {"retrieved_context": ["a"], "ground_truth_context": ["a"]}
+    assert RetrievalEvaluator([same], [PrecisionRecallF1()]).run()[0]["context_f1"] == 1.0
+    for name in ("retrieved_context", "ground_truth_context"):
+        wrong = [datum, datum | {name: ["b"]}]
+        with pytest.raises(InputError, match=f"datum 1 has '{name}s' and '{name}', and they differ"):
+            RetrievalEvaluator(wrong, [PrecisionRecallF1()]).run()
+        with pytest.raises(InputError, match="they differ"):
+            Dataset(wrong).validate()
+        with pytest.raises(InputError, match="they differ"):
+            PrecisionRecallF1().batch(**{key: [value] for key, value in wrong[1].items()})
 
 
 def test_bad_data_are_named() -> None:
@@ -359,6 +378,11 @@ def test_token_count() -> None:
     assert evaluator.run(k=1) == [{"num_tokens": 1}]
     with pytest.raises(OptionError, match="encoder_name"):
         TokenCount(5)  # type: ignore[arg-type]
+    # one's own function may count, as that of evaluate_texts does
+    assert TokenCount(lambda text: len(text.split())).calculate(["a b", "c"]) == {"num_tokens": 3}
+    for wrong in (None, 1.5, -1, True):
+        with pytest.raises(InputError, match="function for tokens returned"):
+            TokenCount(lambda text, wrong=wrong: wrong).calculate(["a b"])  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "gpt-4o-mini"])
@@ -396,6 +420,12 @@ def test_pass_or_fail() -> None:
     assert MeanGreaterOrEqualThan("m", "context_recall", 0.5).run(results) is True
     assert MeanGreaterOrEqualThan("m", "context_recall", 0.51).run(results) is False
     assert MeanGreaterOrEqualThan("m", "context_recall", 0.51).name == "m"
+
+
+def test_results_may_be_a_frame() -> None:
+    for frame in (pd.DataFrame([{"x": 0.4}, {"x": 0.6}]), pl.DataFrame([{"x": 0.4}, {"x": 0.6}])):
+        assert GreaterOrEqualThan("t", "x", 0.5).run(frame) is False  # type: ignore[arg-type]
+        assert MeanGreaterOrEqualThan("t", "x", 0.5).run(frame) is True  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("make", [GreaterOrEqualThan, MeanGreaterOrEqualThan])

@@ -174,5 +174,7 @@ def test_example_data_fit_their_metrics() -> None:
 def test_example_data_that_are_not_here() -> None:
     with pytest.raises(OptionError, match="downloads nothing"):
         example_data_downloader("graham_essays/small/txt")
+    with pytest.raises(OptionError, match="resource"):
+        example_data_downloader(5)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="Did you mean retrieval"):
         example_data_downloader("retrievall")

@@ -132,6 +132,14 @@ def test_what_is_no_judge(judge: Any) -> None:
         LLMBasedContextPrecision(judge)
 
 
+@pytest.mark.parametrize("make", [LLMBasedContextPrecision, LLMBasedContextCoverage, ContextPrecision, ContextCoverage])
+def test_without_a_judge_it_is_said_what_to_give(make: Any) -> None:
+    """The pages show `ContextPrecision()` and `LLMBasedContextPrecision(model=...)`; here no model is asked."""
+    for options in ({}, {"model": "gpt-4-1106-preview"}, {"model": object()}):
+        with pytest.raises(OptionError, match="judge="):
+            make(**options)
+
+
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(InputError, match="LLMBasedContextCoverage needs ground_truths"):
         LLMBasedContextCoverage(judge=is_supported).calculate(retrieved_contexts=["a"])

@@ -142,6 +142,25 @@ def test_continuous_eval(seed: int, k: int, released: bool) -> None:
     assert list(map(list, zip(*cut, strict=True))) == [row[:2] for row in values]
 
 
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_continuous_eval_graded(seed: int, k: int) -> None:
+    """Grades as `ground_truth_relevance`; the convention's nDCG gains them where it is asked to."""
+    queries = random_queries(seed, (0, 0, 1, 1, 2, 3))
+    data = [
+        {
+            "retrieved_contexts": ranking,
+            "ground_truth_contexts": list(judged),
+            "ground_truth_relevance": list(judged.values()),
+        }
+        for ranking, judged in queries
+    ]
+    ranked = continuous_eval.RankedRetrievalMetrics(continuous_eval.ExactChunkMatch())
+    rows = [list(row.values()) for row in continuous_eval.RetrievalEvaluator(data, [ranked]).run(k=k)]
+    found = by_convention("continuous_eval", queries, [f"AP@{k}", f"RR@{k}", f'nDCG(gain="linear")@{k}'])
+    assert list(map(list, zip(*found, strict=True))) == rows
+
+
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_ir_eval_numba(seed: int, k: int) -> None:

@@ -6,40 +6,12 @@ in a notebook, and may await at the top level.
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import inspect
-import types
-from typing import Any
-
-import pytest
-
-
-class Notebook:
-    """Runs blocks one after the other."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self.names: dict[str, Any] = {}
-        self.capsys = capsys
-
-    def run(self, block: str) -> str:
-        """Run a block and return what it prints."""
-        code = compile(inspect.cleandoc(block), "<block>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        found = types.FunctionType(code, self.names)()
-        if inspect.iscoroutine(found):
-            asyncio.run(found)
-        return self.capsys.readouterr().out
-
-
-@pytest.fixture
-def notebook(capsys: pytest.CaptureFixture[str]) -> Notebook:
-    return Notebook(capsys)
-
+from notebooks import Notebook
 
 # 000, Axion.
 
 AXION_ITEM = """
-    from goldrank.compat.axion import DatasetItem
+    from goldrank.compat.axion.dataset import DatasetItem
 
     item = DatasetItem(
         actual_ranking=[
@@ -63,7 +35,7 @@ def test_axion_required_inputs(notebook: Notebook) -> None:
 def test_axion_hit_rate(notebook: Notebook) -> None:
     notebook.run(AXION_ITEM)
     out = notebook.run("""
-        from goldrank.compat.axion import HitRateAtK
+        from goldrank.compat.axion.metrics import HitRateAtK
 
         # Single K
         metric = HitRateAtK(k=10)
@@ -80,7 +52,7 @@ def test_axion_hit_rate(notebook: Notebook) -> None:
 def test_axion_mrr(notebook: Notebook) -> None:
     notebook.run(AXION_ITEM)
     out = notebook.run("""
-        from goldrank.compat.axion import MeanReciprocalRank
+        from goldrank.compat.axion.metrics import MeanReciprocalRank
 
         metric = MeanReciprocalRank()
 
@@ -94,7 +66,7 @@ def test_axion_mrr(notebook: Notebook) -> None:
 def test_axion_ndcg(notebook: Notebook) -> None:
     notebook.run(AXION_ITEM)
     out = notebook.run("""
-        from goldrank.compat.axion import NDCGAtK
+        from goldrank.compat.axion.metrics import NDCGAtK
 
         # With graded relevance
         item = DatasetItem(
@@ -119,7 +91,7 @@ def test_axion_ndcg(notebook: Notebook) -> None:
 def test_axion_precision(notebook: Notebook) -> None:
     notebook.run(AXION_ITEM)
     out = notebook.run("""
-        from goldrank.compat.axion import PrecisionAtK
+        from goldrank.compat.axion.metrics import PrecisionAtK
 
         metric = PrecisionAtK(k=10)
 
@@ -133,7 +105,7 @@ def test_axion_precision(notebook: Notebook) -> None:
 def test_axion_recall(notebook: Notebook) -> None:
     notebook.run(AXION_ITEM)
     out = notebook.run("""
-        from goldrank.compat.axion import RecallAtK
+        from goldrank.compat.axion.metrics import RecallAtK
 
         metric = RecallAtK(k=[5, 10, 20])
 
@@ -147,15 +119,15 @@ def test_axion_recall(notebook: Notebook) -> None:
 
 def test_axion_complete_example(notebook: Notebook) -> None:
     out = notebook.run("""
-        from goldrank.compat.axion import (
+        from goldrank.compat.axion.metrics import (
             HitRateAtK,
             MeanReciprocalRank,
             NDCGAtK,
             PrecisionAtK,
             RecallAtK,
         )
-        from goldrank.compat.axion import MetricRunner
-        from goldrank.compat.axion import DatasetItem
+        from goldrank.compat.axion.runners import MetricRunner
+        from goldrank.compat.axion.dataset import DatasetItem
 
         # Create test item
         item = DatasetItem(
@@ -472,8 +444,8 @@ def test_remem_calls(notebook: Notebook) -> None:
 
 
 def test_continuous_eval_example(notebook: Notebook) -> None:
-    notebook.run("""
-        from goldrank.compat.continuous_eval import RankedRetrievalMetrics, RougeChunkMatch
+    out = notebook.run("""
+        from goldrank.compat.continuous_eval.metrics import RankedRetrievalMetrics, RougeChunkMatch
 
         datum = {
             "retrieved_contexts": [
@@ -486,8 +458,7 @@ def test_continuous_eval_example(notebook: Notebook) -> None:
         metric = RankedRetrievalMetrics(RougeChunkMatch())
         print(metric.calculate(**datum))
     """)
-    found = notebook.names["metric"].calculate(**notebook.names["datum"])
-    assert found == {"average_precision": 0.5, "reciprocal_rank": 0.5, "ndcg": 0.6309297535714574}
+    assert out == "{'average_precision': 0.5, 'reciprocal_rank': 0.5, 'ndcg': 0.6309297535714574}\n"
 
 
 # 004, ir_eval_numba. The document's blocks are its imports.
@@ -496,13 +467,13 @@ def test_continuous_eval_example(notebook: Notebook) -> None:
 def test_ir_eval_numba_imports(notebook: Notebook) -> None:
     out = notebook.run("""
         import numpy as np
-        from goldrank.compat.ir_eval_numba import recall
-        from goldrank.compat.ir_eval_numba import precision
-        from goldrank.compat.ir_eval_numba import average_precision
-        from goldrank.compat.ir_eval_numba import mean_average_precision
-        from goldrank.compat.ir_eval_numba import ndcg
-        from goldrank.compat.ir_eval_numba import reciprocal_rank
-        from goldrank.compat.ir_eval_numba import mean_reciprocal_rank
+        from goldrank.compat.ir_eval_numba.metrics import recall
+        from goldrank.compat.ir_eval_numba.metrics import precision
+        from goldrank.compat.ir_eval_numba.metrics import average_precision
+        from goldrank.compat.ir_eval_numba.metrics import mean_average_precision
+        from goldrank.compat.ir_eval_numba.metrics import ndcg
+        from goldrank.compat.ir_eval_numba.metrics import reciprocal_rank
+        from goldrank.compat.ir_eval_numba.metrics import mean_reciprocal_rank
 
         actual, predicted = np.array([1, 3, 5]), np.array([1, 2, 3, 4, 5])
         for function in (recall, precision, average_precision, ndcg, reciprocal_rank):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -178,20 +180,82 @@ def test_bad_input_is_refused() -> None:
         functions.mean_reciprocal_rank([[1]], [[1], [2]], 1)
 
 
+@pytest.mark.parametrize("name", SINGLE)
+@pytest.mark.parametrize("wrong", [{1, 2}, 5, None, "12", iter([1])])
+def test_what_is_no_array(name: str, wrong: Any) -> None:
+    for given in ((wrong, np.array([1])), (np.array([1]), wrong)):
+        with pytest.raises(InputError):
+            getattr(functions, name)(*given, 1)
+    with pytest.raises(InputError):
+        functions.mean_average_precision([np.array([1])], [wrong], 1)
+    with pytest.raises(InputError):
+        functions.mean_reciprocal_rank([wrong], [np.array([1])], 1)
+
+
+@pytest.mark.parametrize("wrong", [5, None, "12", iter([np.array([1])])])
+def test_what_is_no_list_of_arrays(wrong: Any) -> None:
+    for name in ("mean_average_precision", "mean_reciprocal_rank"):
+        for given in ((wrong, [np.array([1])]), ([np.array([1])], wrong)):
+            with pytest.raises(InputError, match=r"_list is a \w+, not a list of arrays"):
+                getattr(functions, name)(*given, 1)
+
+
+def test_modules_are_named_as_in_the_document() -> None:
+    """`from ir_eval_numba.metrics import recall` needs nothing but the new prefix."""
+    found = importlib.import_module("goldrank.compat.ir_eval_numba.metrics")
+    assert all(getattr(found, name) is getattr(functions, name) for name in functions.__all__)
+
+
 def test_helpers() -> None:
     found = functions.find_relevant_indices(np.array([1, 3]), np.array([3, 2, 1, 3]), 4)
     assert found.tolist() == [0, 2, 3]
     assert functions.mean_of_array(np.array([0.25, 0.75])) == 0.5
     assert functions.mean_of_array(np.array([])) == 0.0
+    for k in (0, -2):
+        assert functions.find_relevant_indices(np.array([1]), np.array([1]), k, as_released=True).tolist() == []
+        with pytest.raises(OptionError, match="k is"):
+            functions.find_relevant_indices(np.array([1]), np.array([1]), k)
+    for wrong in (np.ones((2, 2)), ["a"], 5):
+        with pytest.raises(InputError):
+            functions.mean_of_array(wrong)  # type: ignore[arg-type]
 
 
 def test_every_function_has_help_and_takes_the_relevant_ids_first() -> None:
     for name in functions.__all__:
         assert len((inspect.getdoc(getattr(functions, name)) or "").split()) > 5
-        if name not in ("find_relevant_indices", "mean_of_array"):
-            assert "Use it" in (inspect.getdoc(getattr(functions, name)) or ""), name  # the usage scenario
     for name in SINGLE:
         assert list(inspect.signature(getattr(functions, name)).parameters)[:3] == ["actual", "predicted", "k"]
+
+
+SCENARIOS = {
+    "recall": ("early retrieval stages", "many candidates"),
+    "precision": ("later ranking stages", "false positives"),
+    "average_precision": ("how well the relevant items are ranked", "within the first k"),
+    "mean_average_precision": ("many queries", "recall and precision against each other"),
+    "ndcg": ("relevant items should come first", "good overall measure"),
+    "reciprocal_rank": ("one or very few results",),
+    "mean_reciprocal_rank": ("many queries", "how soon"),
+}
+"""What the document says of each metric, in goldrank's words."""
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_docstrings_have_the_usage_scenarios(name: str) -> None:
+    told = " ".join((inspect.getdoc(getattr(functions, name)) or "").split())
+    assert [words for words in SCENARIOS[name] if words not in told.partition("Use it")[2]] == []
+
+
+def test_several_threads() -> None:
+    queries = random_queries(5, 200)
+    expected = [[loops(actual, predicted, 5)[name] for name in SINGLE] for actual, predicted in queries]
+
+    def asked(query: tuple[list[int], list[int]]) -> list[float]:
+        return [getattr(functions, name)(*map(np.array, query), 5) for name in SINGLE]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(asked, queries))
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-15)
 
 
 def test_import_is_light() -> None:

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from goldrank.compat import lesson
@@ -205,6 +206,11 @@ def test_both_classes_use_grades_by_either_name(key: str) -> None:
     graded = 2.8927892607143724 / 3.6309297535714573  # (1 + 3 / 1.585) / (3 + 1 / 1.585)
     assert lesson.RetrievalEvaluator([2]).evaluate_dataset(data).ndcg_at_k[2] == pytest.approx(graded)
     assert lesson.RetrieverComparison([2]).evaluate_retriever("A", data).ndcg[2] == pytest.approx(graded)
+    # by both names in one dataset, and one query without grades, whose nDCG is 1
+    other = {"scores": "relevance_scores", "relevance_scores": "scores"}[key]
+    mixed = [*data, {"retrieved": ["b", "a"], "relevant": {"a", "b"}, other: {"a": 3, "b": 1}}]
+    mixed.append({"retrieved": ["b", "a"], "relevant": {"a", "b"}})
+    assert lesson.RetrievalEvaluator([2]).evaluate_dataset(mixed).ndcg_at_k[2] == pytest.approx((2 * graded + 1) / 3)
 
 
 def test_grades_that_nothing_reads_are_an_error() -> None:
@@ -222,12 +228,60 @@ def test_grades_that_nothing_reads_are_an_error() -> None:
     evaluator.evaluate_dataset([query | {"id": "q1", "latency": {"ms": 3}} | same])
 
 
-def test_docstrings_say_when_to_use_and_avoid() -> None:
-    names = ("recall_at_k", "precision_at_k", "reciprocal_rank", "ndcg_at_k", "hit_rate_at_k")
-    for name in names:
-        told = " ".join((getattr(lesson, name).__doc__ or "").split())
-        assert "Use it where" in told, name
-        assert "avoid it where" in told, name
+def test_one_query_in_all_measures() -> None:
+    found = lesson.RetrievalEvaluator(k_values=[1, 3]).evaluate_single_query(["x", "a", "b"], {"a", "b"})
+    # binary nDCG@3: (1 / log2(3) + 1 / 2) / (1 + 1 / log2(3))
+    ndcg = (1 / math.log2(3) + 1 / 2) / (1 + 1 / math.log2(3))
+    assert found == lesson.RetrievalMetrics(
+        recall_at_k={1: 0.0, 3: 1.0},
+        precision_at_k={1: 0.0, 3: pytest.approx(2 / 3)},  # type: ignore[dict-item]
+        mrr=0.5,
+        ndcg_at_k={1: 0.0, 3: pytest.approx(ndcg)},  # type: ignore[dict-item]
+        hit_rate_at_k={1: 0.0, 3: 1.0},
+    )
+    assert type(found.hit_rate_at_k[3]) is float
+    graded = lesson.RetrievalEvaluator(k_values=[3]).evaluate_single_query(
+        retrieved_ids=["x", "a", "b"], relevant_ids={"a", "b"}, relevance_scores={"a": 1, "b": 3}
+    )
+    assert graded.ndcg_at_k[3] == pytest.approx((1 / math.log2(3) + 3 / 2) / (3 + 1 / math.log2(3)))
+
+
+def test_the_exercise() -> None:
+    """Two retrievers, all five measures at k = 1, 3, 5, 10, side by side, for binary and graded judgements."""
+    comparison = lesson.RetrieverComparison(k_values=[1, 3, 5, 10])
+    results = []
+    for name, retrieved in (("first", ["a", "x", "b"]), ("second", ["x", "b", "a"])):
+        binary = {"retrieved": retrieved, "relevant": ["a", "b"]}
+        results.append(comparison.evaluate_retriever(name, [binary, binary | {"scores": {"a": 3, "b": 1}}]))
+    assert [type(result) for result in results] == [lesson.EvalResult] * 2
+    lines = comparison.compare(results, hit_rate=True).splitlines()
+    rows = dict(line.replace(" ", "").split("|", 1) for line in lines if " | " in line)
+    titles = [f"{name}@{k}" for k in (1, 3, 5, 10) for name in ("Recall", "Precision", "NDCG", "HitRate")]
+    assert list(rows) == ["Metric", "MRR", *titles]
+    assert rows["Metric"] == "first|second"
+    assert (rows["MRR"], rows["Recall@1"], rows["Precision@10"]) == ("1.0000|0.5000", "0.5000|0.0000", "0.2000|0.2000")
+    assert (rows["HitRate@1"], rows["HitRate@3"]) == ("1.0000|0.0000", "1.0000|1.0000")
+    # first: binary 1.5 / 1.63093 = 0.91972, graded 3.5 / 3.63093 = 0.96394; second: 1.13093 / 1.63093 = 0.69343 and
+    # 2.13093 / 3.63093 = 0.58688
+    assert rows["NDCG@3"] == "0.9418|0.6402"
+
+
+WORDS = {
+    "recall_at_k": (("found", "miss", "costly", "legal discovery", "research"), ("order", "coverage")),
+    "precision_at_k": (("first results", "search", "recommendations", "costly", "spam"), ("everything",)),
+    "reciprocal_rank": (("one answer", "questions", "facts", "how soon"), ("several", "equally")),
+    "ndcg_at_k": (("order", "search", "recommendations", "grades", "earlier places"), ("all places", "the same")),
+    "hit_rate_at_k": (("one relevant result", "questions", "simple", "understands"), ("order", "everything")),
+}
+"""What the document says of each metric: when to use it, and when to avoid it."""
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_docstrings_say_when_to_use_and_avoid(name: str) -> None:
+    told = " ".join((getattr(lesson, name).__doc__ or "").split())
+    use, avoid = told.partition("Use it where")[2].split("avoid it where")
+    for words, part in zip(WORDS[name], (use, avoid), strict=True):
+        assert [word for word in words if word not in part] == []
 
 
 @pytest.mark.parametrize(
@@ -253,6 +307,73 @@ def test_no_queries_are_an_error_in_the_classes() -> None:
 def test_unusable_judgements_are_an_error() -> None:
     with pytest.raises(InputError, match="no rankings and judgements"):
         lesson.ndcg_at_k(["a"], {"a": "high"}, 3)
+
+
+@pytest.mark.parametrize("grade", [None, math.nan, math.inf, -math.inf, "high", [1]])
+def test_grades_are_numbers(grade: Any) -> None:
+    """In whichever query, and whether or not the document was retrieved."""
+    judged = {"a": 1, "b": grade}
+    query = {"retrieved": ["a"], "relevant": {"a"}}
+    evaluator, comparison = lesson.RetrievalEvaluator(), lesson.RetrieverComparison()
+    for call in (
+        lambda: lesson.ndcg_at_k(["a"], judged, 3),
+        lambda: lesson.dcg_at_k(["b"], judged, 3),
+        lambda: lesson.dcg_table(["b"], judged, 3),
+        lambda: lesson.relevant_from_grades(judged),
+        lambda: evaluator.evaluate_single_query(["a"], {"a"}, judged),
+        lambda: evaluator.evaluate_dataset([query, query | {"relevance_scores": judged}]),
+        lambda: comparison.evaluate_retriever("A", [query, query | {"scores": judged}]),
+    ):
+        with pytest.raises(InputError):
+            call()
+    if isinstance(grade, float):
+        with pytest.raises(InputError, match="query 1: the grade of 'b' is"):
+            evaluator.evaluate_dataset([query, query | {"relevance_scores": judged}])
+
+
+def test_ids_of_two_kinds_never_agree() -> None:
+    for retrieved, relevant in ((["1", "2"], {1, 2}), ([1, 2], ["1"]), ([np.int64(1)], {"1"})):
+        with pytest.raises(InputError, match=r"ids of the rankings are (str|int), judged ids are (str|int)"):
+            lesson.recall_at_k(retrieved, relevant, 2)
+        with pytest.raises(InputError, match="ids"):
+            lesson.mean_hit_rate([(retrieved, relevant)] * 2, 2)
+        with pytest.raises(InputError, match="ids"):
+            lesson.RetrievalEvaluator().evaluate_dataset([{"retrieved": retrieved, "relevant": relevant}])
+        with pytest.raises(InputError, match="ids"):
+            lesson.ndcg_at_k(retrieved, dict.fromkeys(relevant, 1), 2)
+    # What merely was not found is no error, and neither are ids of both kinds.
+    assert lesson.recall_at_k(["1", "2"], {"3"}, 2) == 0.0
+    assert lesson.recall_at_k([1, "2"], {"1"}, 2) == 0.0
+    assert lesson.recall_at_k([], {"1"}, 2) == lesson.recall_at_k([1], set(), 2) == 0.0
+    assert lesson.recall_at_k([np.int64(1), 2.5], {1}, 2) == 1.0
+
+
+def test_queries_are_a_list() -> None:
+    pairs = [(["a", "b"], {"b"}), (["x"], {"x"})]
+    assert lesson.mean_reciprocal_rank(iter(pairs)) == 0.75  # type: ignore[arg-type]
+    assert lesson.mean_hit_rate(iter(pairs), 1) == 0.5  # type: ignore[arg-type]
+    data = [{"retrieved": ["a"], "relevant": {"a"}}]
+    assert lesson.RetrievalEvaluator([1]).evaluate_dataset(iter(data)).mrr == 1.0  # type: ignore[arg-type]
+    for wrong in (None, 5, {}, "", {"a": 1}):
+        for call in (
+            lesson.mean_reciprocal_rank,
+            lambda given: lesson.mean_hit_rate(given, 1),
+            lesson.RetrievalEvaluator().evaluate_dataset,
+            lambda given: lesson.RetrieverComparison().evaluate_retriever("A", given),
+        ):
+            with pytest.raises(InputError):
+                call(wrong)
+    with pytest.raises(OptionError):
+        lesson.mean_hit_rate([], -1)
+
+
+def test_reports_need_their_k() -> None:
+    found = lesson.RetrievalEvaluator([1]).evaluate_single_query(["a"], {"a"})
+    with pytest.raises(InputError, match="evaluated at k = 1, not at 3"):
+        lesson.RetrievalEvaluator([1, 3]).print_report(found)
+    with pytest.raises(InputError, match="results are"):
+        lesson.RetrieverComparison([1]).compare([found])  # type: ignore[list-item]
+    assert lesson.dcg_table(["a"], {"a": 1}, 0) == []  # as k = 0 has no value elsewhere
 
 
 def test_comparison_refuses_different_k() -> None:

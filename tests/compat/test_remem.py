@@ -73,6 +73,24 @@ def test_ids_are_compared_as_ids(metric: type[BaseMetric]) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
+def test_ids_may_be_integers(metric: type[BaseMetric]) -> None:
+    for gold, retrieved in (([10, 11], [1]), ([1], [10]), (np.array([10]), np.array([1]))):
+        plain = metric()
+        assert per_example(plain, gold, retrieved, 1) == 0.0  # type: ignore[arg-type]
+        assert not plain.notes  # nothing was guessed
+    for said in (metric(), metric(gold="ids")):
+        assert per_example(said, [10], [3, 10], 2) == 1.0  # type: ignore[list-item]
+        assert not said.notes
+    assert per_example(metric(), np.array([10]), np.array([10]), 1) == 1.0  # type: ignore[arg-type]
+    for wrong in (metric(gold="content"), metric(as_released=True)):
+        with pytest.raises(InputError, match="not a list of texts"):
+            per_example(wrong, [10], [10], 1)  # type: ignore[list-item]
+    for gold, retrieved in (([1], ["1"]), (["1"], [1]), ([1, "2"], [1]), ([True], [True]), ([1.0], [1.0])):
+        with pytest.raises(InputError, match="not a list of texts"):
+            per_example(metric(), gold, retrieved, 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_content_is_compared_as_content(metric: type[BaseMetric]) -> None:
     assert per_example(metric(), ["user: hello there"], ["hello there"], 1) == 1.0
     assert per_example(metric(), ["say hello world"], ["hello"], 1) == 1.0
@@ -173,6 +191,24 @@ def test_released_negative_k_is_a_slice() -> None:
     assert found == {"Recall@-1": 0.5}
 
 
+@pytest.mark.parametrize("k_list", [5, None, "15", [1, "2"], [None], {1: 2}])
+@pytest.mark.parametrize("as_released", [False, True])
+def test_k_list_is_a_list_of_integers(k_list: Any, as_released: bool) -> None:
+    with pytest.raises(OptionError, match=r"k_list|k is"):
+        RetrievalRecall(as_released=as_released).calculate_metric_scores([["a"]], [["a"]], k_list)
+
+
+def test_arguments_that_are_missing_or_doubled() -> None:
+    for gold, retrieved in ((None, [["a"]]), (5, [["a"]]), ([["a"]], 5), ("ab", [["a"]]), ([["a"]], {"q": ["a"]})):
+        with pytest.raises(InputError, match=r"(gold_docs|retrieved_docs) is "):
+            RetrievalRecall().calculate_metric_scores(gold, retrieved, [1])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="retrieved_docs and retrieved_chunks are one argument"):
+        RetrievalRecall().calculate_metric_scores([["a"]], [["a"]], [1], retrieved_chunks=[["b"]])
+    for pair in ((None, "a"), ("a", None), (b"a", "a"), (["a"], "a")):
+        with pytest.raises(InputError, match="not a text"):
+            is_chunk_from_original(*pair)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("bad", ["text", [1]])
 def test_bad_lists_are_named(bad: Any) -> None:
     with pytest.raises(InputError, match="retrieved_docs of query 1"):
@@ -223,13 +259,31 @@ def test_interpretation_of_each_metric() -> None:
         told = metric.interpretation()
         assert {"Score range", "Higher is better", "Formula", "Use case"} < set(told)
         assert all(told.values())
-    assert "Note" in RetrievalRecall.interpretation()
-    assert "Difference from RetrievalRecall" in RetrievalRecallAll.interpretation()
-    assert {"Key insight", "Position matters"} < set(RetrievalNDCGAny.interpretation())
+    recall, strict, ndcg = (
+        metric.interpretation() for metric in (RetrievalRecall, RetrievalRecallAll, RetrievalNDCGAny)
+    )
+    assert recall["Formula"] == "Recall@k = (# relevant docs in top-k) / (# total relevant docs)"
+    assert recall["Note"].startswith("1.0 means that every relevant document")
+    assert strict["Formula"] == "Recall_all@k = 1.0 if all relevant docs are in top-k, else 0.0"
+    assert strict["Score range"] == "0.0 or 1.0 per example"
+    assert "0.0" in strict["Difference from RetrievalRecall"]
+    assert "is_chunk_from_original" in strict["Chunk matching"]
+    assert ndcg["Formula"] == "NDCG@k = DCG@k / IDCG@k"
+    assert "up scores higher" in ndcg["Key insight"]
+    assert "rank 1 than at rank 10" in ndcg["Position matters"]
+    assert "rel[0] + sum of rel[i] / log2(i + 1)" in ndcg["How it works"]
 
 
 def test_metrics_side_by_side() -> None:
     rows = remem.describe()
     assert [row["metric"] for row in rows] == ["RetrievalRecall", "RetrievalRecallAll", "RetrievalNDCGAny"]
     assert [row["considers ranking"] for row in rows] == [False, False, True]
-    assert all(row["what it measures"] and row["best for"] and row["use when"] for row in rows)
+    assert [row["best for"] for row in rows] == [
+        "Coverage of relevant documents",
+        "Tasks requiring complete retrieval",
+        "Overall retrieval quality with ranking",
+    ]
+    for word, row in zip(("share", "ALL", "ranked"), rows, strict=True):
+        assert word in row["what it measures"]
+    for word, row in zip(("fraction", "ALL", "higher"), rows, strict=True):
+        assert word in row["use when"]

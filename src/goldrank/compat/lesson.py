@@ -1,7 +1,8 @@
 """The lesson "Retrieval Quality Metrics": its functions and classes (`from goldrank.compat.lesson import *`).
 
 Arguments are (retrieved, relevant, k): the ranking comes first. A ranking is a list of ids, relevant ids are a set or
-a list; one text in place of a list is an error, and no list of letters. The code of the document is its release, so
+a list; one text in place of a list is an error, and no list of letters. So are grades that are no finite numbers, and
+integers on one side and text on the other where nothing was found. The code of the document is its release, so
 `as_released=True` changes one thing only: a negative k is a Python slice instead of an error, wherever that has a value
 from 0 to 1. Precision has none there: the document's code divides by the negative k. k = 0 gives 0 everywhere, with
 `as_released` and without, also in `RetrieverComparison`, where the document's code divides by it. nDCG of a ranking
@@ -14,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from goldrank.compat._common import column_of, is_whole, mean, positive, sliced_values, values
+from goldrank.compat._common import column_of, is_number, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions import LESSON
 from goldrank.data.placements import Placements, log2
 from goldrank.engine.lists import place_each
@@ -63,6 +66,7 @@ def relevant_from_grades(judgements: Grades, rel: float = 1) -> set[Hashable]:
     """
     if not isinstance(judgements, Mapping):
         raise InputError(f"judgements are {judgements!r:.60}, not a dict from ids to grades")
+    _check_grades([judgements])
     return {doc for doc, grade in judgements.items() if grade >= rel}
 
 
@@ -112,9 +116,8 @@ def mean_reciprocal_rank(
     >>> mean_reciprocal_rank([(["a", "b"], {"b"}), (["x"], {"x"})])
     0.75
     """
-    if not queries_results:
-        return 0.0
-    return mean(values("RR", None, _pairs(queries_results), LESSON))
+    pairs = _listed(queries_results)
+    return mean(values("RR", None, _pairs(pairs), LESSON)) if pairs else 0.0
 
 
 def dcg_at_k(retrieved_ids: Ids, relevance_scores: Grades, k: int, *, as_released: bool = False) -> float:
@@ -158,9 +161,9 @@ def mean_hit_rate(
     >>> mean_hit_rate([(["a"], {"a"}), (["x"], {"a"})], 1)
     0.5
     """
-    if not queries_results:
-        return 0.0
-    return mean(_cut_values("Success", _pairs(queries_results), k, as_released))
+    pairs = _listed(queries_results)
+    column = _cut_values("Success", _pairs(pairs), k, as_released)
+    return mean(column) if pairs else 0.0
 
 
 def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict[str, Any]]:
@@ -170,7 +173,8 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
     1.584962500721156
     """
     _check_query(retrieved_ids, relevance_scores, 0)
-    shown = list(retrieved_ids[: positive(k)])
+    _check_grades([relevance_scores])
+    shown = list(retrieved_ids[: positive(k) if k else 0])
     grades = [relevance_scores.get(doc, 0) for doc in shown]
     discounts = log2(np.arange(2, len(shown) + 2)).tolist()
     return [
@@ -210,7 +214,7 @@ class RetrievalMetrics:
 
 
 class RetrievalEvaluator:
-    """All measures of the lesson at several k.
+    """All measures of the lesson at several k. Precision is one of them, so that a negative k is refused in any case.
 
     >>> evaluator = RetrievalEvaluator(k_values=[1, 3])
     >>> evaluator.evaluate_single_query(["d3", "d1"], {"d1"}).recall_at_k
@@ -242,6 +246,7 @@ class RetrievalEvaluator:
 
     def report(self, metrics: RetrievalMetrics) -> str:
         """The text that `print_report` prints."""
+        _check_cutoffs("these metrics were", metrics.recall_at_k, self.k_values)
         lines = ["=" * 50, "RETRIEVAL EVALUATION REPORT", "=" * 50, "", f"MRR: {metrics.mrr:.4f}", ""]
         lines += [f"{'k':>4} | {'Recall':>8} | {'Precision':>10} | {'NDCG':>8} | {'Hit Rate':>8}", "-" * 50]
         lines += [
@@ -265,7 +270,7 @@ class EvalResult:
 
 
 class RetrieverComparison:
-    """Retrievers side by side.
+    """Retrievers side by side, with precision among the measures, so that a negative k is refused in any case.
 
     >>> comparison = RetrieverComparison(k_values=[1])
     >>> result = comparison.evaluate_retriever("A", [{"retrieved": ["d1"], "relevant": ["d1"]}])
@@ -288,13 +293,9 @@ class RetrieverComparison:
     def compare(self, results: Sequence[EvalResult], *, hit_rate: bool = False) -> str:
         """The table of the document; `hit_rate=True` adds the rows that its exercise asks for and it leaves out."""
         for result in results:
-            for k in self.k_values:
-                if k not in result.recall:
-                    known = ", ".join(map(str, result.recall))
-                    raise InputError(
-                        f"retriever {result.retriever_name!r} was evaluated at k = {known}, not at {k}",
-                        hint="Only values at the same k can be compared: evaluate both with one RetrieverComparison.",
-                    )
+            if not isinstance(result, EvalResult):
+                raise InputError(f"results are {result!r:.60}, not what evaluate_retriever returns")
+            _check_cutoffs(f"retriever {result.retriever_name!r} was", result.recall, self.k_values)
         rows = [("MRR", [result.mrr for result in results])]
         for k in self.k_values:
             for title in ("Recall", "Precision", "NDCG", *(["Hit Rate"] if hit_rate else [])):
@@ -312,6 +313,23 @@ def _cutoffs(k_values: Sequence[int]) -> list[int]:
             f"k_values is {k_values!r}, not a list of cut-offs", hint="For example k_values=[1, 3, 5, 10]."
         )
     return list(k_values)
+
+
+def _check_cutoffs(what: str, measured: Iterable[int], k_values: Sequence[int]) -> None:
+    known = list(measured)
+    for k in k_values:
+        if k not in known:
+            raise InputError(
+                f"{what} evaluated at k = {', '.join(map(str, known))}, not at {k}",
+                hint="Only values at the same k can be compared: evaluate all with one object, and show them with it.",
+            )
+
+
+def _listed(queries: Any) -> list[Any]:
+    """Queries as a list, also from a generator; what holds no queries is an error."""
+    if isinstance(queries, str | bytes | Mapping | Set) or not isinstance(queries, Iterable):
+        raise InputError(f"queries are {queries!r:.60}, a {type(queries).__name__}", hint="Give a list of queries.")
+    return list(queries)
 
 
 def _grades(queries: Sequence[Query]) -> list[Grades | None]:
@@ -334,8 +352,9 @@ def _grades(queries: Sequence[Query]) -> list[Grades | None]:
     return first
 
 
-def _measured(queries: Sequence[Query], k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
-    if not len(queries):
+def _measured(given_queries: Sequence[Query], k_values: Sequence[int], as_released: bool) -> dict[str, Any]:
+    queries: list[Query] = _listed(given_queries)
+    if not queries:
         raise InputError("there are no queries, so there is no mean")
     hint = 'A query looks like {"retrieved": ["d1", "d2"], "relevant": {"d1"}}.'
     for at, query in enumerate(queries if set(map(type, queries)) != {dict} else ()):
@@ -376,21 +395,51 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
             for at, query in enumerate(zip(rankings, judged, strict=True)):
                 _check_query(*query, at)
     try:
-        return place_each(rankings, *judgements)
+        tables = place_each(rankings, *judgements)
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"these are no rankings and judgements: {error}",
             hint="A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers.",
         ) from None
+    for table, judged in zip(tables, judgements, strict=True):
+        if not np.isfinite(table.judged).all():
+            _check_grades(judged)
+        if not len(table.rank):
+            _check_kinds(rankings, judged)
+    return tables
+
+
+def _check_grades(judgements: Sequence[Any]) -> None:
+    """Refuse grades that are no numbers, which would make every mean one."""
+    for at, judged in enumerate(judgements):
+        for doc, grade in judged.items() if isinstance(judged, Mapping) else ():
+            if not is_number(grade) and not isinstance(grade, bool | np.bool_):
+                raise InputError(f"query {at}: the grade of {doc!r} is {grade!r:.60}, not a finite number")
+
+
+def _check_kinds(rankings: Sequence[Ids], judgements: Sequence[Any]) -> None:
+    """Refuse integers on one side and text on the other, of which nothing is ever equal."""
+    ours, theirs = (
+        {
+            "int" if issubclass(kind, Integral) else "str" if issubclass(kind, str) else kind.__name__
+            for kind in set(map(type, chain.from_iterable(lists)))
+        }
+        for lists in (rankings, judgements)
+    )
+    if {*ours, *theirs} == {"int", "str"} and len(ours) == len(theirs) == 1:
+        raise InputError(
+            f"ids of the rankings are {ours.pop()}, judged ids are {theirs.pop()}", hint="Give ids of one type."
+        )
 
 
 def _pairs(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> Placements:
+    """Pairs of (retrieved, relevant), placed."""
     for at, pair in enumerate(queries_results):
         if isinstance(pair, str | bytes | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise InputError(
                 f"query {at} is {pair!r:.60}, not a pair", hint='Give (retrieved, relevant): (["d1", "d2"], {"d1"}).'
             )
-    rankings, relevant = zip(*queries_results, strict=True)
+    rankings, relevant = [pair[0] for pair in queries_results], [pair[1] for pair in queries_results]
     return _placed(rankings, relevant)[0]
 
 

@@ -6,7 +6,7 @@ queries, rounded to four decimals, and one dictionary per query.
 Gold documents are ids or content. `gold="ids"` compares whole strings; with `gold="content"` a retrieved chunk counts
 for a gold document if it is a part of it (`is_chunk_from_original`), in all metrics, as the document says. If neither
 is said, they are ids where no text of the call has white space in it, gold or retrieved, else content. Where the other
-reading would give other matches, that is logged, and `notes` has it.
+reading would give other matches, that is logged, and `notes` has it. Ids may be integers, if all are.
 
 `as_released=True` gives the numbers of REMem's code: `RetrievalRecall` compares whole strings and the other metrics
 look for parts (so that the id doc1 is found in doc10), a gold document that is listed twice can never be complete in
@@ -21,14 +21,15 @@ retrieved, so that gold documents that were not found cost nothing. For the usua
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from goldrank.compat._common import TextLists, checked_texts, column_of, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions import REMEM
 from goldrank.data.placements import Placements
+from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.match import TextRule, place
 from goldrank.match.contain import is_part, is_part_remem
@@ -47,6 +48,8 @@ __all__ = [
     "score_distribution",
 ]
 
+DocLists: TypeAlias = Sequence[Texts | Sequence[int] | np.ndarray]
+"""For each query a list of texts, or of integer ids."""
 DEFAULT_K = (1, 5, 10, 20)
 GOLD: dict[str, TextRule] = {"ids": same, "content": is_part}
 """What gold documents may be, and when a retrieved text counts for one."""
@@ -63,6 +66,9 @@ def is_chunk_from_original(chunk: str, original: str, *, as_released: bool = Fal
     >>> is_chunk_from_original("", "anything"), is_chunk_from_original("", "anything", as_released=True)
     (False, True)
     """
+    for text in (chunk, original):
+        if not isinstance(text, str):
+            raise InputError(f"{text!r:.60} is a {type(text).__name__}, not a text")
     return (is_part_remem if as_released else is_part)(chunk, original)
 
 
@@ -128,20 +134,19 @@ class BaseMetric:
 
     def calculate_metric_scores(
         self,
-        gold_docs: TextLists,
-        retrieved_docs: TextLists | None = None,
+        gold_docs: DocLists,
+        retrieved_docs: DocLists | None = None,
         k_list: Sequence[int] = DEFAULT_K,
         *,
-        retrieved_chunks: TextLists | None = None,
+        retrieved_chunks: DocLists | None = None,
     ) -> tuple[dict[str, float], list[dict[str, float]]]:
         """The pooled values and those of each query, at every k. `retrieved_chunks` is the same argument."""
         retrieved = retrieved_chunks if retrieved_docs is None else retrieved_docs
         if retrieved is None:
             raise InputError("no retrieved documents were given", hint="Give retrieved_docs (or retrieved_chunks).")
-        gold, lists = list(gold_docs), list(retrieved)
-        for name, given in (("gold_docs", gold), ("retrieved_docs", lists)):
-            for i, texts in enumerate(given):
-                checked_texts(texts, f"{name} of query {i} is")
+        if retrieved_docs is not None and retrieved_chunks is not None:
+            raise InputError("retrieved_docs and retrieved_chunks are one argument, and both were given")
+        gold, lists, reading = self._texts(_queries(gold_docs, "gold_docs"), _queries(retrieved, "retrieved_docs"))
         if not gold:
             raise InputError("there are no queries, so there is no mean")
         if len(gold) != len(lists) and not self.as_released:
@@ -155,23 +160,35 @@ class BaseMetric:
             if len(texts) < cuts[-1]:
                 message = "Length of retrieved docs (%d) is smaller than largest topk for %s score (%d)"
                 logger.warning(message, len(texts), self.logged_as, cuts[-1])
-        placed = self._placed(lists[:count], gold[:count])
+        placed = self._placed(lists[:count], gold[:count], reading)
         columns = {f"{self.label}@{k}": self.measured(placed, k) for k in cuts}
         missing = np.zeros(len(gold) - count)
         pooled = {key: round(mean(np.concatenate((column, missing))), 4) for key, column in columns.items()}
         each = [{key: float(column[i]) for key, column in columns.items()} for i in range(count)]
         return pooled, each
 
-    def _placed(self, retrieved: TextLists, gold: TextLists) -> Placements:
+    def _texts(self, gold: list[Any], lists: list[Any]) -> tuple[list[Texts], list[Texts], str | None]:
+        """Both sides as texts, and what they are, if that is known. Integers, if all of them are, are ids."""
+        reading = self.gold
+        takes_integers = not self.as_released and self.gold != "content"
+        if takes_integers and all(map(_holds_integers, (*gold, *lists))) and any(map(len, (*gold, *lists))):
+            gold, lists = ([[str(int(doc)) for doc in docs] for docs in side] for side in (gold, lists))
+            reading = "ids"
+        for name, given in (("gold_docs", gold), ("retrieved_docs", lists)):
+            for i, texts in enumerate(given):
+                checked_texts(texts, f"{name} of query {i} is")
+        return gold, lists, reading
+
+    def _placed(self, retrieved: TextLists, gold: TextLists, reading: str | None) -> Placements:
         self.notes = ()
         if self.as_released:
             rule = same if self.released_rule == "whole" else is_part_remem
             return place(retrieved, gold, rule, repeated_references=self.released_repeats)
-        if self.gold is not None:
-            return place(retrieved, gold, GOLD[self.gold])
+        if reading is not None:
+            return place(retrieved, gold, GOLD[reading])
         spaced = next((text for texts in (*gold, *retrieved) for text in texts if any(map(str.isspace, text))), None)
         taken, other = ("ids", "content") if spaced is None else ("content", "ids")
-        placed, otherwise = (place(retrieved, gold, GOLD[reading]) for reading in (taken, other))
+        placed, otherwise = (place(retrieved, gold, GOLD[one]) for one in (taken, other))
         differing = _differing(placed, otherwise)
         if differing:
             why = "no text has white space in it" if spaced is None else f"{spaced[:40]!r} has white space in it"
@@ -180,18 +197,30 @@ class BaseMetric:
         return placed
 
     def _cuts(self, k_list: Sequence[int]) -> list[int]:
-        cuts = sorted(set(k_list))
+        if isinstance(k_list, str | Mapping) or not isinstance(k_list, Iterable):
+            raise OptionError(f"k_list is {k_list!r}, not a list of cut-offs", hint="For example k_list=[1, 5, 10].")
+        cuts = list(k_list)
         if not cuts:
             raise OptionError("k_list is empty", hint="For example k_list=[1, 5, 10].")
-        if not self.as_released:
-            return [positive(k) for k in cuts]
         for k in cuts:
-            if not is_whole(k):
+            if not self.as_released:
+                positive(k)
+            elif not is_whole(k):
                 raise OptionError(f"k_list holds {k!r}, which is no integer")
-        return [int(k) for k in cuts]
+        return sorted({int(k) for k in cuts})
 
     def _at(self, name: str, placed: Placements, k: int) -> np.ndarray:
         return values(name, k, placed, REMEM) if k > 0 else sliced_values(name, k, placed, REMEM)
+
+
+def _queries(given: Any, name: str) -> list[Any]:
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"{name} is {given!r:.60}, not a list with one list for each query")
+    return list(given)
+
+
+def _holds_integers(docs: Any) -> bool:
+    return isinstance(docs, Sequence | np.ndarray) and not isinstance(docs, str | bytes) and all(map(is_whole, docs))
 
 
 def _differing(one: Placements, other: Placements) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypedDict, Unpack
 
+from goldrank import ids
 from goldrank.compat._common import is_number
 from goldrank.compat.axion.dataset import DatasetItem, MetricEvaluationResult, NoItem, as_item, listed
 from goldrank.data.placements import Placements
@@ -21,6 +22,9 @@ ERROR = "Error executing metric: "
 
 _MODELS = ("model_name", "llm", "embed_model_name", "embed_model", "llm_provider")
 """Keywords of Axion's base class that choose a language model."""
+
+
+_JUDGE = "Those that need one take judge=, a function that may ask any."
 
 
 class MetricOptions(TypedDict, total=False):
@@ -49,35 +53,44 @@ class BadItemError(Exception):
 
 @dataclass(frozen=True)
 class Batch:
-    """Items made ready: rankings of ids, placements, and the reasons of those that cannot be scored."""
+    """Items made ready: rankings of ids, placements, the reasons of those that cannot be scored, and remarks."""
 
     rankings: list[list[str]]
     reasons: list[str | None]
+    remarks: list[str]
+    """What the explanation of each says beside its score; mostly nothing."""
     placed: Placements
 
     @classmethod
     def of(cls, items: Sequence[object], metric: RetrievalMetric) -> Batch:
         """Every item is in it as the metric reads it; one that cannot be scored as an empty ranking."""
         rows = [_read_or_reason(as_item(item), metric) for item in items]
-        rankings = [ranking for ranking, _, _ in rows]
-        return cls(rankings, [reason for _, _, reason in rows], place(rankings, [grades for _, grades, _ in rows]))
+        rankings, grades, remarks, reasons = (list(column) for column in zip(*rows, strict=True)) if rows else ([],) * 4
+        return cls(rankings, reasons, remarks, place(rankings, grades))
 
 
 def _read_or_reason(
     item: DatasetItem | NoItem, metric: RetrievalMetric
-) -> tuple[list[str], dict[str, float], str | None]:
+) -> tuple[list[str], dict[str, float], str, str | None]:
     try:
         return *_read(item, metric), None
     except BadItemError as error:
-        return [], {}, str(error)
+        return [], {}, "", str(error)
 
 
-def _read(item: DatasetItem | NoItem, metric: RetrievalMetric) -> tuple[list[str], dict[str, float]]:
+def _read(item: DatasetItem | NoItem, metric: RetrievalMetric) -> tuple[list[str], dict[str, float], str]:
     metric.require_fields(item)
-    plainly = metric.as_released
     ranking = [doc for doc, _, _ in _entries(item, "actual_ranking", metric)]
-    entries = _entries(item, "expected_reference", metric)
-    return ranking, {doc: _grade(entry, where, plainly) for doc, entry, where in entries}
+    grades: dict[str, float] = {}
+    contradicted = {}
+    for doc, entry, where in _entries(item, "expected_reference", metric):
+        grade = _grade(entry, where, metric.as_released)
+        if grades.get(doc, grade) != grade:
+            contradicted[doc] = True
+        grades[doc] = grade
+    is_told = contradicted and not metric.as_released
+    told = f" Judged twice, differently, where the last counts: {ids.samples(contradicted)}." if is_told else ""
+    return ranking, grades, told
 
 
 def _entries(
@@ -106,6 +119,20 @@ def _grade(entry: Mapping[str, Any], where: str, as_released: bool) -> float:
     if not math.isfinite(grade):
         raise BadItemError(f"{FAILED}`expected_reference` relevance is {grade}, not a finite number{where}")
     return grade
+
+
+def _attribute(item: object, name: str) -> Any:
+    return getattr(item, str(name), None)
+
+
+# `Any`: a field may hold anything.
+def first_lacking(required: Iterable[str], item: object, get: Callable[[object, str], Any] = _attribute) -> str | None:
+    """The first required field that an item does not have, or has nothing in."""
+    for name in required:
+        found = get(item, name)
+        if found is None or (hasattr(found, "__len__") and not len(found)):
+            return name
+    return None
 
 
 class RetrievalMetric:
@@ -142,7 +169,9 @@ class RetrievalMetric:
         """
         for word in options:
             if word in _MODELS:
-                raise OptionError(f"{word} chooses a language model, and goldrank's metrics have none of their own")
+                raise OptionError(
+                    f"{word} chooses a language model, and goldrank's metrics have none of their own", hint=_JUDGE
+                )
             if word not in MetricOptions.__annotations__:
                 known = ("k", "main_k", "judge", *MetricOptions.__annotations__)
                 raise OptionError(f"{type(self).__name__} has no option {word!r}", hint=did_you_mean(word, known))
@@ -201,11 +230,7 @@ class RetrievalMetric:
 
     def lacks(self, item: object) -> str | None:
         """The first required field that an item does not have."""
-        for name in self.required_fields:
-            found = self.get_field(item, name)
-            if found is None or (hasattr(found, "__len__") and not len(found)):
-                return name
-        return None
+        return first_lacking(self.required_fields, item, self.get_field)
 
     def require_fields(self, item: DatasetItem | NoItem) -> None:
         """Raise the reason why something is no item, or lacks a field."""
@@ -236,8 +261,12 @@ class RetrievalMetric:
         """The results of items that are read already."""
         measured = self._measured(batch, batch.placed if self.as_released else batch.placed.per_label)
         return [
-            self._result(math.nan, reason) if reason is not None else result
-            for reason, result in zip(batch.reasons, measured, strict=True)
+            self._result(math.nan, reason)
+            if reason is not None
+            else replace(result, explanation=result.explanation + remark)
+            if remark
+            else result
+            for reason, remark, result in zip(batch.reasons, batch.remarks, measured, strict=True)
         ]
 
     def _result(self, score: float, explanation: str, signals: object = None) -> MetricEvaluationResult:

@@ -83,10 +83,10 @@ class DatasetItem:
     ) -> None:
         self.id = str(uuid.uuid4()) if id is None else id
         whose = f"item {self.id!r}"
-        retrieved = actual_ranking if actual_ranking is not None else actual_reference
-        expected = expected_reference if expected_reference is not None else expected_ranking
-        self.actual_ranking = listed(retrieved, "actual_ranking", whose)
-        self.expected_reference = listed(expected, "expected_reference", whose)
+        self.actual_ranking = _by_either_name(whose, actual_ranking=actual_ranking, actual_reference=actual_reference)
+        self.expected_reference = _by_either_name(
+            whose, expected_reference=expected_reference, expected_ranking=expected_ranking
+        )
         self.query = query
         texts = () if retrieved_content is None else retrieved_content
         if not isinstance(texts, Sequence | np.ndarray):
@@ -112,10 +112,18 @@ class DatasetItem:
         """Another name of `actual_ranking`."""
         return self.actual_ranking
 
+    @actual_reference.setter
+    def actual_reference(self, entries: list[Mapping[str, Any]] | None) -> None:
+        self.actual_ranking = entries
+
     @property
     def expected_ranking(self) -> list[Mapping[str, Any]] | None:
         """Another name of `expected_reference`."""
         return self.expected_reference
+
+    @expected_ranking.setter
+    def expected_ranking(self, entries: list[Mapping[str, Any]] | None) -> None:
+        self.expected_reference = entries
 
     @property
     def content(self) -> str | None:
@@ -124,6 +132,15 @@ class DatasetItem:
 
     def __repr__(self) -> str:
         return f"DatasetItem(id={self.id!r})"
+
+
+def _by_either_name(whose: str, **given: Entries | None) -> list[Mapping[str, Any]] | None:
+    """The entries of a field that has two names; given by both, they must be the same."""
+    field = next(iter(given))
+    found = [entries for entries in (listed(value, field, whose) for value in given.values()) if entries is not None]
+    if len(found) > 1 and found[0] != found[1]:
+        raise InputError(f"{whose}: {' and '.join(given)} are one field, and they differ", hint="Give one.")
+    return found[0] if found else None
 
 
 def _is_plain(value: object) -> bool:

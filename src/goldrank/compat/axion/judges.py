@@ -45,7 +45,9 @@ class JudgedMetric(RetrievalMetric):
     graded: bool = False
     """Whether the judge's numbers are grades, rather than yes from `useful_from` up."""
 
-    def __init__(self, judge: Judge, *, useful_from: float = 0.5, **options: Unpack[MetricOptions]) -> None:
+    def __init__(
+        self, judge: Judge | None = None, *, useful_from: float = 0.5, **options: Unpack[MetricOptions]
+    ) -> None:
         """Make a metric ready; it keeps nothing between items.
 
         `judge(item, text)` answers with a bool, a number from 0 up, or a word such as yes or no, and may be
@@ -56,10 +58,10 @@ class JudgedMetric(RetrievalMetric):
         `RetrievalMetric`.
         """
         super().__init__(**options)
-        if not callable(judge):
+        if judge is None or not callable(judge):
             raise OptionError(
                 f"judge is {judge!r}, which cannot be called",
-                hint="Give a function of an item and a text; it may ask a language model.",
+                hint="Give judge=, a function of an item and a text; it may ask a language model.",
             )
         if not is_number(useful_from) or not useful_from > 0:
             raise OptionError(f"useful_from is {useful_from!r}; it must be a number above 0")
@@ -166,7 +168,9 @@ class ContextualRanking(JudgedMetric):
     measure = "nDCG"
     options: Mapping[str, str | float] = {"ideal": "retrieved"}
 
-    def __init__(self, judge: Judge, *, useful_from: float = 0.5, **options: Unpack[MetricOptions]) -> None:
+    def __init__(
+        self, judge: Judge | None = None, *, useful_from: float = 0.5, **options: Unpack[MetricOptions]
+    ) -> None:
         super().__init__(judge, useful_from=useful_from, **options)
         self.graded = not self.as_released
         if self.as_released:

@@ -17,7 +17,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.compat._common import is_number, mean, positive, same_object
-from goldrank.compat.axion.base import ERROR, Batch, RetrievalMetric, reason_of
+from goldrank.compat.axion.base import ERROR, Batch, RetrievalMetric, first_lacking, reason_of
 from goldrank.compat.axion.dataset import (
     DatasetItem,
     MetricEvaluationResult,
@@ -43,6 +43,20 @@ class Executable(Protocol):
     async def execute(self, item: DatasetItem) -> HasScore: ...
 
 
+class HasSummary(Protocol):
+    """Makes a summary of all results."""
+
+    def execute(self, results: list[TestResult], total_time: float) -> dict[str, Any]: ...
+
+
+class GetAndSet(Protocol):
+    """A cache as Axion's: `get` gives None for what is not there. `Any`: it belongs to the caller."""
+
+    def get(self, key: Any) -> Any: ...
+
+    def set(self, key: Any, value: Any) -> None: ...
+
+
 @dataclass(frozen=True)
 class ErrorConfig:
     """What a runner does about errors.
@@ -63,10 +77,14 @@ class MetricRunner:
 
     `metrics` may hold one's own: anything with `execute(item)`, asynchronous or not, that returns an object with
     `score`. They run at most `max_concurrent` at a time. `thresholds` maps a metric's class name, key or display name
-    to the score that passes. `cache_manager` is any mutable mapping; its keys hold the metric's parameters (of one's
-    own metric its `parameters` if it has them, else the metric itself) and everything in the item. `error_config`
-    is an `ErrorConfig`. `progress` is called with the number of scores done and to do. Items are `DatasetItem`s,
-    dictionaries of their fields, or a data frame.
+    to the score that passes. `cache_manager` is any mutable mapping, or an object with `get` and `set`; its keys hold
+    the metric's parameters (of one's own metric its `parameters` if it has them, else the metric itself) and everything
+    in the item. `error_config` is an `ErrorConfig`. `progress` is called with the number of scores done and to do.
+    Items are `DatasetItem`s, dictionaries of their fields, or a data frame.
+
+    `summary_generator` is an object with `execute(results, total_time)`; what it returns is then the `summary`.
+    `tracer`, `trace_granularity`, `flush_per_metric` and `enable_internal_caching` are Axion's and change nothing:
+    there is no tracing here, and items are read once for all metrics.
 
     `summary` has the statistics of each metric by its name. Metrics of one name are told apart by k, or a number:
     "NDCG @ K (k=5)". `MetricScore.summary_key` says which is whose.
@@ -77,9 +95,14 @@ class MetricRunner:
     description: str = "Orchestrates evaluation metrics"
     max_concurrent: int = 5
     thresholds: Mapping[str, float] | None = None
-    cache_manager: MutableMapping[Any, Any] | None = None  # `Any`: it belongs to the caller, who may keep more in it
+    summary_generator: HasSummary | None = None
+    cache_manager: MutableMapping[Any, Any] | GetAndSet | None = None  # `Any`: the caller may keep more in it
     error_config: ErrorConfig = field(default_factory=ErrorConfig)
+    tracer: object = None
     dataset_name: str | None = None
+    enable_internal_caching: bool = True
+    trace_granularity: object = None
+    flush_per_metric: bool = False
     progress: Callable[[int, int], None] | None = None
     summary: dict[str, dict[str, Any]] = field(default_factory=dict, init=False)
     elapsed_time: float | None = field(default=None, init=False)
@@ -91,6 +114,12 @@ class MetricRunner:
         self.metrics = list(self.metrics)
         if not isinstance(self.error_config, ErrorConfig):
             raise OptionError(f"error_config is {self.error_config!r}; it must be an ErrorConfig")
+        if self.summary_generator is not None and not hasattr(self.summary_generator, "execute"):
+            raise OptionError(f"summary_generator is {self.summary_generator!r}; it must have `execute`")
+        cache = self.cache_manager
+        is_cache = isinstance(cache, MutableMapping) or (hasattr(cache, "get") and hasattr(cache, "set"))
+        if cache is not None and not is_cache:
+            raise OptionError(f"cache_manager is {cache!r}; it must be a dict, or have `get` and `set`")
         keys = _summary_keys(self.metrics)
         known = [name for metric, key in zip(self.metrics, keys, strict=True) for name in _threshold_names(metric, key)]
         for name, threshold in (self.thresholds or {}).items():
@@ -113,10 +142,10 @@ class MetricRunner:
         found: list[MetricScore] = finished(self.run(items))
         return found
 
-    async def execute_batch(self, items: Any, *, show_progress: bool = True) -> list[TestResult]:
+    async def execute_batch(self, evaluation_inputs: Any, *, show_progress: bool = True) -> list[TestResult]:
         """All scores, by item; `show_progress=False` leaves `progress` alone."""
         began = time.perf_counter()
-        cases = as_items(items)
+        cases = as_items(evaluation_inputs)
         batches: dict[tuple[Hashable, ...], Batch] = {}
         slots = asyncio.Semaphore(self.max_concurrent)
         keys = _summary_keys(self.metrics)
@@ -131,10 +160,13 @@ class MetricRunner:
             key: _summary([score for score in column if score is not None])
             for key, column in zip(keys, columns, strict=True)
         }
-        return [
+        found = [
             _test_result(case, {key: column[i] for key, column in zip(keys, columns, strict=True)})
             for i, case in enumerate(cases)
         ]
+        if self.summary_generator is not None:
+            self.summary = self.summary_generator.execute(found, self.elapsed_time)
+        return found
 
     async def _results(
         self,
@@ -164,25 +196,29 @@ class MetricRunner:
             return False
         if isinstance(metric, RetrievalMetric):
             return metric.lacks(case) is not None
-        return not all(getattr(case, str(name), None) for name in getattr(metric, "required_fields", None) or ())
+        return first_lacking(getattr(metric, "required_fields", None) or (), case) is not None
 
     # `Any`: one's own metric may be anything, and what it does wrong becomes a result.
     async def _one(self, metric: Any, case: DatasetItem | NoItem, slots: asyncio.Semaphore) -> Any:
-        if self._skips(metric, case):
-            return None
-        cache, key = self.cache_manager, _cache_key(metric, case)
-        if cache is not None and key is not None and key in cache:
-            return cache[key]
         try:
+            if self._skips(metric, case):
+                return None
+            cache = self.cache_manager
+            key = None if cache is None else _cache_key(metric, case)
+            if cache is not None and key is not None and (kept := cache.get(key)) is not None:
+                return kept
             async with slots:
                 result = metric.execute(case.given if isinstance(case, NoItem) else case)
                 if inspect.isawaitable(result):
                     result = await result
             _checked_score(result)
-        except Exception as error:  # one's own metric may fail in any way, and the others go on
+            if cache is not None and key is not None:
+                if isinstance(cache, MutableMapping):
+                    cache[key] = result
+                else:
+                    cache.set(key, result)
+        except Exception as error:  # one's own metric may fail in any way, and so may a cache; the others go on
             return self._failed(metric, case, error)
-        if cache is not None and key is not None:
-            cache[key] = result
         return result
 
     def _failed(self, metric: Any, case: DatasetItem | NoItem, error: Exception) -> MetricEvaluationResult:
@@ -200,16 +236,19 @@ class MetricRunner:
         try:
             score, explanation = _checked_score(result), str(getattr(result, "explanation", None) or "")
             threshold = None if explanation.startswith(ERROR) else self._threshold(metric, key)
+            is_better_low = threshold is not None and bool(getattr(metric, "inverse_scoring_metric", False))
+            more: dict[str, Any] = {
+                "signals": getattr(result, "signals", None),
+                "metadata": getattr(result, "metadata", None) or {},
+            }
         except Exception as error:
-            result = self._failed(metric, case, error)
-            score, explanation, threshold = math.nan, result.explanation, None
-        is_better_low = bool(getattr(metric, "inverse_scoring_metric", False))
+            failed = self._failed(metric, case, error)
+            score, explanation, threshold, is_better_low, more = math.nan, failed.explanation, None, False, {}
         return MetricScore(
             metric_name=_name(metric),
             score=score,
             explanation=explanation,
-            signals=getattr(result, "signals", None),
-            metadata=getattr(result, "metadata", None) or {},
+            **more,
             threshold=threshold,
             passed=None if math.isnan(score) or threshold is None else (score >= threshold) is not is_better_low,
             item_id=case.id,
@@ -263,15 +302,19 @@ def _cache_key(metric: Any, case: DatasetItem | NoItem) -> tuple[Hashable, Hasha
 
 
 def _name(metric: Any) -> str:
-    named = None
-    with contextlib.suppress(Exception):  # a name that cannot be had is none
-        named = getattr(metric, "metric_name", None) or getattr(metric, "name", None)
-    return str(named or type(metric).__name__)
+    return str(_told(metric, "metric_name") or _told(metric, "name") or type(metric).__name__)
+
+
+def _told(metric: Any, attribute: str) -> Any:
+    """What a metric says of itself; what cannot be had is None."""
+    with contextlib.suppress(Exception):
+        return getattr(metric, attribute, None)
+    return None
 
 
 def _threshold_names(metric: Any, summary_key: str) -> tuple[str, ...]:
     """By what names thresholds are looked up, the first that has one."""
-    return summary_key, type(metric).__name__, str(getattr(metric, "key", "")), _name(metric)
+    return summary_key, type(metric).__name__, str(_told(metric, "key") or ""), _name(metric)
 
 
 def _summary_keys(metrics: Sequence[Any]) -> list[str]:
@@ -283,7 +326,7 @@ def _summary_keys(metrics: Sequence[Any]) -> list[str]:
     for metric, name in zip(metrics, names, strict=True):
         key = name
         if name in shared:
-            k = getattr(metric, "k", None)
+            k = _told(metric, "k")
             cuts = k if isinstance(k, list) else [k] if k is not None else []
             stem = f"{name} (k={', '.join(map(str, cuts))})" if cuts else name
             key, number = stem, 1

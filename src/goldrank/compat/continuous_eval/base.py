@@ -6,6 +6,7 @@ import inspect
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -67,6 +68,14 @@ class Input:
         return next(
             (name for name in self.names if name in datum and (self.is_required or datum[name] is not None)), None
         )
+
+    def check_names(self, datum: Datum, where: str) -> None:
+        """Raise the error that says that a datum has the field by both of its names, and not the same in them."""
+        if len(self.names) != 2 or not all(name in datum for name in self.names):
+            return
+        one, other = (datum[name] for name in self.names)
+        if one is not other and not (len(one) == len(other) and all(map(eq, one, other))):
+            raise InputError(f"{where} has {self.names[0]!r} and {self.names[1]!r}, and they differ", hint="Give one.")
 
     def check(self, value: Any, where: str) -> None:
         """Raise the error that says that a value is not what it must be."""
@@ -166,10 +175,12 @@ class Metric:
             for i, (name, datum) in enumerate(zip(names, data, strict=True)):
                 if name is None:
                     known = ", ".join(map(repr, datum))
-                    raise InputError(
-                        f"datum {i} has no {one.names[0]!r}; it has: {known}", hint=f"{self.name} needs it."
+                    why = (
+                        f"{self.name} needs it." if one.is_required else "Others have it: give it for all, or for none."
                     )
+                    raise InputError(f"datum {i} has no {one.names[0]!r}; it has: {known}", hint=why)
                 one.check(datum[name], f"datum {i}: {name}")
+                one.check_names(datum, f"datum {i}")
                 column.append(datum[name])
         return columns
 
@@ -178,6 +189,7 @@ class Metric:
         for one in self.inputs:
             name = one.find(given)
             if name is not None:
+                one.check_names(given, "the batch")
                 for i, value in enumerate(given[name]):
                     one.check(value, f"{name} of query {i}")
                 columns[one.names[0]] = given[name]

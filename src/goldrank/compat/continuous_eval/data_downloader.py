@@ -63,7 +63,7 @@ def example_data_downloader(
     >>> example_data_downloader("retrieval")["question"][0]
     'What is the capital of France?'
     """
-    if resource.startswith("graham_essays/"):
+    if str(resource).startswith("graham_essays/"):
         raise OptionError(
             f"{resource!r} would have to be downloaded, and goldrank downloads nothing",
             hint=f"There are: {', '.join(EXAMPLES)}.",

@@ -115,6 +115,7 @@ class Dataset(Sequence[Datum]):
                 name = one.find(datum)
                 if name is not None:
                     one.check(datum[name], f"datum {i}: {name}")
+                    one.check_names(datum, f"datum {i}")
                 elif first is not None:
                     raise InputError(
                         f"datum {i} has no {one.names[0]!r}; it has: {', '.join(map(repr, datum))}",

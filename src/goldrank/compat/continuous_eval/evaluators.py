@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from goldrank.compat._common import column_of, is_number, is_whole, mean
+from goldrank.compat._common import column_of, is_number, is_whole, mean, rows_of
 from goldrank.compat.continuous_eval.base import Metric, Values
 from goldrank.compat.continuous_eval.dataset import Dataset
 from goldrank.errors import GoldrankError, InputError, OptionError
@@ -27,10 +27,12 @@ class RetrievalEvaluator:
     # `Any`: a `Dataset`, or what makes one.
     def __init__(self, dataset: Any, metrics: Sequence[Metric]) -> None:
         self.dataset = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-        for i, metric in enumerate(metrics):
+        if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+            raise OptionError(f"metrics is {metrics!r}; it must be a list of metrics")
+        self.metrics = list(metrics)
+        for i, metric in enumerate(self.metrics):
             if not isinstance(metric, Metric):
                 raise OptionError(f"metrics[{i}] is {metric!r}, not a Metric object")
-        self.metrics = list(metrics)
         self._by_metric: list[list[Values]] | None = None
 
     def run(self, k: int | None = None, batch_size: int | float | None = 32, quiet: bool = False) -> list[Values]:
@@ -88,9 +90,10 @@ class _MinimumTest:
     def _column(self, metrics_per_sample: Sequence[Mapping[str, Any]]) -> np.ndarray:
         if isinstance(metrics_per_sample, Mapping):
             raise InputError("the results of one sample were given", hint="Give a list of them.")
-        if not metrics_per_sample:
+        rows = list(rows_of(metrics_per_sample))
+        if not rows:
             raise InputError("there are no results")
-        column = column_of(metrics_per_sample, self.metric_name, "result")
+        column = column_of(rows, self.metric_name, "result")
         for i, value in enumerate(column):
             if not is_number(value) and not isinstance(value, bool):
                 raise InputError(f"result {i}: {self.metric_name} is {value!r}, not a number")

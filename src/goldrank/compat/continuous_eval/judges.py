@@ -38,12 +38,15 @@ RELEVANT_ABOVE = 0.5
 class JudgedMetric(Metric):
     """A metric over a judge's answers. A judge that fails or gives no answer is an error that names the text."""
 
-    def __init__(self, judge: Judge, *, use_few_shot: bool = True) -> None:
-        """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
-        if not callable(judge):
+    def __init__(self, judge: Judge | None = None, *, model: object = None, use_few_shot: bool = True) -> None:
+        """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt.
+
+        continuous-eval's `model` is refused: nothing here asks a language model, but `judge` may.
+        """
+        if model is not None or judge is None or not callable(judge):
             raise OptionError(
-                f"judge is {judge!r}, which cannot be called",
-                hint="Give a function of a question (or statement) and a text; it may ask a language model.",
+                f"judge is {judge!r}, which cannot be called" if model is None else "no model is asked from here",
+                hint="Give judge=, a function of a question (or statement) and a text; it may ask a language model.",
             )
         self.judge = judge
         self.use_few_shot = use_few_shot
@@ -76,9 +79,16 @@ class LLMBasedContextPrecision(JudgedMetric):
     schema = fractions(*outputs)
     inputs = (RETRIEVED, QUESTION)
 
-    def __init__(self, judge: Judge, *, use_few_shot: bool = True, log_relevance_by_context: bool = False) -> None:
+    def __init__(
+        self,
+        judge: Judge | None = None,
+        *,
+        model: object = None,
+        use_few_shot: bool = True,
+        log_relevance_by_context: bool = False,
+    ) -> None:
         """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
-        super().__init__(judge, use_few_shot=use_few_shot)
+        super().__init__(judge, model=model, use_few_shot=use_few_shot)
         self.log_relevance_by_context = log_relevance_by_context
 
     def calculate(self, question: str, retrieved_contexts: Texts, **_: object) -> Values:
@@ -150,9 +160,11 @@ class LLMBasedContextCoverage(JudgedMetric):
         Input(QUESTION.names, QUESTION.holds, QUESTION.description, is_required=False),
     )
 
-    def __init__(self, judge: Judge, *, use_few_shot: bool = True, as_released: bool = False) -> None:
+    def __init__(
+        self, judge: Judge | None = None, *, model: object = None, use_few_shot: bool = True, as_released: bool = False
+    ) -> None:
         """Make a metric ready; `use_few_shot` changes nothing, because the judge has its own prompt."""
-        super().__init__(judge, use_few_shot=use_few_shot)
+        super().__init__(judge, model=model, use_few_shot=use_few_shot)
         if as_released:
             self.inputs = tuple(self.released if one is ANSWERS else one for one in type(self).inputs)
 

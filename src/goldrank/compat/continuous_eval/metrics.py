@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank.compat._common import values
+from goldrank.compat._common import is_whole, values
 from goldrank.compat.continuous_eval.base import (
     RELEVANCE,
     RETRIEVED,
@@ -231,7 +231,8 @@ class TokenCount(Metric):
     """How many tokens the retrieved contexts have, written one below the other.
 
     `encoder_name` is "approx" (a token for every four characters), the name of an encoding or a model that the
-    package tiktoken knows ("o200k_base", "cl100k_base", "gpt-4o-mini"), or one's own function from a text to tokens.
+    package tiktoken knows ("o200k_base", "cl100k_base", "gpt-4o-mini"), or one's own function from a text to tokens, or
+    to their number.
     continuous-eval's default is "gpt-4o-mini"; here it is "approx", which needs no package and no network.
 
     >>> TokenCount().calculate(["abcdefgh", "abcd"])
@@ -241,11 +242,11 @@ class TokenCount(Metric):
     schema: ClassVar[dict[str, Field]] = {"num_tokens": Field(int)}
     inputs = (Input(RETRIEVED.names, "text or texts", RETRIEVED.description),)
 
-    def __init__(self, encoder_name: str | Callable[[str], Sized] = "approx") -> None:
+    def __init__(self, encoder_name: str | Callable[[str], Sized | int] = "approx") -> None:
         if isinstance(encoder_name, str):
             self._count = approximate_tokens if encoder_name == "approx" else _encoder(encoder_name)
         elif callable(encoder_name):
-            self._count = lambda text: len(encoder_name(text))
+            self._count = _own_counter(encoder_name)
         else:
             raise OptionError(
                 f"encoder_name is {encoder_name!r}; it must be a name or a function from a text to tokens"
@@ -264,6 +265,20 @@ class TokenCount(Metric):
         (retrieved,) = columns.values()
         joined = (texts if isinstance(texts, str) else "\n".join(texts[:k]) for texts in retrieved)
         return [{"num_tokens": self._count(text)} for text in joined]
+
+
+def _own_counter(tokens: Callable[[str], Sized | int]) -> Callable[[str], int]:
+    """How many tokens one's own function finds, whether it gives them or their number."""
+
+    def count(text: str) -> int:
+        found = tokens(text)
+        if is_whole(found) and found >= 0:
+            return int(found)
+        if isinstance(found, Sized):
+            return len(found)
+        raise InputError(f"one's own function for tokens returned {found!r:.60}, neither tokens nor their number")
+
+    return count
 
 
 def _encoder(name: str) -> Callable[[str], int]:

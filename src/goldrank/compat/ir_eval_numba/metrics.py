@@ -1,16 +1,4 @@
-"""The functions of ir_eval_numba (`from goldrank.compat.ir_eval_numba import recall`), without numba.
-
-The order of arguments is (actual, predicted, k): the relevant ids come first. Ids are integers of any dtype.
-`k` past the end of `predicted` means all of it, as the docstrings of the original promise; the original reads
-foreign memory there. A query without a relevant id, or without a hit, scores 0, where the original divides by
-zero. nDCG of a ranking that repeats ids stops at 1.
-
-`as_released=True` also takes k <= 0 as the original does, wherever that has a result from 0 to 1: `recall` cuts with
-Python's slice, `reciprocal_rank` and `mean_reciprocal_rank` see nothing and give 0. The other functions have no such
-result: `precision` and `f1_score` divide by k (division by zero at 0, negative values below), `average_precision`,
-`mean_average_precision` and `ndcg` divide by the nothing that they see. They take `as_released` and refuse k <= 0
-with it, too.
-"""
+"""The functions of ir_eval_numba; the package's help says where they differ from the original."""
 
 from __future__ import annotations
 
@@ -145,13 +133,14 @@ def mean_reciprocal_rank(
     return _many("RR", actual_list, predicted_list, k)
 
 
-def find_relevant_indices(actual: Array, predicted: Array, k: int) -> np.ndarray:
+def find_relevant_indices(actual: Array, predicted: Array, k: int, *, as_released: bool = False) -> np.ndarray:
     """The places, counted from 0, of the relevant items among the first k predictions.
 
     >>> find_relevant_indices([1, 3], [3, 2, 1], 3)
     array([0, 2])
     """
-    places: np.ndarray = _placed([actual], [predicted], positive(k)).rank - 1
+    depth = 0 if as_released and is_whole(k) and k < 1 else positive(k)
+    places: np.ndarray = _placed([actual], [predicted], depth).rank - 1
     return places
 
 
@@ -161,7 +150,12 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
     >>> mean_of_array([0.5, 1.0])
     0.75
     """
-    column = np.asarray(array, np.float64)
+    try:
+        column = np.asarray(array, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"these are no numbers: {error}") from None
+    if column.ndim != 1:
+        raise InputError(f"the values are an array of {column.ndim} dimensions, not of one")
     return mean(column) if len(column) else 0.0
 
 
@@ -182,6 +176,9 @@ def _many(name: str, actual_list: Sequence[Array], predicted_list: Sequence[Arra
 
 
 def _paired(actual_list: Sequence[Array], predicted_list: Sequence[Array]) -> None:
+    for what, given in (("actual_list", actual_list), ("predicted_list", predicted_list)):
+        if not hasattr(given, "__len__") or isinstance(given, str | bytes):
+            raise InputError(f"{what} is a {type(given).__name__}, not a list of arrays")
     if len(actual_list) != len(predicted_list):
         raise InputError(
             f"actual_list has {len(actual_list):,} queries and predicted_list {len(predicted_list):,}",
@@ -200,4 +197,6 @@ def _arrays(given: Sequence[Array], what: str) -> Sequence[np.ndarray]:
             arrays.append(np.asarray(array))
         except ValueError as error:
             raise InputError(f"{what} of query {at} is no array of ids: {error}") from None
+        if not arrays[-1].ndim:
+            raise InputError(f"{what} of query {at} is {array!r:.60}, no array of ids", hint="Give an array or a list.")
     return arrays
