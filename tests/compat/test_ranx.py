@@ -11,7 +11,7 @@ import pytest
 from goldrank.compat.ranx import Qrels, Run, compare, evaluate, fuse, normalize, optimize_fusion
 from goldrank.compat.ranx import fusion as functions
 from goldrank.compat.ranx import metrics as named
-from goldrank.compat.ranx.data import get_file_kind
+from goldrank.compat.ranx.data_structures import get_file_kind
 from goldrank.errors import InputError, MeasureError, OptionError
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"c": 2}}
