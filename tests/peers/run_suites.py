@@ -58,7 +58,11 @@ SUITES = (
         "tests",
         "https://github.com/terrierteam/ir_measures",
         "ir-measures",
-        needs={"test_pytrec_eval.py": "base.py"},
+        needs={
+            "test_pytrec_eval.py": "base.py",
+            "test_compat.py": "compat.qrels",
+            "test_cwl_eval.py": "cwl.qrels",
+        },
         expected={
             "test_providers.py::TestPytrecEval::test_empty": "C/W/L's costs and totals; last bits of P and Compat",
             "test_ranx.py::TestRanx::test_P": "SetP@5 and SetR@5, whose cut-off ranx's provider ignores, are refused",
