@@ -61,8 +61,10 @@ class Placed:
 
 def place(judgements: Judgements, run: Run, rules: Convention, plan: Plan = USUAL) -> Placed:
     """Where the run put each judged document."""
-    _check_ids(documents_of(judgements), run, rules)
-    placements, counts = engine_for(run).place(documents_of(judgements), run, rules, plan)
+    qrels = documents_of(judgements)
+    run = run.fitted(qrels)
+    _check_ids(qrels, run, rules)
+    placements, counts = engine_for(run).place(qrels, run, rules, plan)
     return _checked(Placed(judgements, run, rules, placements, counts))
 
 
@@ -75,9 +77,10 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
     from goldrank.engine.streaming import ENGINE
 
     qrels = documents_of(inputs.judgements)
-    placed = ENGINE.place_by_tag(qrels, inputs.tagged.source, inputs.rules, inputs.plan)
+    tagged = inputs.tagged.fitted(qrels)
+    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules, inputs.plan)
     for tag, (placements, counts) in placed.items():
-        run = inputs.tagged.run(ids.decode(tag))
+        run = tagged.run(ids.decode(tag))
         _check_ids(qrels, run, inputs.rules)
         yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts))
 

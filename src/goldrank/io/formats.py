@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from goldrank import ids
 from goldrank.errors import InputError, one_of
 from goldrank.io import aliases
+from goldrank.io.columns import Columns
 from goldrank.io.numbers import NUMBER
 from goldrank.io.sources import HEAD, MAX_LINE, ByteSource
 
@@ -50,6 +51,10 @@ class Reading:
     duplicates: str = "error"
     judgements: str = "error"
     real_grades: bool = False
+    relevant_from: float | None = None
+    """The rating from which on a document is relevant (1), the others are not (0)."""
+    columns: Columns = field(default_factory=Columns)
+    """Columns that the user named."""
     fields: RecordFields | None = None
     """Finds the fields of records."""
 
@@ -205,14 +210,15 @@ def chosen(name: str, thing: str) -> Format:
     return FORMATS[one_of(name, names(thing), "format")]
 
 
-def _has_ranking_columns(header: Sequence[str]) -> bool:
+def has_ranking_columns(header: Sequence[str]) -> bool:
+    """Whether a header has columns for queries, and for documents or grades."""
     query, *others = (aliases.find(header, word) for word in ("query", "doc", "grade"))
     return query is not None and any(others)
 
 
 def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = None) -> Format:
     """The format of a file, from its first bytes. Without `known_columns` those of runs and qrels are."""
-    seen = Beginning(source, thing, known_columns or _has_ranking_columns)
+    seen = Beginning(source, thing, known_columns or has_ranking_columns)
     if seen.is_empty:
         raise source.empty()
     able = [entry for entry in FORMATS.values() if thing in entry.holds]

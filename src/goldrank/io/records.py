@@ -349,6 +349,14 @@ class ItemFields(RecordFields):
         return FieldValue(value, "$" + "".join(map(step, path)))
 
 
+def value_at(record: Any, path: str) -> Any:
+    """What stands at a dotted path, or under it as a key; None if nothing does."""
+    if isinstance(record, Mapping) and path in record:
+        return record[path]
+    found = _value(record, tuple(path.split(".")))
+    return None if found is _MISSING else found
+
+
 def _value(record: Any, path: Path) -> Any:
     """What stands at a path; a name that is no position is looked up in every entry of a list."""
     for at, key in enumerate(path):
