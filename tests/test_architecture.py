@@ -36,15 +36,28 @@ LAYERS = {
     "match": (*_GROUND, "data"),
     "measures": (*_GROUND, "data"),
     "retrieval": (*_GROUND, "data", "io"),
+    "clicks": (*_GROUND, "data", "io"),
     "guide": (*_GROUND, "data", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
     "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
     "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
-    "report": ("__init__", *_GROUND, *_ROOMS, "comparison", "history", "gating"),
+    "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
-_ABOVE = ("__init__", *_GROUND, *_ROOMS, "retrieval", "guide", "demo", "comparison", "history", "gating", "report")
+_ABOVE = (
+    "__init__",
+    *_GROUND,
+    *_ROOMS,
+    "retrieval",
+    "clicks",
+    "guide",
+    "demo",
+    "comparison",
+    "history",
+    "gating",
+    "report",
+)
 LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 

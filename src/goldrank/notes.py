@@ -239,6 +239,15 @@ KINDS: dict[str, Kind] = {
     "partial-responses": Kind(
         "responses that are not complete (timed out, or without an answer from every shard): {count:,}", warning=True
     ),
+    "click-prior": Kind(
+        "values are drawn towards the mean as if {a} more clicks and {b} more misses were seen", counts=()
+    ),
+    "click-bootstrap": Kind("intervals: {draws:,} bootstrap samples of {unit}", counts=()),
+    "clipped-propensities": Kind("{count:,} views at ranks with a propensity below {least} count with that one"),
+    "too-few-views": Kind(
+        "{count:,} of {pairs:,} pairs were shown fewer than {least:,} times and are not judged",
+        counts=("count", "pairs"),
+    ),
     "ascending-scores": Kind(
         "the scores of all {count:,} lists of three or more results ascend, so that each list is ranked from its end: "
         "are they distances? Then give -distance, or the ids alone, best first",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,39 +18,52 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.io.sources import ByteSource
 
+if TYPE_CHECKING:
+    from goldrank.cli.options import ReadingOptions
+
 PROGRESS_DELAY = 1.0
 """Seconds before a progress bar appears."""
 
 
-def open_qrels(path: str, policies: Mapping[str, Any], format: str | None = None) -> Qrels:
+def open_qrels(
+    path: Any, policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> Qrels:
     """Judgements, by the policy for repeated ones."""
     from goldrank.io import read_qrels
 
-    return read_qrels(path, format=format, judgements=_policy("judgements", policies))
+    more = {} if how is None else how._asdict()
+    return read_qrels(path, format=format, judgements=policy("judgements", policies), **more)
 
 
-def _policy(name: str, policies: Mapping[str, Any]) -> str:
+def policy(name: str, policies: Mapping[str, Any]) -> str:
     """What was chosen, else what the convention says."""
     chosen: str | None = policies[name]
     return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
 
 
-def open_runs(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, Run]:
+def open_runs(
+    given: Sequence[str], policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> dict[str, Run]:
     """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
-    systems = open_systems(given, policies, format)
+    systems = open_systems(given, policies, format, how)
     for name, runs in systems.items():
         if len(runs) > 1:
             raise click.UsageError(f"two runs are both named {name!r}")
     return {name: runs[0] for name, runs in systems.items()}
 
 
-def open_systems(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, list[Run]]:
+def open_systems(
+    given: Sequence[str], policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> dict[str, list[Run]]:
     """The same where a system may have been run several times: its NAME=FILE is then repeated."""
     from goldrank.io import distinct, read_run
 
     once(given)
     files = [named_file(text) for text in given]
-    opened = [read_run(path, format=format, duplicates=_policy("duplicates", policies)) for _, path in files]
+    duplicates, columns = policy("duplicates", policies), None if how is None else how.columns
+    opened = [read_run(path, format=format, duplicates=duplicates, columns=columns) for _, path in files]
+    if columns is not None:
+        columns.check_used()
     systems: dict[str, list[Run]] = {}
     unnamed: set[str] = set()
     for (name, _), own, run in zip(files, distinct(opened), opened, strict=True):
@@ -62,9 +76,11 @@ def open_systems(given: Sequence[str], policies: Mapping[str, Any], format: str 
     return systems
 
 
-def open_run(given: str, policies: Mapping[str, Any], format: str | None = None) -> Run:
+def open_run(
+    given: str, policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> Run:
     """One run, from FILE or NAME=FILE."""
-    (run,) = open_runs((given,), policies, format).values()
+    (run,) = open_runs((given,), policies, format, how).values()
     return run
 
 
@@ -81,9 +97,9 @@ def named_file(text: str) -> tuple[str | None, str]:
 
 
 def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:
-    """What repeated options of the form NAME=VALUE say."""
+    """What repeated options of the form NAME=VALUE say; a comma begins another where a NAME= follows it."""
     found: dict[str, str] = {}
-    for text in given:
+    for text in (part for whole in given for part in re.split(r",(?=[\w.]+=)", whole)):
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign or not key or not value:
             raise click.UsageError(f"{option} takes {form}, not {text!r}")

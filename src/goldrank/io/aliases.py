@@ -119,6 +119,19 @@ PAIR_FIELDS: dict[str, tuple[str, ...]] = {
 }
 """Fields of a labelled pair of texts."""
 
+CLICK_FIELDS: dict[str, tuple[str, ...]] = {
+    "query": ("query", "query_id", "qid", "query_text", "user_query", "searchtext"),
+    "doc": ("doc", "doc_id", "docid", "docno", "document", "document_id", "item", "item_id", "object_id", "url"),
+    "rank": ("rank", "position", "ordinal"),
+    "click": ("click", "clicked", "is_click", "clicks"),
+    "page": ("page", "page_id", "page_view", "page_view_id", "view_id", "impression", "impression_id", "session",
+             "session_id", "serp_id", "search_id"),
+    "user": ("user", "user_id", "userid", "client_id"),
+    "shown": ("shown", "impressions", "results", "ranking", "documents"),
+    "clicks": ("clicks", "clicked", "clicked_docs"),
+}  # fmt: skip
+"""Fields of a click log."""
+
 TEXT_FIELDS: dict[str, tuple[str, ...]] = {
     "text": ("page_content", "content", "text", "context", "chunk", "passage"),
     "id": ("id", "node_id", "id_", "doc_id", "document_id", "chunk_id"),

@@ -15,7 +15,7 @@ from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io import aliases
 from goldrank.io.columns import Columns
-from goldrank.io.records import value_at
+from goldrank.io.field_values import value_at
 from goldrank.io.text_values import absent, from_cell
 
 FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from goldrank import ids
-from goldrank.data.run import column_choice
+from goldrank.data.run import check_score, column_choice
 from goldrank.errors import InputError
 from goldrank.io import aliases, nearest
 from goldrank.io.columns import Columns
+from goldrank.io.field_values import MISSING, value_at
 from goldrank.io.id_lists import IdLists, texts_hint
-from goldrank.io.records import value_at
 from goldrank.notes import Note
 
 
@@ -90,16 +90,17 @@ class RecordRows:
     def _of_record(self, record: Mapping[str, Any], place: str) -> Iterator[tuple[Any, Any, Any]]:
         query, doc = (self._value(record, role, place) for role in ("query", "doc"))
         items = next((k for k in record if k.casefold() in aliases.RANKED_LISTS and isinstance(record[k], list)), None)
-        value, sign = self._number(record, place)
+        value, sign = self._number(record)
         if query is None or (doc is None and items is None):
             missing = "query" if query is None else "document"
             raise self._missing(record, missing, place)
         if doc is not None and not isinstance(doc, list | Mapping):
-            if value is None and (self.thing == "run" or aliases.ordered_by(record) != "score"):
+            implicit = value is MISSING
+            if implicit and (self.thing == "run" or aliases.ordered_by(record) != "score"):
                 raise self._missing(record, "score" if self.thing == "run" else "grade", place)
             self.places.append(place)
-            self.counted[0] += value is None
-            yield query, doc, 1 if value is None else sign * value if sign < 0 else value
+            self.counted[0] += implicit
+            yield query, doc, 1 if implicit else _signed(value, sign, place)
             return
         if items is None:
             raise self._missing(record, "document", place)
@@ -114,8 +115,8 @@ class RecordRows:
             if name is None:
                 raise InputError(f"has no document id; it has: {nearest.keys(item)}", where=at)
             self.places.append(at)
-            number, sign = self._number(item, at)
-            yield query, item[name], implied if number is None else sign * number if sign < 0 else number
+            number, sign = self._number(item)
+            yield query, item[name], implied if number is MISSING else _signed(number, sign, at)
 
     def _value(self, record: Mapping[str, Any], role: str, place: str) -> Any:
         """The id of a query or document; None if there is none."""
@@ -130,8 +131,8 @@ class RecordRows:
         name = next((name for name in names if isinstance(record[name], str | int)), next(iter(names), None))
         return None if name is None else record[name]
 
-    def _number(self, record: Mapping[str, Any], place: str) -> tuple[Any, int]:
-        """The grade, or what orders documents and whether more of it is better; None if there is none."""
+    def _number(self, record: Mapping[str, Any]) -> tuple[Any, int]:
+        """The grade, or what orders documents and whether more of it is better; MISSING if there is no such field."""
         roles = ("grade",) if self.thing == "qrels" else aliases.ORDERED_BY
         for role in roles:
             named = self.columns.named(role, self.thing)
@@ -142,9 +143,14 @@ class RecordRows:
             name = aliases.find(record, role)
             if name is not None:
                 return record[name], 1 if role in ("score", "grade") else -1
-        return None, 1
+        return MISSING, 1
 
     def _missing(self, record: Mapping[str, Any], what: str, place: str) -> InputError:
         role = {"document": "doc"}.get(what, what)
         hint = f"{texts_hint(record)}Say where it is: --map {role}=FIELD. {nearest.hint(record)}"
         return InputError(f"has no {what}; it has: {nearest.keys(record)}", where=place, hint=hint)
+
+
+def _signed(value: Any, sign: int, place: str) -> Any:
+    """A number as a score; a rank or a distance is better the lower it is."""
+    return value if sign > 0 else -check_score(value, place)

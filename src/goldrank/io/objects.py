@@ -16,9 +16,9 @@ from goldrank.data.run import Rankings, Run, check_score, notes_on_ids, with_tex
 from goldrank.errors import InputError
 from goldrank.io import aliases, id_lists, result_objects
 from goldrank.io.columns import Columns
+from goldrank.io.field_values import as_mapping
 from goldrank.io.formats import Reading
 from goldrank.io.id_lists import IdLists
-from goldrank.io.records import as_mapping
 from goldrank.notes import Note, from_counts
 
 RowName = Callable[[int], str]

@@ -17,8 +17,8 @@ from goldrank import ids
 from goldrank.errors import InputError, Place
 from goldrank.io import aliases, shapes
 from goldrank.io.columns import Columns
+from goldrank.io.field_values import value_at
 from goldrank.io.json_text import step
-from goldrank.io.records import value_at
 from goldrank.io.shapes import Hit, Shape
 
 _FIELDS = re.compile(r"\{([^{}]+)\}")

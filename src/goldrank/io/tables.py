@@ -22,9 +22,10 @@ from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grad
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
-from goldrank.io import aliases, parquet_check
+from goldrank.io import aliases, objects, parquet_check
 from goldrank.io.columns import Columns, Found
 from goldrank.io.formats import Partition, Reading
+from goldrank.io.id_lists import IdLists
 from goldrank.io.numbers import SCORE_PATTERN, grade_of, score_of
 from goldrank.io.records import Records
 from goldrank.io.sources import ByteSource
@@ -115,8 +116,13 @@ def read_run(table: InputTable, how: Reading) -> Run:
     return _run(table.with_columns_of_path(how.partition), how.columns, is_file=True)
 
 
-def read_qrels(table: InputTable, how: Reading) -> Judgements:
+def read_qrels(table: InputTable, how: Reading) -> Judgements | Qrels:
     table = table.with_columns_of_path(how.partition)
+    if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
+        qrels = objects.qrels_from_rows(rows, table.label, how, where=lambda i: str(table.place(i)))
+        qrels.id_kind = "text"
+        qrels.notes = (*table.notes, *qrels.notes)
+        return qrels
     return _judgements(table, how.columns.find_qrels(table.columns(), table.where), how)
 
 
@@ -154,6 +160,8 @@ def run_from_frame(frame: Any, name: str, columns: Columns) -> Run:
 def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
     table = InputTable(to_lazy(frame, name), name=name)
+    if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
+        return objects.qrels_from_rows(rows, name, how, where=table.row_name)
     found = how.columns.find_qrels(table.columns(), table.where)
     qrels = Qrels.from_parts([_judgements(table, found, how)], name=name, judgements=how.judgements)
     qrels.id_kind = _id_kind(table, found.columns)
@@ -285,8 +293,22 @@ def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
     return column.gather(rows).to_list()
 
 
+def _list_rows(table: InputTable, present: Sequence[str], thing: str, columns: Columns) -> Iterator[Any] | None:
+    """The rows of a table whose cells are lists of ids, expected or retrieved; None for others."""
+    named = columns.named("doc", thing) is not None
+    if named or aliases.find(present, "doc") is not None or not IdLists(thing, columns).is_header(present):
+        return None
+    batches = _batches(table.frame, BATCH_OF_RECORDS, table.where, table.source)
+    return (row for batch in batches for row in batch.iter_rows(named=True))
+
+
 def _run(table: InputTable, columns: Columns, is_file: bool) -> Run:
     present = table.columns()
+    if (rows := _list_rows(table, present, "run", columns)) is not None:
+        run = objects.run_of_lists(IdLists("run", columns), rows, table.label, "error", lambda i: str(table.place(i)))
+        run.id_kind = "text" if is_file else run.id_kind
+        run.notes = (*table.notes, *run.notes)
+        return run
     value = columns.ordered_by(present, table.where)
     found = columns.find_all(present, ("query", "doc", value), "run", table.where)
     tag = columns.take("tag", "run", present, table.where) or aliases.find(present, "tag")
