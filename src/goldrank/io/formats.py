@@ -176,6 +176,18 @@ def _is_msmarco(seen: Beginning) -> bool:
     return bool(first) and len(first[0]) == 3 and all(cells[-1].isdigit() for cells in first)
 
 
+def _is_ratings(seen: Beginning) -> bool:
+    if not seen.lines or not (b"\t" in seen.lines[0] or b"::" in seen.lines[0]):
+        return False
+    from goldrank.io import ratings
+
+    return all(map(ratings.is_rating, seen.lines[:3]))
+
+
+def _is_letor(seen: Beginning) -> bool:
+    return bool(seen.lines) and re.match(rb"\s*[-+.\d]+\s+qid:\S+", seen.lines[0]) is not None
+
+
 _IO = "goldrank.io."
 _TABLE = ("run", "qrels", "records")
 
@@ -188,6 +200,8 @@ FORMATS: dict[str, Format] = {
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
         Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
         Format("table", _TABLE, _IO + "text_tables", _is_table),
+        Format("ratings", ("qrels",), _IO + "ratings", _is_ratings),
+        Format("letor", ("qrels",), _IO + "letor", _is_letor),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),

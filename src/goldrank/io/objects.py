@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,18 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
         texts, kind = with_text_ids(given, name)
         return Run(Rankings(texts), name=name, id_kind=kind, notes=notes_on_ids(kind))
     rows = (row for query, docs in given.items() for row in _rows_of(query, docs, name))
-    return run_from_rows(rows, name, duplicates, queries=tuple(given))
+    run = run_from_rows(rows, name, duplicates, queries=tuple(given))
+    run.notes += _ascending(given)
+    return run
+
+
+def _ascending(given: Mapping[Any, Any]) -> tuple[Note, ...]:
+    """A warning where every longer list of (document, number) begins with the lowest number, as distances do."""
+    longer = [docs for docs in given.values() if isinstance(docs, list | tuple) and len(docs) > 2]
+    pairs = [docs for docs in longer if all(isinstance(item, tuple | list) and len(item) == 2 for item in docs)]
+    if not pairs or not all(all(a[1] < b[1] for a, b in pairwise(docs)) for docs in pairs):
+        return ()
+    return (Note.of("ascending-scores", count=len(pairs)),)
 
 
 def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]:

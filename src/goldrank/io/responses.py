@@ -30,6 +30,10 @@ _NAMES = ("query_id", "qid", "q_id", "queryid", "topic_id", "id", "_id", "name",
 """Fields beside a response that say which query it is for."""
 
 
+_WRAPPERS = ("response", "result", "results", "body", "raw", "search_response")
+"""Names of fields that hold a response, and of no query."""
+
+
 class _Entry(NamedTuple):
     """A response and what stands around it."""
 
@@ -140,13 +144,18 @@ def find(data: Any, where: str, lines: Sequence[int] | None, columns: Columns) -
         return Responses(first[0], listed, columns)
     if not isinstance(data, Mapping) or not data:
         return None
-    if (inner := _inner(data)) is not None:
+    if (inner := _inner(data)) is not None and not _is_by_name(data, inner[1]):
         return Responses(inner[0], list(_entries(inner[0], data, None, f"{where}: $")), columns)
     shape = next((held[0] for value in data.values() if (held := _inner(value)) is not None), None)
     if shape is None or not all(isinstance(value, Mapping) for value in data.values()):
         return None
     named = [entry for key, value in data.items() for entry in _entries(shape, value, key, f"{where}: ${step(key)}")]
     return Responses(shape, named, columns)
+
+
+def _is_by_name(data: Mapping[str, Any], key: str | None) -> bool:
+    """Whether an object has responses under the names of queries, rather than one with other fields beside it."""
+    return key is not None and key not in _WRAPPERS and all(isinstance(value, Mapping) for value in data.values())
 
 
 def _inner(record: Any) -> tuple[Shape, str | None] | None:
