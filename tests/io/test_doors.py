@@ -1,7 +1,8 @@
-"""Files and objects that people have: which column is what, search responses, lists of ids, ratings; and their errors."""
+"""Files and objects that people have: columns, search responses, lists of ids, ratings; and errors about them."""
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from types import SimpleNamespace
@@ -322,7 +323,8 @@ def test_one_file(tmp_path: Any) -> None:
     (tmp_path / "i.json").write_text(json.dumps({"examples": ITEMS}))
     (tmp_path / "i.jsonl").write_text("".join(json.dumps(item) + "\n" for item in ITEMS))
     files = [str(tmp_path / f"i.{end}") for end in ("parquet", "csv", "json", "jsonl")]
-    for given in (*files, frame, pd.DataFrame(ITEMS), ITEMS, iter(ITEMS), open(files[-1], "rb")):  # noqa: SIM115
+    stream = io.BytesIO((tmp_path / "i.jsonl").read_bytes())
+    for given in (*files, frame, pd.DataFrame(ITEMS), ITEMS, iter(ITEMS), stream):
         scores = evaluate(given, measures="RR")
         assert scores.mean["RR"] == 0.5, given
         assert scores.queries == ("none", "one", "two")

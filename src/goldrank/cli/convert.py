@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from goldrank.cli.options import ReadingOptions, reading_options
 from goldrank.cli.output import say, show
-from goldrank.data.run import Run
 from goldrank.data.table import note_sentences
 from goldrank.errors import InputError
 
@@ -33,26 +35,27 @@ def command(
     else:
         if how.real_grades or how.relevant_from is not None:
             raise click.UsageError("--real-grades and --relevant-from are about judgements: say --qrels")
-        run = _read_run(source, from_format, how)
-        io.write_run(run, target, format=to_format)
+        with _way_out(source, how):
+            run = io.read_run(source, format=from_format, columns=how.columns)
+            how.columns.check_used()
+            io.write_run(run, target, format=to_format)
         say(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents")
         show(note_sentences(run.notes, source), err=True)
 
 
-def _read_run(source: str, format: str | None, how: ReadingOptions) -> Run:
-    """A run; where judgements can be read in its place, the error says how."""
+@contextmanager
+def _way_out(source: str, how: ReadingOptions) -> Iterator[None]:
+    """Where what is no run can be read as judgements, the error says so."""
     from goldrank import io
 
     try:
-        run = io.read_run(source, format=format, columns=how.columns)
-        how.columns.check_used()
-        return run
+        yield
     except InputError as error:
-        if source != "-" and "--qrels" not in (error.hint or ""):
-            try:
-                io.read_qrels(source, real_grades=True, columns=how.columns)
-            except (InputError, ValueError):
-                raise error from None
-            hint = f"It can be read as judgements: say --qrels. {error.hint or ''}".strip()
-            raise InputError(error.what, where=error.where, hint=hint, code=error.code) from None
-        raise
+        if source == "-" or "--qrels" in (error.hint or ""):
+            raise
+        try:
+            io.read_qrels(source, real_grades=True, columns=how.columns)
+        except ValueError:
+            raise error from None
+        hint = f"It can be read as judgements: say --qrels. {error.hint or ''}".strip()
+        raise InputError(error.what, where=error.where, hint=hint, code=error.code) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 PROGRESS_DELAY = 1.0
 """Seconds before a progress bar appears."""
+WORKING_DELAY = 2.0
+"""Seconds before a command says that it is at work."""
 
 
 def open_qrels(
@@ -32,7 +35,8 @@ def open_qrels(
     from goldrank.io import read_qrels
 
     more = {} if how is None else how._asdict()
-    return read_qrels(path, format=format, judgements=policy("judgements", policies), **more)
+    with working("reading the judgements"):
+        return read_qrels(path, format=format, judgements=policy("judgements", policies), **more)
 
 
 def policy(name: str, policies: Mapping[str, Any]) -> str:
@@ -61,7 +65,8 @@ def open_systems(
     once(given)
     files = [named_file(text) for text in given]
     duplicates, columns = policy("duplicates", policies), None if how is None else how.columns
-    opened = [read_run(path, format=format, duplicates=duplicates, columns=columns) for _, path in files]
+    with working("reading the runs"):
+        opened = [read_run(path, format=format, duplicates=duplicates, columns=columns) for _, path in files]
     if columns is not None:
         columns.check_used()
     systems: dict[str, list[Run]] = {}
@@ -115,11 +120,39 @@ def progress(*runs: Run) -> AbstractContextManager[None]:
 
 
 @contextmanager
+def working(what: str) -> Iterator[None]:
+    """A word on the terminal about work that has taken a while and cannot say how far it is; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown: list[Any] = []
+
+    def begin() -> None:
+        from rich.console import Console
+
+        status = Console(stderr=True).status(what)
+        status.start()
+        shown.append(status)
+
+    timer = threading.Timer(WORKING_DELAY, begin)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        for status in shown:
+            status.stop()
+
+
+@contextmanager
 def watching(sources: Sequence[ByteSource]) -> Iterator[None]:
     """The same for files that are read in other ways."""
     total = sum(source.size or 0 for source in sources)
     if not sys.stderr.isatty() or not total:
-        yield
+        with working("measuring"):
+            yield
         return
     began = time.monotonic()
     bar: Any = None

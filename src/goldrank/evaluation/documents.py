@@ -116,7 +116,7 @@ def both_sides(given: Any) -> tuple[Any, Any]:
         raise InputError(
             "there is no run", hint="Give evaluate(qrels, run), or records with expected and retrieved ids."
         )
-    if hasattr(given, "read") or given == "-":
+    if hasattr(given, "read") or (isinstance(given, str) and given == "-"):
         given = open_source(given)
     elif isinstance(given, Iterator):
         given = list(given)

@@ -59,6 +59,9 @@ def read_run(source: ByteSource, how: Reading) -> Run:
         raise InputError("these are judgements, not a run", where=where, hint=hint)
     else:
         table, path = _mteb(data, where) if "mteb_model_meta" in data else (data, "$")
+        if nearest.is_answer(table):
+            what = "has the keys of an answer of a search engine, and no results that can be read"
+            raise InputError(what, where=where, hint=nearest.hint(table))
         _check_table(table, f"{where}: {path}", lambda score: check_score(score, where))
         run = objects.run_from_mapping(table, source.label, how.duplicates)
     run.id_kind = "text"

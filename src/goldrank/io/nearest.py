@@ -40,6 +40,13 @@ def keys(record: Mapping[Any, Any]) -> str:
     return ", ".join(shown) + (", ..." if len(record) > 20 else "") or "nothing"
 
 
+def is_answer(table: Any) -> bool:
+    """Whether all keys of an object are those of some search engine's answer, so that they are no queries."""
+    if not isinstance(table, Mapping) or len(table) < 2:
+        return False
+    return any(table.keys() <= set(shape.keys) for shape in shapes.all_shapes())
+
+
 def hint(record: Mapping[Any, Any]) -> str:
     """The known shape that has most of an object's keys, or the simplest one if none has any."""
     known = _OTHERS | {f"an answer of {shape.name}": (shape.keys, shape.example) for shape in shapes.all_shapes()}
