@@ -24,6 +24,18 @@ LINES = [
 ][1:]
 
 
+WHO = (places.ROOT / "docs" / "who_are_you.md").read_text()
+
+
+def test_a_start_for_each_kind_of_user(folder: Path, capsys: Any) -> None:
+    """In order: some lines use what an earlier one made."""
+    lines = [line.strip() for line in WHO.splitlines() if line.startswith("    goldrank ")]
+    assert len(lines) > 10
+    (folder / "ratings.csv").write_text("userId,movieId,rating\nq1,d1,4.5\n")
+    for line in lines:
+        assert run(shlex.split(line)[1:]) == 0, (line, capsys.readouterr().err)
+
+
 def test_there_are_forty_sources() -> None:
     assert len({line[0] for line in LINES}) == len(LINES) >= 40
     assert all(len(line) == 3 for line in LINES)

@@ -22,8 +22,10 @@ from goldrank.cli.options import (
     slice_options,
 )
 from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.data.table import note_sentences
+from goldrank.errors import InputError
 from goldrank.report.scores import WRITERS, notes, parts, render
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def command(
     """
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.inputs import check_files
-    from goldrank.io import read_run, read_runs
+    from goldrank.io import read_runs
     from goldrank.io.sources import open_source
 
     once([qrels, *runs])
@@ -105,10 +107,7 @@ def command(
         if runs:
             opened = list(open_runs(runs, policies, run_format, how).values())
         else:
-            opened = [
-                read_run(both, format=qrels_format, columns=how.columns, duplicates=policy("duplicates", policies))
-            ]
-            how.columns.check_used()
+            opened = [_retrieved(both, qrels_format, how, policy("duplicates", policies))]
         with progress(*opened):
             scores = list(evaluate(judged, opened, measures or None, **options).values())
     if save and len(scores) > 1:
@@ -128,6 +127,20 @@ def command(
             show_scores(scores, output, by_query)
 
     deliver(*files, shown)
+
+
+def _retrieved(both: Any, format: str | None, how: ReadingOptions, duplicates: str) -> Run:
+    """The run that stands in one file with its judgements."""
+    from goldrank.io import read_run
+
+    try:
+        run = read_run(both, format=format, columns=how.columns, duplicates=duplicates)
+        how.columns.check_used()
+        len(run)  # of some formats nothing was read so far
+    except InputError as error:
+        what = "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
+        raise click.UsageError(f"{what}were retrieved: {error}") from None
+    return run
 
 
 def show_intervals(found: Sequence[RunIntervals], form: str) -> None:
