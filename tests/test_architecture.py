@@ -51,13 +51,14 @@ LAYERS = {
     "match": (*_GROUND, "data"),
     "measures": (*_GROUND, "data"),
     "retrieval": (*_GROUND, "data", "io"),
+    "clicks": (*_GROUND, "data", "io"),
     "guide": (*_GROUND, "data", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
     "fusion": ("__init__", *_GROUND, *_ROOMS),
     "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
     "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
-    "report": ("__init__", *_GROUND, *_ROOMS, "comparison", "history", "gating"),
+    "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
 _ABOVE = (
@@ -65,6 +66,7 @@ _ABOVE = (
     *_GROUND,
     *_ROOMS,
     "retrieval",
+    "clicks",
     "guide",
     "demo",
     "fusion",

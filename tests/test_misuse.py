@@ -38,6 +38,7 @@ SOUND = {
     "plan": (goldrank.compare(QRELS, {"a": RUN, "b": RUN}, ["AP"]),),
     "score_intervals": (goldrank.evaluate(QRELS, RUN, "AP"),),
     "analyse_interleaving": ([{"shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}],),
+    "judgements_from_clicks": ([{"query": "q", "shown": ["x", "y"], "clicks": ["y"]}],),
     "diff": (QRELS, RUN, RUN, "AP"),
     "fuse": ({"a": RUN, "b": RUN},),
     "normalize": (RUN,),

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goldrank.clicks import judgements_from_clicks
     from goldrank.comparison import Comparison, compare
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
@@ -71,6 +72,7 @@ _MODULES = {
     "comparison.one_system": "score_intervals",
     "comparison.planning": "plan",
     "comparison.convention_difference": "explain_difference",
+    "clicks": "judgements_from_clicks",
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging",
     "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
@@ -95,7 +97,8 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "run_retriever",
     "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
-    "gate", "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
+    "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging",
+    "read_qrels", "read_run", "read_runs",
     "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
     "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
     "measure", "parse", "Convention", "GoldrankError", "__version__",

@@ -156,6 +156,13 @@ def _ranges(facts: Facts) -> str:
     return ", ".join(shown[:3]) + more
 
 
+def _column_choice(facts: Facts) -> str:
+    others = " or ".join(f"'{name}'" for name in facts["others"])
+    what = "query" if facts["role"] == "query" else "document"
+    why = "whose values are judged" if facts["why"] == "judged" else "by its name"
+    return f"{what} ids are those of '{facts['column']}' ({why}), not of {others}; --map {facts['role']}=... says other"
+
+
 def _inconsistent(facts: Facts) -> str:
     (first, second), (grade, other) = facts["docs"], facts["grades"]
     how = "has the same text" if facts["same"] == "text" else "differs in case, spaces or Unicode form only"
@@ -203,6 +210,34 @@ KINDS: dict[str, Kind] = {
     "failed-as-nothing": Kind("questions that failed, taken as if nothing was retrieved: {count:,}", warning=True),
     "failed-left-out": Kind("questions that failed, left out: {count:,}", warning=True),
     "failed-questions": Kind("questions that failed: {count:,} of {questions:,} ({kinds})", warning=True, counts=()),
+    "column-choice": Kind(lambda facts: _column_choice(facts), counts=()),
+    "implicit-grades": Kind("there are no grades: each of {count:,} pairs counts as relevant (1)"),
+    "ratings-as-grades": Kind(
+        "ratings are taken as grades, so that a rating of 1 counts as relevant; relevant_from=4 (--relevant-from 4) "
+        "makes those from 4 relevant and the others not",
+        warning=True,
+        counts=(),
+    ),
+    "ratings-cut": Kind("ratings from {least} are relevant: {part:,} of {whole:,}", counts=("part", "whole")),
+    "unrated-queries": Kind("queries without any rating, which are not judged: {count:,}"),
+    "partial-responses": Kind(
+        "responses that are not complete (timed out, or without an answer from every shard): {count:,}", warning=True
+    ),
+    "click-prior": Kind(
+        "values are drawn towards the mean as if {a} more clicks and {b} more misses were seen", counts=()
+    ),
+    "click-bootstrap": Kind("intervals: {draws:,} bootstrap samples of {unit}", counts=()),
+    "clipped-propensities": Kind("{count:,} views at ranks with a propensity below {least} count with that one"),
+    "too-few-views": Kind(
+        "{count:,} of {pairs:,} pairs were shown fewer than {least:,} times and are not judged",
+        counts=("count", "pairs"),
+    ),
+    "ascending-scores": Kind(
+        "the scores of all {count:,} lists of three or more results ascend, so that each list is ranked from its end: "
+        "are they distances? Then give -distance, or the ids alone, best first",
+        warning=True,
+        counts=("count",),
+    ),
     "field-choice": Kind("of {fields} the first was taken as the {role}", counts=()),
     "query-field": Kind("query ids are those of 'query', not of '{other}'", counts=()),
     "answers-as-references": Kind("references are the answers in '{field}'", counts=()),

@@ -103,6 +103,12 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "measures": [(), ("nDCG",), ("--json",)],
     "choose": [("rag",)],
     "convert": [(ONE, f"converted{FILE}.json"), (ONE, "converted.parquet"), ("qrels.json", "--qrels", "q2.json")],
+    "judgements": [
+        ("from-clicks", "clicks.jsonl", "-o", f"judged{FILE}.json", "--model", model, "--min-views", "0", *more,
+         "--table", f"table-{model}.csv")
+        for model, more in [("ctr", ()), ("dbn", ("--gamma", "0.9")), ("propensity", ("--propensities", "1,0.5"))]
+    ],
+    "completion": [("bash",), ("fish",)],
     "demo": [("--write", f"demo{FILE}")],
 }  # fmt: skip
 IDS = [f"{name} {i}" for name, calls in CALLS.items() for i in range(len(calls))]
@@ -200,7 +206,9 @@ def test_annotations_are_the_only_commands(folder, monkeypatch, capsys):
 WRONG = [f"no{FILE}", "::error::x", "##[error]x", "a\x1b]0;x\x07", "--no-such\n::error::option"]
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("measures", "choose", "demo")])
+@pytest.mark.parametrize(
+    "name", [name for name in COMMANDS if name not in ("measures", "choose", "demo", "completion")]
+)
 @pytest.mark.parametrize(
     "given", [f"no{FILE}", "::error::x", "##[error]x", "a\x1b]0;x\x07", "--no-such\n::error::option"]
 )
@@ -211,7 +219,8 @@ def test_mistakes_are_shown_safely(tmp_path, monkeypatch, capsys, name, given):
         "agree": [given], "history": ["--db", given], "show": ["1", "--db", given],
         "export": ["-o", given, "--db", given], "prune": ["--keep", "1", "--db", given], "baseline": ["show", given],
         "explain-difference": [given, given, "-m", "AP", "--conventions", "ranx", "trec_eval-9"],
-        "convert": [given, "x.json"], "merge": [given], "texts": [given], "record": [given],
+        "convert": [given, "x.json"], "merge": [given],
+        "judgements": ["from-clicks", given, "-o", "x.json"], "texts": [given], "record": [given],
         "diff": [given] * 3, "gate": [given, given, "--rule", "AP >= 0.1"],
     }.get(name, [given, given, given] if name in ("fuse", "compare") else [given, given])  # fmt: skip
     assert run([name, *arguments]) in (2, 3)

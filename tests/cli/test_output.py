@@ -41,6 +41,8 @@ CALLS = {
     "measures": ["measures"],
     "choose": ["choose", "rag"],
     "convert": ["convert", BM25, "bm25.json"],
+    "judgements": ["judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json"],
+    "completion": ["completion", "bash"],
     "demo": ["demo"],
 }
 
@@ -57,7 +59,7 @@ def folder(tmp_path, monkeypatch):
     labels = [{"retrieved": "a b", "reference": "a", "label": yes} for yes in (True, False)]
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
     clicks = {"user": "é", "shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}
-    (tmp_path / "clicks.jsonl").write_text(json.dumps(clicks))
+    (tmp_path / "clicks.jsonl").write_text(json.dumps({"query": "q", **clicks}))
     return tmp_path
 
 

@@ -11,6 +11,7 @@ from importlib import import_module
 import click
 
 from goldrank import __version__, native
+from goldrank.cli import examples
 from goldrank.cli.output import echo, say
 from goldrank.errors import GoldrankError, did_you_mean
 
@@ -41,9 +42,20 @@ COMMANDS = {
     "measures": "List the measures, or explain one.",
     "choose": "Recommend measures and cut-offs.",
     "convert": "Write a run or qrels in another format.",
+    "judgements": "Make judgements, for example from clicks.",
+    "completion": "Print the script that completes commands and options in a shell.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
-"""The subcommands in the order of the help page; `name-with-dash` lives in name_with_dash.py."""
+"""The subcommands; `name-with-dash` lives in name_with_dash.py."""
+
+GROUPS = {
+    "Score": ("eval", "texts", "merge", "trec_eval", "explain-difference"),
+    "Compare": ("compare", "leaderboard", "diff", "fuse", "report", "interleave", "plan"),
+    "Keep": ("record", "history", "show", "export", "check", "prune", "gate", "baseline"),
+    "Explore": ("measures", "choose", "agree", "demo"),
+    "Convert": ("convert", "judgements", "completion"),
+}
+"""The subcommands as the help page shows them, by what people want to do; any other comes at its end."""
 
 
 class _Commands(click.Group):
@@ -55,6 +67,7 @@ class _Commands(click.Group):
             return None
         command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
+        command.epilog = examples.epilog(name)
         return command
 
     def resolve_command(
@@ -66,11 +79,17 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        grouped = {name for names in GROUPS.values() for name in names}
+        others = tuple(name for name in COMMANDS if name not in grouped)
+        for title, names in {**GROUPS, "Other": others}.items():
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples.epilog("goldrank")
+)
 @click.version_option(__version__, prog_name="goldrank", message=f"%(prog)s, version %(version)s ({native.in_use()})")
 def group() -> None:
     """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""

@@ -65,10 +65,12 @@ class Placed:
 
 def place(judgements: Judgements, run: Run, rules: Convention, plan: Plan = USUAL) -> Placed:
     """Where the run put each judged document."""
+    qrels = documents_of(judgements)
+    run = run.fitted(qrels)
     if rules.drops_own_id:
         run = views.without_own_ids(run)
-    _check_ids(documents_of(judgements), run, rules)
-    placements, counts = engine_for(run).place(documents_of(judgements), run, rules, plan)
+    _check_ids(qrels, run, rules)
+    placements, counts = engine_for(run).place(qrels, run, rules, plan)
     return _checked(Placed(judgements, run, rules, placements, counts))
 
 
@@ -81,9 +83,10 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
     from goldrank.engine.streaming import ENGINE
 
     qrels = documents_of(inputs.judgements)
-    placed = ENGINE.place_by_tag(qrels, inputs.tagged.source, inputs.rules, inputs.plan)
+    tagged = inputs.tagged.fitted(qrels)
+    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules, inputs.plan)
     for tag, (placements, counts) in placed.items():
-        run = inputs.tagged.run(ids.decode(tag))
+        run = tagged.run(ids.decode(tag))
         if inputs.rules.drops_own_id:
             yield place(inputs.judgements, run, inputs.rules, inputs.plan)
             continue
