@@ -27,7 +27,7 @@ from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
 from goldrank.io.formats import Reading
-from goldrank.io.numbers import NUMBER, WHOLE, grade_of, level_of, score_of, shown
+from goldrank.io.numbers import NUMBER, WHOLE, grade_of, level_of, plain_scores, score_of, shown
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
@@ -170,7 +170,12 @@ class TrecRun(BlockSource):
     def _scores(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
         column = self.layout.column("score")
         score, left = fields.decimals(column)
-        for line, text in zip(left.tolist(), fields.texts(column, left), strict=True):
+        texts = fields.texts(column, left)
+        values = plain_scores(texts)
+        if values is not None:
+            score[left] = values
+            return score
+        for line, text in zip(left.tolist(), texts, strict=True):
             if not NUMBER.fullmatch(text):
                 score_of(text, _spot(self.source, place(line), column), " (field 5)")
             score[line] = float(text)
@@ -268,13 +273,21 @@ def _parsed(
     counts: Counter[str] = Counter()
     numbers: np.ndarray | None = None
     cut_off = _is_cut_off(data[: -scan.PAD])
-    fields = scan.split(data, wanted=layout.wanted)
+    whole = data[: -scan.PAD].tobytes
+    fields = scan.split(data, wanted=layout.wanted, quickly=True)
     if fields is None or not _regular(fields, layout):
-        lines, numbers, counts = tidy(data[: -scan.PAD].tobytes(), offset, source, layout)
-        fields = scan.split(scan.padded(b"\n".join(lines)), exact=True)
-        if fields is None:
-            fields = scan.FieldRanges(scan.padded(b""), [np.zeros(0, np.int64)] * len(layout.fields))
-    elif fields.width > len(layout.fields):
+        fields = None
+        tidied = scan.tidied(data, len(layout.fields), layout.extra)
+        if tidied is not None and len(tidied.numbers):
+            numbers = tidied.numbers
+            counts.update({code: count for code, count in tidied.counts.items() if count})
+            fields = scan.split(tidied.data, wanted=layout.wanted)
+        if fields is None or not _regular(fields, layout):
+            lines, numbers, counts = tidy(whole(), offset, source, layout)
+            fields = scan.split(scan.padded(b"\n".join(lines)), exact=True)
+            if fields is None:
+                fields = scan.FieldRanges(scan.padded(b""), [np.zeros(0, np.int64)] * len(layout.fields))
+    if fields.width > len(layout.fields):
         counts["extra-columns"] += fields.size
     if cut_off:
         counts["no-line-end"] += 1
