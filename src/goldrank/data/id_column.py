@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,7 +54,7 @@ class IdColumn:
         if len(columns) == 1:
             return columns[0]
         lengths = [column.end - column.start for column in columns]
-        raw = b"".join(column.bytes() for column in columns)
+        raw = b"".join(column.joined_bytes() for column in columns)
         return cls.packed(raw, np.concatenate(lengths) if lengths else np.zeros(0, np.int64))
 
     def __len__(self) -> int:
@@ -63,26 +64,30 @@ class IdColumn:
         return self.data[self.start[at] : self.end[at]].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self.list())
+        return iter(self.to_list())
 
     def take(self, rows: np.ndarray) -> IdColumn:
         """Some of the ids."""
         return IdColumn(self.data, self.start[rows], self.end[rows])
 
-    def list(self) -> list[bytes]:
+    def part(self, low: int, high: int) -> IdColumn:
+        """The ids from one place to another."""
+        return IdColumn(self.data, self.start[low:high], self.end[low:high])
+
+    def to_list(self) -> list[bytes]:
         """The ids as objects."""
         raw = self.data.data
         return [raw[a:b].tobytes() for a, b in zip(self.start.tolist(), self.end.tolist(), strict=True)]
 
     def texts(self) -> tuple[str, ...]:
         """The ids as text."""
-        return ids.decode_all(self.list())
+        return ids.decode_all(self.to_list())
 
-    def bytes(self) -> bytes:
+    def joined_bytes(self) -> bytes:
         """The bytes of all ids, one after the other."""
         if not self._is_packed:
             if core is None:
-                return b"".join(self.list())
+                return b"".join(self.to_list())
             out = np.empty(int((self.end - self.start).sum()), np.uint8)
             core.pack(self.data, self.start, self.end, out)
             return out.tobytes()
@@ -94,7 +99,7 @@ class IdColumn:
 
     def copy(self) -> IdColumn:
         """The same ids, and only their bytes."""
-        return IdColumn.packed(self.bytes(), self.end - self.start)
+        return IdColumn.packed(self.joined_bytes(), self.end - self.start)
 
     def words(self) -> list[np.ndarray]:
         """The ids as words of eight bytes, zeros behind the end of each: equal ids have equal words."""
@@ -127,8 +132,8 @@ class IdColumn:
         if core is not None:
             found: bool = core.ascend(self.data, self.start, self.end)
             return found
-        texts = self.list()
-        return all(a < b for a, b in zip(texts, texts[1:], strict=False))
+        texts = self.to_list()
+        return all(a < b for a, b in itertools.pairwise(texts))
 
     def numbered(self) -> tuple[np.ndarray, np.ndarray]:
         """The number of each id, in the order in which different ones first appear, and where that is."""

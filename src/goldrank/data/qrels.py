@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeVar
 from zlib import crc32
 
@@ -14,7 +14,9 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data import budget
+from goldrank.data.id_column import IdColumn, pair_keys
 from goldrank.errors import InputError, Place, of_type, one_of
+from goldrank.native import core
 from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
@@ -22,6 +24,9 @@ HIGH_GRADE = 1_000
 JUDGEMENT = 400
 """Bytes that a judgement takes while qrels are made, beside those of the file. With 400,000 of nine-byte ids: 310 from
 TREC text, 350 from Parquet, 340 from CSV, 280 from JSON."""
+
+SOME = 10_000
+"""Ids that are made objects at a time, where all would take too much memory."""
 
 Id = TypeVar("Id", str, bytes)
 Grade = int | float
@@ -51,11 +56,79 @@ class JudgementArrays:
 class Judgements:
     """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
 
-    queries: list[bytes]
-    docs: list[bytes]
-    grades: list[Grade]
+    queries: IdColumn | Sequence[bytes]
+    docs: IdColumn | Sequence[bytes]
+    grades: np.ndarray | Sequence[Grade]
     where: Callable[[int], Place | str]
     notes: Sequence[Note] = ()
+
+
+@dataclass(frozen=True)
+class JudgementColumns:
+    """The rows of `JudgementArrays` with the ids of all, as columns."""
+
+    queries: IdColumn
+    """In byte order, each once."""
+    start: np.ndarray
+    grade: np.ndarray
+    docs: IdColumn
+    """The document of each row; none is twice in a query."""
+
+    @classmethod
+    def of(cls, parts: Sequence[Judgements]) -> JudgementColumns | None:
+        """From the judgements of files; None where a document is perhaps judged twice for a query."""
+        queries = IdColumn.joined([_as_column(part.queries) for part in parts])
+        code, first = queries.numbered()
+        queries = queries.take(first).copy()
+        if not queries.ascend():
+            texts = queries.to_list()
+            order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+            rank = np.empty(len(order), np.int64)
+            rank[order] = np.arange(len(order))
+            code, queries = rank[code], queries.take(order).copy()
+        start = np.zeros(len(queries) + 1, np.int64)
+        np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
+        rows = None
+        if not (code[1:] >= code[:-1]).all():
+            rows = np.argsort(code, kind="stable")
+        docs = IdColumn.joined([_as_column(part.docs) for part in parts])
+        key = docs.hashes()
+        if rows is not None:
+            docs, key = docs.take(rows), key[rows]
+        if _perhaps_repeated(start, key):
+            return None
+        grade = grade_array(
+            list(chain.from_iterable(part.grades for part in parts)) if len(parts) > 1 else parts[0].grades
+        )
+        return cls(queries, start, grade if rows is None else grade[rows], docs.copy())
+
+
+def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
+    return texts if isinstance(texts, IdColumn) else IdColumn.of(texts)
+
+
+def _perhaps_repeated(start: np.ndarray, key: np.ndarray) -> bool:
+    """Whether a key is twice in one of the stretches that begin at `start`."""
+    if core is not None:
+        found: bool = core.repeated(start, key)
+        return found
+    pairs = np.sort(pair_keys(key, np.repeat(np.arange(len(start) - 1), np.diff(start))))
+    return bool((pairs[1:] == pairs[:-1]).any())
+
+
+def grade_array(grades: np.ndarray | Sequence[Grade]) -> np.ndarray:
+    """Grades as integers, or as doubles where one is none."""
+    if isinstance(grades, np.ndarray):
+        return grades
+    return np.array(grades, np.float64 if float in set(map(type, grades)) else np.int64)
+
+
+def _as_grades(column: np.ndarray) -> list[Grade]:
+    """Grades as they were given: whole numbers are integers, whatever they stand among."""
+    if column.dtype == np.int64:
+        whole: list[Grade] = column.tolist()
+        return whole
+    return [int(grade) if grade.is_integer() else grade for grade in column.tolist()]
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):
@@ -99,14 +172,15 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
         kind = ids.kind(query_types, doc_types, name)
         notes = _notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
-        self._set(name=name, text=text, raw=None, notes=notes, criteria=criteria, id_kind=kind)
+        self._set(name=name, text=text, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
         self,
         *,
         name: str,
-        text: dict[str, dict[str, Grade]] | None,
-        raw: dict[bytes, dict[bytes, Grade]] | None,
+        text: dict[str, dict[str, Grade]] | None = None,
+        raw: dict[bytes, dict[bytes, Grade]] | None = None,
+        columns: JudgementColumns | None = None,
         notes: tuple[Note, ...],
         criteria: str | None,
         id_kind: str,
@@ -124,13 +198,14 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """What a shard was taken from: a document may be judged for queries of other shards."""
         self._text = text
         self._raw = raw
+        self._columns = columns
         self._labels: dict[str, dict[str, int]] = {}
 
     def of_shard(self, number: int, of: int) -> Qrels:
         """The judgements of one of `of` shards, counted from 1. A query is in one by a hash of its id alone."""
         found = Qrels.__new__(Qrels)
         raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
-        found._set(name=self.name, text=None, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        found._set(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
         found.shard = (number, of)
         found.whole = self
         return found
@@ -195,6 +270,14 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @classmethod
     def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
         """Qrels from the judgements of one or more files."""
+        one_of(judgements, ("error", "last"), "judgements")
+        notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+        columns = JudgementColumns.of(parts)
+        if columns is not None:
+            notes += _notes_on_grades(_as_grades(columns.grade[[np.argmax(columns.grade)]])[0])
+            qrels = cls.__new__(cls)
+            qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")
+            return qrels
         first = np.cumsum([0, *(len(part.queries) for part in parts)])
 
         def where(row: int) -> Place | str:
@@ -204,25 +287,31 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return cls.from_rows(
             chain.from_iterable(part.queries for part in parts),
             chain.from_iterable(part.docs for part in parts),
-            chain.from_iterable(part.grades for part in parts),
+            chain.from_iterable(_as_grades(grade_array(part.grades)) for part in parts),
             name=name,
             where=where,
             judgements=judgements,
-            notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
+            notes=notes,
         )
 
     @property
     def text(self) -> dict[str, dict[str, Grade]]:
         """The judgements by text ids."""
         if self._text is None:
-            assert self._raw is not None
-            decode = ids.decode
-            self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in self._raw.items()}
+            if self._columns is not None:
+                docs = self._columns.docs.texts()
+                self._text = dict(zip(self.arrays.queries, _rows(self._columns, docs), strict=True))
+            else:
+                decode, raw = ids.decode, self.raw
+                self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in raw.items()}
         return self._text
 
     @property
     def raw(self) -> dict[bytes, dict[bytes, Grade]]:
         """The judgements by ids as bytes."""
+        if self._raw is None and self._columns is not None:
+            rows = _rows(self._columns, self._columns.docs.to_list())
+            self._raw = dict(zip(self.order, rows, strict=True))
         if self._raw is None:
             assert self._text is not None
             encode = ids.encode
@@ -232,11 +321,22 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def order(self) -> list[bytes]:
         """The queries in byte order."""
-        return sorted(self.raw)
+        return sorted(self.raw) if self._columns is None else self._columns.queries.to_list()
+
+    @cached_property
+    def columns(self) -> JudgementColumns:
+        """The judgements as columns."""
+        if self._columns is not None:
+            return self._columns
+        arrays = self.arrays
+        docs = IdColumn.of([doc for query in self.order for doc in self.raw[query]])
+        return JudgementColumns(IdColumn.of(self.order), arrays.start, arrays.grade, docs)
 
     @cached_property
     def arrays(self) -> JudgementArrays:
         """Queries in byte order and grades as arrays."""
+        if self._columns is not None:
+            return JudgementArrays(self._columns.queries.texts(), self._columns.start, self._columns.grade)
         if self._raw is not None:
             queries = ids.decode_all(self.order)
             rows = [self._raw[query] for query in self.order]
@@ -245,9 +345,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             rows = [self.text[query] for query in queries]  # type: ignore[misc]
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        values = [grade for row in rows for grade in row.values()]
-        grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
-        return JudgementArrays(queries, start, grade)
+        return JudgementArrays(queries, start, grade_array([grade for row in rows for grade in row.values()]))
 
     @cached_property
     def docs(self) -> tuple[str, ...]:
@@ -276,6 +374,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def near_forms(self) -> dict[str, dict[str, str]]:
         """For each query the other Unicode forms of its judged ids, where they differ: form -> judged id."""
         near: dict[str, dict[str, str]] = {}
+        if self._columns is not None and (self._columns.docs.data < 128).all():
+            return near
         if self._raw is not None and b"".join(chain.from_iterable(self._raw.values())).isascii():
             return near
         for query, docs in self.text.items():
@@ -293,8 +393,16 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if self.whole is not self:
             return self.whole.digest
         digest = hashlib.sha256()
-        for query in sorted(self.raw):
-            for doc, grade in sorted(self.raw[query].items()):
+        if self._columns is not None:
+            docs, grades = self._columns.docs, self._columns.grade
+            rows: Iterable[tuple[bytes, Iterable[tuple[bytes, Grade]]]] = (
+                (query, zip(docs.part(low, high), _as_grades(grades[low:high]), strict=True))
+                for query, low, high in _bounds(self._columns)
+            )
+        else:
+            rows = ((query, self.raw[query].items()) for query in self.order)
+        for query, row in rows:
+            for doc, grade in sorted(row):
                 digest.update(b"%b\x00%b\x00%r\n" % (query, doc, grade))
         return digest.hexdigest()
 
@@ -305,10 +413,27 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return iter(self.arrays.queries)
 
     def __len__(self) -> int:
+        if self._columns is not None:
+            return len(self._columns.queries)
         return len(self._text if self._text is not None else self.raw)
 
     def __repr__(self) -> str:
         return f"<Qrels {self.name}: {len(self):,} queries, {len(self.arrays.grade):,} judgements>"
+
+
+def _bounds(columns: JudgementColumns) -> Iterator[tuple[bytes, int, int]]:
+    """Each query and where its rows are."""
+    start = columns.start.tolist()
+    for at in range(0, len(columns.queries), SOME):
+        for i, query in enumerate(columns.queries.part(at, at + SOME), at):
+            yield query, start[i], start[i + 1]
+
+
+def _rows(columns: JudgementColumns, docs: Sequence[Id]) -> Iterator[dict[Id, Grade]]:
+    """The grades of the documents of each query."""
+    grades, start = _as_grades(columns.grade), columns.start.tolist()
+    for low, high in pairwise(start):
+        yield dict(zip(docs[low:high], grades[low:high], strict=True))
 
 
 def reserve_judgements(count: int, where: str, beside: int = 0) -> None:

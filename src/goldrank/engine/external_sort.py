@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from goldrank.data.blocks import Block
-from goldrank.engine.lines import JudgementIndex, RunLines, pair_keys
+from goldrank.data.id_column import IdColumn, pair_keys
+from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import GoldrankError
 
 IN_MEMORY = 64 << 20
@@ -33,7 +34,9 @@ class Stored:
     docs: bytes
 
 
-STORED = {"code": "<i8", "score": "<f8", "key": "<u8", "line": "<i8", "claimed": "<i8", "length": "<i8"}
+STORED = {"code": "<i4", "score": "<f8", "key": "<u8", "line": "<i4", "claimed": "<i4", "length": "<i4"}
+MOST_CLAIMED = (1 << 31) - 1
+"""Above it a claimed rank says what this one does: that it is below all that there are."""
 
 
 class ExternalSort:
@@ -51,22 +54,22 @@ class ExternalSort:
 
     def sort(self, block: Block, judged: JudgementIndex) -> list[tuple[int, Stored]]:
         """The lines of a block that are wanted, by bucket."""
-        codes = np.array([judged.code.get(query, -1) for query in block.queries], np.int64)
+        codes = judged.codes(block.queries)
         line_code = np.repeat(codes, np.diff(block.start))
-        bucket = np.where(line_code >= 0, self._bucket[line_code], -1)
+        # Numbers of 16 bits are sorted by counting.
+        bucket = np.repeat(np.where(codes >= 0, self._bucket[codes], -1).astype(np.int16), np.diff(block.start))
         lines = np.argsort(bucket, kind="stable")[np.count_nonzero(bucket < 0) :]
         claims = np.full(len(block), -1)
         if block.claimed is not None and len(lines):
             # Only those of judged documents are ever asked for.
             asked = judged.candidates(pair_keys(block.key, line_code))
-            claims[asked] = block.claimed(asked)
+            claims[asked] = np.minimum(block.claimed(asked), MOST_CLAIMED)
         found = []
         for some in np.split(lines, np.flatnonzero(np.diff(bucket[lines])) + 1):
             if len(some):
                 docs = block.docs(some)
-                length = np.fromiter(map(len, docs), np.int64, len(docs))
-                columns = (line_code[some], block.score[some], block.key[some], some, claims[some], length)
-                found.append((int(bucket[some[0]]), Stored(*columns, b"".join(docs))))
+                columns = (line_code[some], block.score[some], block.key[some], some, claims[some])
+                found.append((int(bucket[some[0]]), Stored(*columns, docs.end - docs.start, docs.joined_bytes())))
         return found
 
     def write(self, piece: int, parts: Sequence[tuple[int, Stored]]) -> None:
@@ -99,22 +102,16 @@ class ExternalSort:
         for offset, size, doc_bytes, _ in self.index[bucket]:
             self._file.seek(offset)
             for name, kind in STORED.items():
-                columns[name].append(np.frombuffer(self._file.read(8 * size), kind))
+                columns[name].append(np.frombuffer(self._file.read(np.dtype(kind).itemsize * size), kind))
             texts.append(self._file.read(doc_bytes))
         whole = {name: np.concatenate(found) for name, found in columns.items()}
-        text = b"".join(texts)
-        end = np.cumsum(whole["length"])
+        docs = IdColumn.packed(b"".join(texts), whole["length"])
         owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
-        begin = end - whole["length"]
-
-        def docs(lines: np.ndarray) -> list[bytes]:
-            return [text[a:b] for a, b in zip(begin[lines].tolist(), end[lines].tolist(), strict=True)]
-
         return RunLines(
-            whole["code"],
+            whole["code"].astype(np.int64),
             whole["score"],
-            pair_keys(whole["key"], whole["code"]),
-            docs,
+            whole["key"],
+            docs.take,
             lambda line: place_of(int(owner[line]), int(whole["line"][line])),
-            lambda lines: whole["claimed"][lines],
+            lambda lines: whole["claimed"][lines].astype(np.int64),
         )

@@ -28,7 +28,7 @@ from goldrank.data.run import Run
 from goldrank.engine.counts import RunCounts, assemble, compared, ranked
 from goldrank.engine.distinct import DistinctIds
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
-from goldrank.engine.lines import JudgementIndex, RunLines, join, pair_keys
+from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import PER_QUERY, PER_ROW, PartialPlacements, rank_block, rank_lines, refuse_repeats
 
 In = TypeVar("In")
@@ -194,7 +194,7 @@ class StreamingEngine:
                     least = np.partition(score, high - low - depth)[high - low - depth]
                     lines = lines[score >= least]
                 scores[code[query]] += block.score[lines].tolist()
-                docs[code[query]] += block.docs(lines)
+                docs[code[query]] += block.docs(lines).to_list()
         return [ranked(np.array(row), docs[i], depth, convention) for i, row in enumerate(scores)]
 
 
@@ -263,9 +263,11 @@ def in_threads(work: Callable[[In], Out], items: Iterator[In], threads: int | No
 
 def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) -> RankedBlock:
     """Finish the inner stretches of a block; hand on those at its edges."""
-    get = judged.code.get
-    codes = np.fromiter((get(query, -1) for query in block.queries), np.int64, len(block.queries))
-    inner = codes.copy()
+    codes = judged.codes(block.queries)
+    strangers = block.queries.take(np.flatnonzero(codes < 0))
+    strangers = strangers.take(strangers.numbered()[1])
+    # What a block says of a query that it has twice is of no use.
+    inner = np.where(_again(codes), -1, codes)
     edges: list[tuple[int, Rows]] = []
     for i in sorted({0, len(codes) - 1} if len(codes) else ()):
         if codes[i] >= 0:
@@ -278,8 +280,7 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
     found = rank_block(block, inner, judged, convention)
     if found is None:
         line_code = np.repeat(inner, np.diff(block.start))
-        key = pair_keys(block.key, line_code)
-        lines = RunLines(line_code, block.score, key, block.docs, block.place, block.claimed)
+        lines = RunLines(line_code, block.score, block.key, block.docs, block.place, block.claimed)
         if (inner < 0).any():
             lines = lines.take(np.flatnonzero(line_code >= 0))
         found = rank_lines(lines, judged, convention)
@@ -288,12 +289,22 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
         edges=edges,
         codes=codes,
         sizes=np.diff(block.start),
-        unjudged={q for i in np.flatnonzero(codes < 0).tolist() if judged.owns(q := block.queries[i])},
+        unjudged={query for query in strangers if judged.owns(query)},
         lines=len(block),
         example_docs=list(map(ids.decode, block.docs(np.arange(min(3, len(block)))))),
         tags=[] if block.tags is None else block.tags.some()[:MOST_TAGS],
         block_notes=block.notes,
     )
+
+
+def _again(codes: np.ndarray) -> np.ndarray:
+    """Which stretches are of a query that has another one too; -1 is none."""
+    order = np.argsort(codes, kind="stable")
+    same = codes[order[1:]] == codes[order[:-1]]
+    found = np.zeros(len(codes), bool)
+    found[order[1:][same]] = True
+    found[order[:-1][same]] = True
+    return found & (codes >= 0)
 
 
 def _rank_again(

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.id_column import EIGHT, PAD, IdColumn, padded, words_at
+from goldrank.data.id_column import EIGHT, IdColumn, words_at
+from goldrank.data.id_column import PAD as PAD
+from goldrank.data.id_column import padded as padded
 from goldrank.native import core
 
 _LF = 10
@@ -78,7 +80,7 @@ class FieldRanges:
 
     def texts(self, column: int, lines: np.ndarray | None = None) -> list[bytes]:
         """The bytes of a field in some lines."""
-        return self.ids(column, lines).list()
+        return self.ids(column, lines).to_list()
 
     def columns(self, column: int) -> list[np.ndarray]:
         """A field as words of eight bytes, zeros behind its end: equal fields have equal words."""
@@ -192,8 +194,8 @@ class Tidied:
 def tidied(data: np.ndarray, width: int, extra: bool) -> Tidied | None:
     """A table without blank lines and comments; None where more is unusual than these.
 
-    Lines have `width` fields, or more of them if `extra` says so. What the compiled core makes has only those fields, and
-    one blank between two of them.
+    Lines have `width` fields, or more of them if `extra` says so. What the compiled core makes has only those fields,
+    and one blank between two of them.
     """
     size = _end_line(data)
     room = int(core.lines(data, size)) if core is not None else 0

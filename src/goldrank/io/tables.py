@@ -18,6 +18,7 @@ import polars as pl
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
+from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grade, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
@@ -242,8 +243,8 @@ class TableRun(BlockSource):
     def held(self) -> int:
         return self._table.held
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
-        return pl.Series(docs, dtype=pl.Binary).hash(seed=0).to_numpy()
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return pl.Series(docs.to_list(), dtype=pl.Binary).hash(seed=0).to_numpy()
 
     def digest(self) -> str | None:
         return super().digest() if self.source is None else self.source.digest()
@@ -267,7 +268,7 @@ class TableRun(BlockSource):
             kept = doc.gather(lines)
             held = int(kept.estimated_size())
             where = lambda line: place(int(lines[line]))  # noqa: E731
-            return Rows(score[lines], key[lines], partial(_texts, kept), where, held=held)
+            return Rows(score[lines], key[lines], partial(_ids, kept), where, held=held)
 
         tags: Tags | None = None
         if "tag" in batch.columns:
@@ -276,11 +277,15 @@ class TableRun(BlockSource):
             first = np.concatenate((start[:1], other, [len(batch)]))
             tags = Tags(len(batch), lambda: first, partial(_texts, tag))
         ends = np.append(start, len(batch))
-        return Block(score, key, partial(_texts, doc), place, _texts(query, start), ends, rows, tags=tags)
+        return Block(score, key, partial(_ids, doc), place, _ids(query, start), ends, rows, tags=tags)
 
 
 def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
     return column.gather(rows).to_list()
+
+
+def _ids(column: pl.Series, rows: np.ndarray) -> IdColumn:
+    return IdColumn.of(_texts(column, rows))
 
 
 def _run(table: InputTable, id_kind: str) -> Run:

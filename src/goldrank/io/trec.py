@@ -21,8 +21,9 @@ import numpy as np
 from goldrank import ids, notes
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
+from goldrank.data.id_column import IdColumn
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels, reserve_judgements
+from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels, grade_array, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
@@ -89,11 +90,8 @@ class TrecRun(BlockSource):
         if load is None:
             raise self.source.empty()
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
-        ends = np.cumsum([len(doc) for doc in docs], dtype=np.int64)
-        starts = np.concatenate((np.zeros(1, np.int64), ends))[: len(docs)]
-        data = scan.padded(b"".join(docs))
-        return scan.FieldRanges(data, [ends], [starts]).hashes(0)
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return docs.hashes()
 
     def memory(self, threads: int, share: float) -> int:
         piece = share * sources.PIECE
@@ -123,7 +121,7 @@ class TrecRun(BlockSource):
             return Rows(
                 score=score[lines],
                 key=key[lines],
-                docs=lambda some: whole.texts(doc_column, local[some]),
+                docs=lambda some: whole.ids(doc_column, local[some]),
                 place=lambda line: place(int(lines[line])),
                 claimed=lambda some: self._claimed(whole, local[some]),
                 held=whole.data.nbytes + 8 * whole.width * whole.size,
@@ -140,10 +138,10 @@ class TrecRun(BlockSource):
         return Block(
             score=score,
             key=key,
-            docs=partial(fields.texts, doc_column),
+            docs=partial(fields.ids, doc_column),
             place=place,
             claimed=partial(self._claimed, fields),
-            queries=fields.texts(query_column, begin),
+            queries=fields.ids(query_column, begin),
             start=np.append(begin, fields.size),
             keep=keep,
             tags=tags,
@@ -213,19 +211,21 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     layout = JUDGEMENT_LAYOUTS[how.format]
     raw = source.read(lines=True)
     reserve_judgements(raw.count(b"\n"), source.name, 2 * len(raw))
-    fields, place, counts = _parsed(scan.padded(raw), source.start, source, layout)
+    data = scan.padded(raw)
+    del raw
+    fields, place, counts = _parsed(data, source.start, source, layout)
     if not fields.size:
         raise source.empty()
     column = layout.column("grade")
     grade = scan.integers(fields, column)
     left = np.flatnonzero((grade < 0) | (grade > MAX_GRADE))
-    grades: list[Grade] = grade.tolist()
-    texts = fields.texts(column, left)
-    others = _grades(texts, lambda i: _spot(source, place(int(left[i])), column), how.real_grades)
-    for row, other in zip(left.tolist(), others, strict=True):
-        grades[row] = other
-    queries, docs = (fields.texts(layout.column(name)) for name in ("query", "doc"))
-    return Judgements(queries, docs, grades, place, [*source.notes, *notes.from_counts(counts)])
+    if len(left):
+        texts = fields.texts(column, left)
+        others = grade_array(_grades(texts, lambda i: _spot(source, place(int(left[i])), column), how.real_grades))
+        grade = grade.astype(others.dtype)
+        grade[left] = others
+    queries, docs = (fields.ids(layout.column(name)) for name in ("query", "doc"))
+    return Judgements(queries, docs, grade, place, [*source.notes, *notes.from_counts(counts)])
 
 
 def read_aspects(source: ByteSource, how: Reading) -> AspectQrels:
