@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,6 +26,9 @@ def padded(raw: bytes | np.ndarray) -> np.ndarray:
     data[: len(raw)] = np.frombuffer(raw, np.uint8)
     data[len(raw) :] = 0
     return data
+
+
+IdsOf: TypeAlias = "Callable[[np.ndarray], IdColumn]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +171,20 @@ class IdColumn:
         assert core is not None
         core.number(self.data, self.start, self.end, slots, unused, np.empty(len(self), np.int64))
         return slots
+
+
+def repeated_pairs(codes: np.ndarray, keys: np.ndarray, docs: IdsOf) -> tuple[np.ndarray, np.ndarray] | None:
+    """Rows that have a document of a query again, each with the next one that has it; None where hashes do not tell.
+
+    `keys` are the hashes of the documents. Pairs of one document follow each other, in the order of rows.
+    """
+    pairs = pair_keys(keys, codes)
+    order = np.argsort(pairs, kind="stable")
+    same = np.flatnonzero(pairs[order[1:]] == pairs[order[:-1]])
+    before, after = order[same], order[same + 1]
+    if (codes[before] != codes[after]).any() or not docs(before).same(docs(after)).all():
+        return None
+    return before, after
 
 
 def _slots(count: int) -> int:

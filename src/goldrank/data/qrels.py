@@ -14,7 +14,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data import budget
-from goldrank.data.id_column import IdColumn, pair_keys
+from goldrank.data.id_column import IdColumn, pair_keys, repeated_pairs
 from goldrank.errors import InputError, Place, of_type, one_of
 from goldrank.native import core
 from goldrank.notes import Note
@@ -75,8 +75,8 @@ class JudgementColumns:
     """The document of each row; none is twice in a query."""
 
     @classmethod
-    def of(cls, parts: Sequence[Judgements]) -> JudgementColumns | None:
-        """From the judgements of files; None where a document is perhaps judged twice for a query."""
+    def of(cls, parts: Sequence[Judgements], judgements: str) -> tuple[JudgementColumns, int] | None:
+        """From the judgements of files, with how many repeat another; None where one contradicts another."""
         queries = IdColumn.joined([_as_column(part.queries) for part in parts])
         code, first = queries.numbered()
         queries = queries.take(first).copy()
@@ -95,12 +95,24 @@ class JudgementColumns:
         key = docs.hashes()
         if rows is not None:
             docs, key = docs.take(rows), key[rows]
-        if _perhaps_repeated(start, key):
-            return None
         grade = grade_array(
             list(chain.from_iterable(part.grades for part in parts)) if len(parts) > 1 else parts[0].grades
         )
-        return cls(queries, start, grade if rows is None else grade[rows], docs.copy())
+        if rows is not None:
+            code, grade = code[rows], grade[rows]
+        repeated = 0
+        if _perhaps_repeated(start, key):
+            pairs = repeated_pairs(code, key, docs.take)
+            if pairs is None or (judgements == "error" and (grade[pairs[0]] != grade[pairs[1]]).any()):
+                return None
+            before, after = pairs
+            # The first of several keeps its place, and gets the grade of the last.
+            grade = grade.copy()
+            grade[before[~np.isin(before, after)]] = grade[after[~np.isin(after, before)]]
+            kept = np.delete(np.arange(len(code)), after)
+            code, grade, docs, repeated = code[kept], grade[kept], docs.take(kept), len(after)
+            np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
+        return cls(queries, start, grade, docs.copy()), repeated
 
 
 def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
@@ -272,8 +284,11 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """Qrels from the judgements of one or more files."""
         one_of(judgements, ("error", "last"), "judgements")
         notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-        columns = JudgementColumns.of(parts)
-        if columns is not None:
+        found = JudgementColumns.of(parts, judgements)
+        if found is not None:
+            columns, repeated = found
+            if repeated:
+                notes.append(Note.of("repeated-judgements", count=repeated))
             notes += _notes_on_grades(_as_grades(columns.grade[[np.argmax(columns.grade)]])[0])
             qrels = cls.__new__(cls)
             qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")

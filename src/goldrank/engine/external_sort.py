@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Stored:
 
 
 STORED = {"code": "<i4", "score": "<f8", "key": "<u8", "line": "<i4", "claimed": "<i4", "length": "<i4"}
+STORED_LINE = sum(np.dtype(kind).itemsize for kind in STORED.values())
 MOST_CLAIMED = (1 << 31) - 1
 """Above it a claimed rank says what this one does: that it is below all that there are."""
 
@@ -52,34 +54,38 @@ class ExternalSort:
         self.index: list[list[tuple[int, int, int, int]]] = [[] for _ in range(int(self._bucket.max(initial=-1)) + 1)]
         """For each bucket where its parts are: offset, lines, bytes of ids, number of the piece."""
 
-    def sort(self, block: Block, judged: JudgementIndex) -> list[tuple[int, Stored]]:
-        """The lines of a block that are wanted, by bucket."""
+    def sort(self, block: Block, judged: JudgementIndex) -> tuple[np.ndarray, list[tuple[int, Stored]]]:
+        """The query numbers of a block's stretches, and the lines that are wanted, by bucket."""
         codes = judged.codes(block.queries)
         line_code = np.repeat(codes, np.diff(block.start))
         # Numbers of 16 bits are sorted by counting.
         bucket = np.repeat(np.where(codes >= 0, self._bucket[codes], -1).astype(np.int16), np.diff(block.start))
         lines = np.argsort(bucket, kind="stable")[np.count_nonzero(bucket < 0) :]
-        claims = np.full(len(block), -1)
+        code = line_code[lines]
+        key = block.key[lines]
+        claims = np.full(len(lines), -1, np.int32)
         if block.claimed is not None and len(lines):
             # Only those of judged documents are ever asked for.
-            asked = judged.candidates(pair_keys(block.key, line_code))
-            claims[asked] = np.minimum(block.claimed(asked), MOST_CLAIMED)
+            asked = judged.candidates(pair_keys(key, code))
+            claims[asked] = np.minimum(block.claimed(lines[asked]), MOST_CLAIMED)
+        docs = block.docs(lines)
+        length = docs.end - docs.start
+        text, end = docs.joined_bytes(), np.concatenate(([0], np.cumsum(length)))
+        columns = (code, block.score[lines], key, lines, claims, length)
         found = []
-        for some in np.split(lines, np.flatnonzero(np.diff(bucket[lines])) + 1):
-            if len(some):
-                docs = block.docs(some)
-                columns = (line_code[some], block.score[some], block.key[some], some, claims[some])
-                found.append((int(bucket[some[0]]), Stored(*columns, docs.end - docs.start, docs.joined_bytes())))
-        return found
+        bounds = np.flatnonzero(np.diff(bucket[lines])) + 1
+        for low, high in pairwise([0, *bounds.tolist(), len(lines)] if len(lines) else []):
+            part = dict(zip(STORED, (column[low:high] for column in columns), strict=True))
+            found.append((int(bucket[lines[low]]), Stored(**part, docs=text[end[low] : end[high]])))
+        return codes, found
 
     def write(self, piece: int, parts: Sequence[tuple[int, Stored]]) -> None:
         """Add the sorted lines of a piece, which come in order."""
         try:
             for bucket, part in parts:
                 self.index[bucket].append((self._file.tell(), len(part.code), len(part.docs), piece))
-                for name, kind in STORED.items():
-                    self._file.write(np.ascontiguousarray(getattr(part, name), kind).tobytes())
-                self._file.write(part.docs)
+                columns = [np.ascontiguousarray(getattr(part, name), kind).tobytes() for name, kind in STORED.items()]
+                self._file.write(b"".join([*columns, part.docs]))
         except OSError as error:
             raise GoldrankError(
                 f"lines of scattered queries cannot be sorted in a temporary file: {error.strerror}",
@@ -101,9 +107,11 @@ class ExternalSort:
         texts: list[bytes] = []
         for offset, size, doc_bytes, _ in self.index[bucket]:
             self._file.seek(offset)
+            raw, at = self._file.read(STORED_LINE * size + doc_bytes), 0
             for name, kind in STORED.items():
-                columns[name].append(np.frombuffer(self._file.read(np.dtype(kind).itemsize * size), kind))
-            texts.append(self._file.read(doc_bytes))
+                columns[name].append(np.frombuffer(raw, kind, size, at))
+                at += columns[name][-1].nbytes
+            texts.append(raw[at:])
         whole = {name: np.concatenate(found) for name, found in columns.items()}
         docs = IdColumn.packed(b"".join(texts), whole["length"])
         owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])

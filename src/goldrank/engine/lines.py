@@ -9,11 +9,10 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import BlockSource, Rows
-from goldrank.data.id_column import IdColumn, pair_keys
+from goldrank.data.id_column import IdColumn, IdsOf, pair_keys
 from goldrank.data.qrels import Qrels
 from goldrank.native import core
 
-DocsOf = Callable[[np.ndarray], IdColumn]
 ClaimedOf = Callable[[np.ndarray], np.ndarray]
 
 
@@ -83,7 +82,7 @@ class RunLines:
     score: np.ndarray
     key: np.ndarray
     """The hash of each document, whatever its query."""
-    docs: DocsOf
+    docs: IdsOf
     place: Callable[[int], object]
     claimed: ClaimedOf | None
 

@@ -9,9 +9,9 @@ import numpy as np
 from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.blocks import Block
-from goldrank.data.id_column import pair_keys
+from goldrank.data.id_column import IdsOf, pair_keys, repeated_pairs
 from goldrank.engine.counts import compared, tie_order
-from goldrank.engine.lines import DocsOf, JudgementIndex, RunLines
+from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import InputError
 from goldrank.native import core
 
@@ -43,6 +43,11 @@ class PartialPlacements:
         rows, codes = ~queries[self.query], ~queries[self.code]
         per_row = {name: getattr(self, name)[rows] for name in PER_ROW}
         return PartialPlacements(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
+
+
+def no_placements() -> PartialPlacements:
+    """Those of no query."""
+    return PartialPlacements(**{name: np.zeros(0, np.int64) for name in (*PER_ROW, "code", *PER_QUERY)})
 
 
 SUSPECTS = 10_000
@@ -83,6 +88,8 @@ def rank_block(
 
     None where there is no core, or something is unusual: scores that do not descend, perhaps a repeated document.
     """
+    if (codes < 0).all():
+        return no_placements()
     survey = _surveyed(block.start, codes, block.score, block.key, judged, convention)
     return None if survey is None else _placed(block, survey, judged, convention)
 
@@ -220,7 +227,7 @@ def _stretches(same: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _order_ties(
-    rank: np.ndarray, hits: np.ndarray, tie_start: np.ndarray, tie_end: np.ndarray, docs_of: DocsOf, ties: str
+    rank: np.ndarray, hits: np.ndarray, tie_start: np.ndarray, tie_end: np.ndarray, docs_of: IdsOf, ties: str
 ) -> None:
     """Rank the hits that share their score with the lines from `tie_start` to `tie_end` as the tie rule says."""
     tied = np.flatnonzero(tie_end - tie_start > 1)
@@ -249,6 +256,9 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
         return lines, np.zeros(0, np.int64)
+    pairs = None if policy == "error" else repeated_pairs(lines.code, lines.key, lines.docs)
+    if pairs is not None:
+        return _dropped(lines, pairs[0] if policy == "last" else pairs[1])
     suspects = np.flatnonzero(np.isin(key, twice))
     seen: dict[tuple[int, bytes], int] = {}
     drop: list[int] = []
@@ -269,6 +279,11 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
         drop.append(before if policy == "last" else line)
         if policy == "last":
             seen[pair] = line
+    return _dropped(lines, np.array(drop, np.int64))
+
+
+def _dropped(lines: RunLines, drop: np.ndarray) -> tuple[RunLines, np.ndarray]:
+    """The other lines, and the queries of those dropped."""
     keep = np.ones(len(lines.code), bool)
     keep[drop] = False
     return lines.take(np.flatnonzero(keep)), lines.code[drop]

@@ -300,13 +300,21 @@ def digits(word: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return value, valid
 
 
-def integers(fields: FieldRanges, column: int) -> np.ndarray:
-    """A field as integers of up to eight digits; -1 where it is anything else."""
+def integers(fields: FieldRanges, column: int, signs: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """A field as integers of up to eight digits, and the lines where it is anything else."""
     start = fields.start(column)
     length = fields.ends[column] - start
+    word = fields.words(start)
+    first = word & _u(0xFF)
+    negative = signs & (first == _u(45))
+    signed = negative | (signs & (first == _u(43)))
+    if signed.any():
+        start, length = start + signed, length - signed
+        word = fields.words(start)
     short = np.minimum(length, 8)
-    value, valid = digits(fields.words(start) & EIGHT[short], short)
-    return np.where(valid & (length <= 8) & (length > 0), value.view(np.int64), -1)
+    value, valid = digits(word & EIGHT[short], short)
+    whole = np.where(negative, -value.view(np.int64), value.view(np.int64))
+    return whole, np.flatnonzero(~(valid & (length <= 8) & (length > 0)))
 
 
 def decimals(fields: FieldRanges, column: int) -> tuple[np.ndarray, np.ndarray]:

@@ -284,8 +284,14 @@ def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
     return column.gather(rows).to_list()
 
 
-def _ids(column: pl.Series, rows: np.ndarray) -> IdColumn:
-    return IdColumn.of(_texts(column, rows))
+def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
+    """Ids, given as bytes, as one column; without an object for each where all are UTF-8."""
+    column = column if rows is None else column.gather(rows)
+    try:
+        joined = column.cast(pl.String).str.join("").item()
+    except pl.exceptions.PolarsError:
+        return IdColumn.of(column.to_list())
+    return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
 
 
 def _run(table: InputTable, id_kind: str) -> Run:
@@ -321,7 +327,7 @@ def _judgements(table: InputTable, real_grades: bool) -> Judgements:
 
     kept = frame[rows]
     grades = _grades(kept["grade"], place, real_grades)
-    queries, docs = (_id_bytes(kept[name], name, place).to_list() for name in ("query", "doc"))
+    queries, docs = (_ids(_id_bytes(kept[name], name, place)) for name in ("query", "doc"))
     return Judgements(queries, docs, grades, place, notes)
 
 

@@ -156,9 +156,9 @@ class TrecRun(BlockSource):
     def _ranks(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
         """Scores of a run that has only ranks."""
         column = self.layout.column("rank")
-        rank = scan.integers(fields, column)
-        if (rank < 0).any():
-            line = int(np.flatnonzero(rank < 0)[0])
+        rank, left = scan.integers(fields, column)
+        if len(left):
+            line = int(left[0])
             text = shown(fields.texts(column, np.array([line]))[0])
             hint = "An MS MARCO run has three columns: query, document, rank."
             where = _spot(self.source, place(line), column)
@@ -217,8 +217,8 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     if not fields.size:
         raise source.empty()
     column = layout.column("grade")
-    grade = scan.integers(fields, column)
-    left = np.flatnonzero((grade < 0) | (grade > MAX_GRADE))
+    grade, left = scan.integers(fields, column, signs=True)
+    left = np.union1d(left, np.flatnonzero(np.abs(grade) > MAX_GRADE))
     if len(left):
         texts = fields.texts(column, left)
         others = grade_array(_grades(texts, lambda i: _spot(source, place(int(left[i])), column), how.real_grades))
