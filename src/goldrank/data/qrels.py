@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, TypeVar
 from zlib import crc32
 
@@ -14,9 +14,11 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data import budget
-from goldrank.data.id_column import IdColumn, pair_keys, repeated_pairs
+from goldrank.data.id_column import IdColumn
+from goldrank.data.judgement_columns import Grade as Grade
+from goldrank.data.judgement_columns import JudgementColumns, as_grades, grade_array
+from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.errors import InputError, Place, of_type, one_of
-from goldrank.native import core
 from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
@@ -25,11 +27,7 @@ JUDGEMENT = 400
 """Bytes that a judgement takes while qrels are made, beside those of the file. With 400,000 of nine-byte ids: 310 from
 TREC text, 350 from Parquet, 340 from CSV, 280 from JSON."""
 
-SOME = 10_000
-"""Ids that are made objects at a time, where all would take too much memory."""
-
 Id = TypeVar("Id", str, bytes)
-Grade = int | float
 
 
 @dataclass(frozen=True)
@@ -50,97 +48,6 @@ class JudgementArrays:
         """Every judged grade, descending within its query."""
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
         return self.grade[np.lexsort((-self.grade, query))]
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
-
-    queries: IdColumn | Sequence[bytes]
-    docs: IdColumn | Sequence[bytes]
-    grades: np.ndarray | Sequence[Grade]
-    where: Callable[[int], Place | str]
-    notes: Sequence[Note] = ()
-
-
-@dataclass(frozen=True)
-class JudgementColumns:
-    """The rows of `JudgementArrays` with the ids of all, as columns."""
-
-    queries: IdColumn
-    """In byte order, each once."""
-    start: np.ndarray
-    grade: np.ndarray
-    docs: IdColumn
-    """The document of each row; none is twice in a query."""
-
-    @classmethod
-    def of(cls, parts: Sequence[Judgements], judgements: str) -> tuple[JudgementColumns, int] | None:
-        """From the judgements of files, with how many repeat another; None where one contradicts another."""
-        queries = IdColumn.joined([_as_column(part.queries) for part in parts])
-        code, first = queries.numbered()
-        queries = queries.take(first).copy()
-        if not queries.ascend():
-            texts = queries.to_list()
-            order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
-            rank = np.empty(len(order), np.int64)
-            rank[order] = np.arange(len(order))
-            code, queries = rank[code], queries.take(order).copy()
-        start = np.zeros(len(queries) + 1, np.int64)
-        np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
-        rows = None
-        if not (code[1:] >= code[:-1]).all():
-            rows = np.argsort(code, kind="stable")
-        docs = IdColumn.joined([_as_column(part.docs) for part in parts])
-        key = docs.hashes()
-        if rows is not None:
-            docs, key = docs.take(rows), key[rows]
-        grade = grade_array(
-            list(chain.from_iterable(part.grades for part in parts)) if len(parts) > 1 else parts[0].grades
-        )
-        if rows is not None:
-            code, grade = code[rows], grade[rows]
-        repeated = 0
-        if _perhaps_repeated(start, key):
-            pairs = repeated_pairs(code, key, docs.take)
-            if pairs is None or (judgements == "error" and (grade[pairs[0]] != grade[pairs[1]]).any()):
-                return None
-            before, after = pairs
-            # The first of several keeps its place, and gets the grade of the last.
-            grade = grade.copy()
-            grade[before[~np.isin(before, after)]] = grade[after[~np.isin(after, before)]]
-            kept = np.delete(np.arange(len(code)), after)
-            code, grade, docs, repeated = code[kept], grade[kept], docs.take(kept), len(after)
-            np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
-        return cls(queries, start, grade, docs.copy()), repeated
-
-
-def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
-    return texts if isinstance(texts, IdColumn) else IdColumn.of(texts)
-
-
-def _perhaps_repeated(start: np.ndarray, key: np.ndarray) -> bool:
-    """Whether a key is twice in one of the stretches that begin at `start`."""
-    if core is not None:
-        found: bool = core.repeated(start, key)
-        return found
-    pairs = np.sort(pair_keys(key, np.repeat(np.arange(len(start) - 1), np.diff(start))))
-    return bool((pairs[1:] == pairs[:-1]).any())
-
-
-def grade_array(grades: np.ndarray | Sequence[Grade]) -> np.ndarray:
-    """Grades as integers, or as doubles where one is none."""
-    if isinstance(grades, np.ndarray):
-        return grades
-    return np.array(grades, np.float64 if float in set(map(type, grades)) else np.int64)
-
-
-def _as_grades(column: np.ndarray) -> list[Grade]:
-    """Grades as they were given: whole numbers are integers, whatever they stand among."""
-    if column.dtype == np.int64:
-        whole: list[Grade] = column.tolist()
-        return whole
-    return [int(grade) if grade.is_integer() else grade for grade in column.tolist()]
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):
@@ -289,7 +196,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             columns, repeated = found
             if repeated:
                 notes.append(Note.of("repeated-judgements", count=repeated))
-            notes += _notes_on_grades(_as_grades(columns.grade[[np.argmax(columns.grade)]])[0])
+            notes += _notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
             qrels = cls.__new__(cls)
             qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")
             return qrels
@@ -302,7 +209,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return cls.from_rows(
             chain.from_iterable(part.queries for part in parts),
             chain.from_iterable(part.docs for part in parts),
-            chain.from_iterable(_as_grades(grade_array(part.grades)) for part in parts),
+            chain.from_iterable(as_grades(grade_array(part.grades)) for part in parts),
             name=name,
             where=where,
             judgements=judgements,
@@ -315,7 +222,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if self._text is None:
             if self._columns is not None:
                 docs = self._columns.docs.texts()
-                self._text = dict(zip(self.arrays.queries, _rows(self._columns, docs), strict=True))
+                self._text = dict(zip(self.arrays.queries, self._columns.rows(docs), strict=True))
             else:
                 decode, raw = ids.decode, self.raw
                 self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in raw.items()}
@@ -325,7 +232,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def raw(self) -> dict[bytes, dict[bytes, Grade]]:
         """The judgements by ids as bytes."""
         if self._raw is None and self._columns is not None:
-            rows = _rows(self._columns, self._columns.docs.to_list())
+            rows = self._columns.rows(self._columns.docs.to_list())
             self._raw = dict(zip(self.order, rows, strict=True))
         if self._raw is None:
             assert self._text is not None
@@ -411,8 +318,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if self._columns is not None:
             docs, grades = self._columns.docs, self._columns.grade
             rows: Iterable[tuple[bytes, Iterable[tuple[bytes, Grade]]]] = (
-                (query, zip(docs.part(low, high), _as_grades(grades[low:high]), strict=True))
-                for query, low, high in _bounds(self._columns)
+                (query, zip(docs.part(low, high), as_grades(grades[low:high]), strict=True))
+                for query, low, high in self._columns.bounds()
             )
         else:
             rows = ((query, self.raw[query].items()) for query in self.order)
@@ -434,21 +341,6 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def __repr__(self) -> str:
         return f"<Qrels {self.name}: {len(self):,} queries, {len(self.arrays.grade):,} judgements>"
-
-
-def _bounds(columns: JudgementColumns) -> Iterator[tuple[bytes, int, int]]:
-    """Each query and where its rows are."""
-    start = columns.start.tolist()
-    for at in range(0, len(columns.queries), SOME):
-        for i, query in enumerate(columns.queries.part(at, at + SOME), at):
-            yield query, start[i], start[i + 1]
-
-
-def _rows(columns: JudgementColumns, docs: Sequence[Id]) -> Iterator[dict[Id, Grade]]:
-    """The grades of the documents of each query."""
-    grades, start = _as_grades(columns.grade), columns.start.tolist()
-    for low, high in pairwise(start):
-        yield dict(zip(docs[low:high], grades[low:high], strict=True))
 
 
 def reserve_judgements(count: int, where: str, beside: int = 0) -> None:

@@ -22,8 +22,9 @@ from goldrank import ids, notes
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.id_column import IdColumn
+from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels, grade_array, reserve_judgements
+from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
