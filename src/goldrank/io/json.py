@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.data import budget
 from goldrank.data.qrels import Grade, Qrels, check_grade, reserve_judgements
-from goldrank.data.run import Run, check_score
+from goldrank.data.run import Rankings, Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import aliases, json_text, objects
+from goldrank.io import aliases, json_rows, json_text, objects
 from goldrank.io.formats import Reading
+from goldrank.io.json_rows import ROW
 from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, of_mapping
@@ -27,8 +28,6 @@ from goldrank.io.sources import ByteSource
 
 HELD_LINES = 1_000
 """After how many lines it is asked whether more fit."""
-ROW = 500
-"""Bytes that a row of a run takes beside the record that it comes from."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
 TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
@@ -37,6 +36,10 @@ RECORD_HINT = 'Expected {"query_id": ..., "doc_id": ..., "score": ...} or {"quer
 
 def read_run(source: ByteSource, how: Reading) -> Run:
     """A run from any of the shapes of a run."""
+    is_lines = how.format == "jsonl" or json_text.is_lines(source)
+    results = json_rows.rankings(source) if is_lines else None
+    if results is not None:
+        return Run(Rankings(results), name=source.label, id_kind="text", notes=tuple(source.notes))
     data, numbers = _load(source, how, json_text.SCORES)
     where = source.name
     places: list[str] = []
@@ -214,14 +217,19 @@ def _records(
     records: Sequence[Any], value: str, where: str, lines: Sequence[int] | None, places: list[str]
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Rows of records: one per document, or one per query with its documents in a list."""
+    known: dict[tuple[str, ...], tuple[str | None, str | None, str | None]] = {}
     for number, record in enumerate(records):
         place = f"{where}: $[{number}]" if lines is None else f"{where}:{lines[number]}"
         if not isinstance(record, Mapping):
             raise InputError(f"is {record!r:.60}, not an object", where=place, hint=RECORD_HINT)
-        query = aliases.find(record, "query")
-        doc = aliases.find(record, "doc")
-        key = aliases.find(record, value)
-        items = next((k for k in record if k.casefold() in aliases.RANKED_LISTS and isinstance(record[k], list)), None)
+        names = tuple(record)
+        if names not in known:
+            known[names] = aliases.find(names, "query"), aliases.find(names, "doc"), aliases.find(names, value)
+        query, doc, key = known[names]
+        items = None
+        if doc is None:
+            lists = (k for k in record if k.casefold() in aliases.RANKED_LISTS and isinstance(record[k], list))
+            items = next(lists, None)
         if query is None or (doc is None and items is None) or (doc is not None and key is None):
             missing = "query" if query is None else "document" if doc is None else value
             raise InputError(f"has no {missing}; it has: {_keys(record)}", where=place, hint=RECORD_HINT)
