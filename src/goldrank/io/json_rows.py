@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from operator import itemgetter
 
 from goldrank import ids
 from goldrank.data import budget
@@ -21,8 +22,8 @@ ROW = 500
 SHORT = ids.MAX_ID_BYTES // 4
 """Characters that are surely not too long for an id."""
 
-_TEXT = r'"[^"\\\x00-\x1f]+"'
-_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_TEXT = r'"[^"\\\x00-\x1f]++"'
+_NUMBER = r"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
 _FIELD = re.compile(rf"({_TEXT})[ \t]*:[ \t]*({_TEXT}|{_NUMBER})")
 _OBJECT = re.compile(rf"[ \t]*\{{[ \t]*{_FIELD.pattern}(?:[ \t]*,[ \t]*{_FIELD.pattern})*[ \t]*\}}[ \t\r]*")
 _COLUMNS = ("query", "doc", "score")
@@ -42,14 +43,15 @@ def rankings(source: ByteSource) -> dict[str, dict[str, float]] | None:
                 return None
             rows += len(found)
             budget.reserve(ROW * rows, f"a run of {rows:,} records", source.name)
-            columns = list(zip(*found, strict=True))
-            queries, docs, scores = (columns[pattern.groupindex[name] - 1] for name in _COLUMNS)
+            if list(pattern.groupindex) != list(_COLUMNS):
+                in_order = itemgetter(*(pattern.groupindex[name] - 1 for name in _COLUMNS))
+                found = list(map(in_order, found))
             last: str | None = None
             row: dict[str, float] = {}
-            for query, doc, score in zip(queries, docs, map(float, scores), strict=True):
+            for query, doc, score in found:
                 if query != last:
                     last, row = query, results.setdefault(query, {})
-                row[doc] = score
+                row[doc] = float(score)
     except (InputError, UnicodeDecodeError):
         return None  # told by who reads record by record, if it is an error there
     longest = max(max(map(len, names)) for names in (results.keys(), *(row.keys() for row in results.values())))
