@@ -38,7 +38,7 @@ fuzz: $(VENV)/.test  ## Try N=1000000 changed inputs on all routes, or one findi
 ifdef REPLAY
 	$(BIN)/python -m tests.fuzz --replay $(REPLAY)
 else
-	@if command -v gcc >/dev/null; then GOLDRANK_QUICK=1 $(BIN)/python tests/native/sanitized.py; \
+	@if command -v gcc >/dev/null; then GOLDRANK_QUICK=1 GOLDRANK_FUZZ=$(N) $(BIN)/python tests/native/sanitized.py; \
 		else echo "no gcc: the compiled core is not tried with sanitizers"; fi
 	$(BIN)/python -m tests.fuzz -n $(N)
 endif
