@@ -18,6 +18,7 @@ from typing import IO, Any, TypeGuard
 import numpy as np
 
 from goldrank.data.blocks import Block, BlockSource
+from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, did_you_mean
@@ -192,7 +193,7 @@ class PartsRun(BlockSource):
     def memory(self, threads: int, share: float) -> int:
         return max(blocks.held() + blocks.memory(threads, share) for blocks in self._opened())
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
+    def keys(self, docs: IdColumn) -> np.ndarray:
         return next(self._opened()).keys(docs)
 
     def digest(self) -> str | None:

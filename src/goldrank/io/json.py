@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.data import budget
 from goldrank.data.qrels import Grade, Qrels, check_grade, reserve_judgements
-from goldrank.data.run import Run, check_score
+from goldrank.data.run import Rankings, Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import aliases, json_text, nearest, objects, quepid, responses
+from goldrank.io import aliases, json_rows, json_text, nearest, objects, quepid, responses
 from goldrank.io.formats import Reading
 from goldrank.io.id_lists import IdLists
 from goldrank.io.json_records import RecordRows
+from goldrank.io.json_rows import ROW
 from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, of_mapping
@@ -30,8 +31,6 @@ from goldrank.notes import Note, from_counts
 
 HELD_LINES = 1_000
 """After how many lines it is asked whether more fit."""
-ROW = 500
-"""Bytes that a row of a run takes beside the record that it comes from."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
 TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
@@ -39,6 +38,10 @@ TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
 
 def read_run(source: ByteSource, how: Reading) -> Run:
     """A run from any of the shapes of a run."""
+    is_lines = how.format == "jsonl" or json_text.is_lines(source)
+    results = json_rows.rankings(source) if is_lines and not how.columns else None
+    if results is not None:
+        return Run(Rankings(results), name=source.label, id_kind="text", notes=tuple(source.notes))
     data, lines = _load(source, how, json_text.SCORES)
     where = source.name
     if isinstance(data, dict) and isinstance(data.get("rank_eval"), dict):

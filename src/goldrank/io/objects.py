@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows
+from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import Qrels, check_grade
 from goldrank.data.run import Rankings, Run, check_score, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
@@ -256,8 +257,8 @@ class RowsInMemory(BlockSource):
     def memory(self, threads: int, share: float) -> int:
         return 0
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
-        return np.fromiter(map(hash, docs), np.int64, len(docs)).view(np.uint64)
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return docs.hashes()
 
     def digest(self) -> str:
         import hashlib
@@ -266,18 +267,18 @@ class RowsInMemory(BlockSource):
 
     def _block(self) -> Block:
         queries = [ids.encode(query) for query, _, _ in self._rows]
-        docs = [ids.encode(doc) for _, doc, _ in self._rows]
+        docs = IdColumn.of(ids.encode(doc) for _, doc, _ in self._rows)
         begin = [i for i in range(len(queries)) if i == 0 or queries[i] != queries[i - 1]]
         score = np.array([score for _, _, score in self._rows], np.float64)
         key = self.keys(docs)
 
         def columns(lines: np.ndarray) -> dict[str, Any]:
-            texts, place = lambda some: [docs[i] for i in lines[some]], lambda i: f"{self.name}: row {lines[i] + 1}"
+            texts, place = lambda some: docs.take(lines[some]), lambda i: f"{self.name}: row {lines[i] + 1}"
             return {"score": score[lines], "key": key[lines], "docs": texts, "place": place}
 
         return Block(
             **columns(np.arange(len(docs))),
-            queries=[queries[i] for i in begin],
+            queries=IdColumn.of(queries[i] for i in begin),
             start=np.array([*begin, len(docs)], np.int64),
             keep=lambda lines: Rows(**columns(lines)),
         )

@@ -18,6 +18,7 @@ import polars as pl
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
+from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grade, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
@@ -252,8 +253,8 @@ class TableRun(BlockSource):
     def held(self) -> int:
         return self._table.held
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
-        return pl.Series(docs, dtype=pl.Binary).hash(seed=0).to_numpy()
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return pl.Series(docs.to_list(), dtype=pl.Binary).hash(seed=0).to_numpy()
 
     def digest(self) -> str | None:
         return super().digest() if self.source is None else self.source.digest()
@@ -277,7 +278,7 @@ class TableRun(BlockSource):
             kept = doc.gather(lines)
             held = int(kept.estimated_size())
             where = lambda line: place(int(lines[line]))  # noqa: E731
-            return Rows(score[lines], key[lines], partial(_texts, kept), where, held=held)
+            return Rows(score[lines], key[lines], partial(_ids, kept), where, held=held)
 
         tags: Tags | None = None
         if "tag" in batch.columns:
@@ -286,7 +287,7 @@ class TableRun(BlockSource):
             first = np.concatenate((start[:1], other, [len(batch)]))
             tags = Tags(len(batch), lambda: first, partial(_texts, tag))
         ends = np.append(start, len(batch))
-        return Block(score, key, partial(_texts, doc), place, _texts(query, start), ends, rows, tags=tags)
+        return Block(score, key, partial(_ids, doc), place, _ids(query, start), ends, rows, tags=tags)
 
 
 def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
@@ -300,6 +301,16 @@ def _list_rows(table: InputTable, present: Sequence[str], thing: str, columns: C
         return None
     batches = _batches(table.frame, BATCH_OF_RECORDS, table.where, table.source)
     return (row for batch in batches for row in batch.iter_rows(named=True))
+
+
+def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
+    """Ids, given as bytes, as one column; without an object for each where all are UTF-8."""
+    column = column if rows is None else column.gather(rows)
+    try:
+        joined = column.cast(pl.String).str.join("").item()
+    except pl.exceptions.PolarsError:
+        return IdColumn.of(column.to_list())
+    return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
 
 
 def _run(table: InputTable, columns: Columns, is_file: bool) -> Run:
@@ -387,7 +398,7 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
 
     kept = frame[rows]
     grades = _grades(kept["grade"], place, how.real_grades)
-    queries, docs = (_id_bytes(kept[name], name, place).to_list() for name in ("query", "doc"))
+    queries, docs = (_ids(_id_bytes(kept[name], name, place)) for name in ("query", "doc"))
     return Judgements(queries, docs, grades, place, notes)
 
 
