@@ -229,9 +229,13 @@ def offences(text: str) -> list[str]:
     return found
 
 
+ALLOWED = {"judging/endpoint.py": {"httpx"}}
+"""The one door to the network: judges behind an endpoint that the user names."""
+
+
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(SOURCE)) for path in FILES])
 def test_nothing_banned(path):
-    assert offences(path.read_text()) == []
+    assert set(offences(path.read_text())) - ALLOWED.get(path.relative_to(SOURCE).as_posix(), set()) == set()
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,12 @@ class JudgementLogError(GoldrankError):
     exit_code = 3
 
 
+class JudgeError(GoldrankError):
+    """A judge that cannot be asked. What it answered before is in the log; `judged`, if any, is what there is."""
+
+    judged: object = None
+
+
 class BaselineError(InputError):
     """A baseline that was changed, or that a run cannot be compared with."""
 

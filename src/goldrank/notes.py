@@ -397,6 +397,21 @@ KINDS: dict[str, Kind] = {
     "judgements-left-out": Kind(
         "{count:,} pairs have grades by other kinds of judges only, which were left out (by={by})", warning=True
     ),
+    "answers-unreadable": Kind(
+        "{count:,} answers could not be read, also when asked again, and are no judgements: {samples}", warning=True
+    ),
+    "calls-failed": Kind("{count:,} items failed and have no judgement ({why}): {samples}", warning=True),
+    "judging-stopped": Kind("judging stopped early: {why}; {count:,} items were not asked", warning=True),
+    "perhaps-paid": Kind("{count:,} calls had no answer and may have to be paid all the same", warning=True),
+    "estimated-tokens": Kind("{count:,} answers came without their number of tokens, which is estimated"),
+    "perhaps-cut": Kind(
+        "{count:,} prompts had far fewer tokens than their texts should have: the server may have cut them; "
+        "raise its context length",
+        warning=True,
+    ),
+    "without-text": Kind(
+        "{count:,} pairs were not asked because the query or the document has no text: {samples}", warning=True
+    ),
     # Comparisons and gates.
     "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
     "left-out-measures": Kind("not measured for all systems, left out: {measures}", counts=()),

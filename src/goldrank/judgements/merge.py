@@ -136,7 +136,9 @@ def exported(
         numbers = [Cell(str(grade), grade), Cell("" if old is None else str(old), old), Cell(str(spread), spread)]
         rows.append([query, doc, *numbers, said, "; ".join(comments)])
     heads = [*Head.names("query", "doc"), *Head.numbers("grade", "file", "spread"), *Head.texts("judges", "comments")]
-    notes = [*_shares(graded, table)]
+    by_models = sum("model" in kinds for kinds in graded.values())
+    total = sum(map(len, table.values()))
+    notes = who_judged(people=len(graded) - by_models, models=by_models, total=total)
     if left_out:
         notes.append(Note.of("judgements-left-out", count=left_out, by=by))
     ordered = {
@@ -149,6 +151,7 @@ def exported(
         raise InputError(what, where=where, hint=way_out, code="nothing-to-export")
     name = before.name if qrels is not None else where
     found = Qrels(ordered, name=name, criteria=before.criteria, real_grades=True)
+    found.notes = (*found.notes, *notes)
     return Export(found, Table(heads, rows), tuple(notes), graded)
 
 
@@ -160,12 +163,8 @@ def _chosen(judges: Mapping[str, Standing], by: str) -> dict[str, Grade]:
     return people if by == "person" else models
 
 
-def _shares(graded: Mapping[tuple[str, str], tuple[str, ...]], table: Mapping[str, Mapping[str, Grade]]) -> list[Note]:
-    """Who judged what share of the result."""
-    by_models = sum("model" in kinds for kinds in graded.values())
-    by_people = len(graded) - by_models
-    whole = sum(map(len, table.values()))
-    if not whole:
+def who_judged(*, people: int, models: int, total: int) -> list[Note]:
+    """Who judged what share of the pairs of some qrels; the rest is a file's."""
+    if not total:
         return []
-    file = whole - len(graded)
-    return [Note.of("who-judged", people=by_people, models=by_models, file=file, total=whole)]
+    return [Note.of("who-judged", people=people, models=models, file=total - people - models, total=total)]
