@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from goldrank.comparison import Comparison, compare
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
+    from goldrank.comparison.corrected import corrected_values
     from goldrank.comparison.fusion import fuse, tune_fusion
     from goldrank.comparison.interleaving import analyse_interleaving
     from goldrank.comparison.matching import matcher_agreement
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
+    from goldrank.judgements import JudgementLog
+    from goldrank.judging.ask import judge
     from goldrank.measures import Measure, measure, parse
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
@@ -64,9 +67,12 @@ _MODULES = {
     "comparison.interleaving": "analyse_interleaving",
     "comparison.one_system": "score_intervals",
     "comparison.planning": "plan",
+    "comparison.corrected": "corrected_values",
     "comparison.convention_difference": "explain_difference",
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging",
+    "judging.ask": "judge",
+    "judgements": "JudgementLog",
     "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
     "data.qrels": "Qrels",
     "data.aspects": "AspectQrels",
@@ -88,10 +94,10 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
     "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
-    "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
-    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
-    "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
-    "measure", "parse", "Convention", "GoldrankError", "__version__",
+    "score_intervals", "plan", "analyse_interleaving", "worth_judging", "judge", "corrected_values", "read_qrels",
+    "read_run", "read_runs", "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels",
+    "Preferences", "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline",
+    "Rule", "Rules", "Verdict", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
 ]  # fmt: skip
 
 

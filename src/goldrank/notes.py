@@ -412,6 +412,21 @@ KINDS: dict[str, Kind] = {
     "without-text": Kind(
         "{count:,} pairs were not asked because the query or the document has no text: {samples}", warning=True
     ),
+    "random-draw": Kind(
+        "people judged {judged:,} of {queries:,} queries; this holds only if these were drawn at random", counts=()
+    ),
+    "partly-judged-queries": Kind(
+        "{count:,} queries that people judged in part, not to rank {depth:,} of every run, count as not judged by "
+        "people: {samples}",
+        warning=True,
+        counts=(),
+    ),
+    "model-holes": Kind(
+        "{count:,} documents to rank {depth:,} have no judgement of the model and count as not relevant there",
+        warning=True,
+        counts=(),
+    ),
+    "weak-correction": Kind("{why}", warning=True, counts=()),
     # Comparisons and gates.
     "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
     "left-out-measures": Kind("not measured for all systems, left out: {measures}", counts=()),

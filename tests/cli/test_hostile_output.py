@@ -46,6 +46,12 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         (f"labels{FILE}.jsonl", "--match", "contains", "--match", "rouge-l", "--show", "40", "-o", form)
         for form in matchers.WRITERS
     ],
+    "judge": [
+        ("qrels.json", ONE, f"{NASTY[2]}={TWO}", "--docs", "metadata.jsonl", "--queries", "metadata.jsonl", "--command",
+         f"{sys.executable} judge.py", "--all", "-o", "judged.json", *more)
+        for more in ((), ("--dry-run",))
+    ],
+    "judgements": [("export", "judgements.db", "exported.json", "--by", "any", "--table", "who.tsv")],
     "merge": [("1.json", "2.json", "-o", "merged.json")],
     "compare": [
         ("qrels.json", ONE, f"{NASTY[2]}={TWO}", *AP, *COMPARING, *SOFT, "--svg", "charts", "--save", "saved",
@@ -109,6 +115,10 @@ def folder(tmp_path_factory):
         {"user": name, "query": name, "shown": ["x", name], "team": ["a", "b"], "clicks": [name]} for name in NASTY[:12]
     ]
     (folder / "clicks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in shown))
+    (folder / "judge.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n"
+        "    print(json.dumps({'id': item['id'], 'grade': 1, 'reason': item['text']}), flush=True)\n"
+    )
     here = os.getcwd()
     os.chdir(folder)
     try:
@@ -120,6 +130,7 @@ def folder(tmp_path_factory):
             ["record", "saved.json", "--label", "::error::x", "--commit", NASTY[0], "--note", NASTY[7]],
             ["record", "saved.json", "other.json", "--branch", NASTY[10], "--tag", f"k={NASTY[7]}"],
             ["baseline", "set", f"b{FILE}.json", "qrels.json", ONE, *AP, *SOFT],
+            ["judge", *CALLS["judge"][0]],
         ):
             assert run(arguments) == 0
         with History.open("history.db") as history:

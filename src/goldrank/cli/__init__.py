@@ -18,6 +18,8 @@ COMMANDS = {
     "eval": "Score runs against judgements.",
     "texts": "Score retrieved texts against the texts that they should cover.",
     "agree": "Say which matcher of texts decides as people do.",
+    "judge": "Ask a model for judgements that are missing.",
+    "judgements": "Export what people and models judged.",
     "merge": "Put the saved scores of shards together.",
     "compare": "Say whether one system is better than another, and how sure that is.",
     "leaderboard": "Say which of many systems is best, and which ranks each may have.",

@@ -78,8 +78,8 @@ def corrected_mean(
     """The mean of human values over all units, from people on some of them and a model on all.
 
     `human` and `model` are the values of the same judged units, `elsewhere` the model's values of the others. With
-    `two_valued` (by default where all values are 0 or 1) human values alone are reported below 100 judged units, by
-    Wilson's interval, and from there on where fewer than 5 units differ.
+    `two_valued` (by default where all values are 0 or 1) human values alone are reported below 100 judged units, and
+    from there on where fewer than 5 units differ: by Wilson's interval, or Student's for differences.
     """
     y, f, rest = (np.asarray(values, np.float64) for values in (human, model, elsewhere))
     if len(y) != len(f):
@@ -108,8 +108,10 @@ def corrected_mean(
         method, why = "human", "the model tells nothing about the human values"
     mean = float(y.mean())
     human_ends = (mean - human_half, mean + human_half)
-    if binary:
+    if binary and method == "wilson" and y.min() >= 0:
         human_ends = wilson(float(y.sum()), n, level)
+    elif method == "wilson":
+        method = "human"  # differences of two-valued values have no share
     ends = (center - half, center + half) if method == "corrected" else human_ends
     rho = float(np.corrcoef(y, f)[0, 1]) if np.std(y) > 0 and np.std(f) > 0 else math.nan
     share = 0.0 if math.isnan(rho) or rho < 0 else rho**2 * u / (n + u)

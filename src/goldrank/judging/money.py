@@ -48,7 +48,12 @@ def prices_of(given: object) -> Prices | None:
 
 def estimated_tokens(messages: list[dict[str, str]]) -> int:
     """How many tokens messages have at most, more or less; no tokeniser is asked."""
-    return sum(len(message["content"].encode()) // BYTES_A_TOKEN + 8 for message in messages)
+    return bytes_of(messages) // BYTES_A_TOKEN + 8 * len(messages)
+
+
+def bytes_of(messages: list[dict[str, str]]) -> int:
+    """The size of messages, whatever is in them."""
+    return sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)
 
 
 class Budget:

@@ -17,7 +17,7 @@ from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.records import MOST_COMMENT, Event
 from goldrank.judging.item import Answer, AskAgainLater, Call, Item, ItemFailed, JobStopped, Judge, Reply
 from goldrank.judging.kept import Paid, key_of
-from goldrank.judging.money import BYTES_A_TOKEN, Budget, estimated_tokens
+from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens
 from goldrank.notes import Note
 
 LONGEST_WAIT = 60.0
@@ -252,7 +252,7 @@ class Job:
             self.outcome.tokens_in += used_in
             self.outcome.tokens_out += used_out
             self.outcome.estimated += estimated
-            size = sum(len(message["content"].encode()) for message in messages)
+            size = bytes_of(messages)
             if reply.tokens_in is not None and size > _LONG_PROMPT and reply.tokens_in < size // (4 * BYTES_A_TOKEN):
                 self.outcome.perhaps_cut += 1
             self._succeeded()
