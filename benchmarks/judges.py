@@ -18,8 +18,8 @@ from goldrank.judgements.agreement import kappa
 DOCS, CUTOFF = 20, 10
 DISCOUNT = 1 / np.log2(np.arange(2, CUTOFF + 2))
 SIZES = ((20, 200), (50, 200), (100, 1000))
-NOISE = {0.2: 2.2, 0.4: 1.15, 0.6: 0.6, 0.9: 0.17}
-"""The judge's noise that gives a kappa near the one named; the true one is printed."""
+JUDGES = ((2.0, 1.0), (0.6, 1.0), (0.3, 0.5), (0.15, 0.25), (0.07, 0.1))
+"""The judge's noise and lenience; the kappa that they come to is printed."""
 CUTS = np.array([0.3, 1.0, 1.7])
 POPULATION = 40_000
 
@@ -30,11 +30,11 @@ def ndcg(ranked: np.ndarray, judged: np.ndarray) -> np.ndarray:
     return np.where(ideal > 0, ranked[:, :CUTOFF] @ DISCOUNT / np.where(ideal > 0, ideal, 1), 0.0)
 
 
-def world(noise: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def world(noise: float, lenience: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Per query: values of two systems by people and by the judge; and the grades, for kappa."""
     need = rng.normal(0, 0.5, (POPULATION, 1))
     quality = need + rng.normal(0, 1, (POPULATION, DOCS))
-    lenient = 0.3 + rng.normal(0, 0.35, (POPULATION, 1))
+    lenient = lenience * (0.3 + rng.normal(0, 0.35, (POPULATION, 1)))
     human = np.searchsorted(CUTS, quality)
     model = np.searchsorted(CUTS, quality + lenient + noise * rng.normal(0, 1, quality.shape))
     found = {"human": human, "model": model}
@@ -50,9 +50,9 @@ def world(noise: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
 def rows(repetitions: int, seed: int = 0) -> list[tuple[str, ...]]:
     """Per kappa and size: coverage and width relative to people alone, of a mean, a difference and a 0/1 measure."""
     made = []
-    for named, noise in NOISE.items():
-        rng = np.random.default_rng([seed, int(100 * named)])
-        w = world(noise, rng)
+    for noise, lenience in JUDGES:
+        rng = np.random.default_rng([seed, int(100 * noise)])
+        w = world(noise, lenience, rng)
         table = np.zeros((4, 4))
         np.add.at(table, (w["human"].ravel(), w["model"].ravel()), 1)
         values = {

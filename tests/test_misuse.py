@@ -44,6 +44,7 @@ SOUND = {
     "gate": (QRELS, RUN, ["AP >= 0.1"]),
     "worth_judging": (QRELS, RUN),
     "judge": (QRELS, RUN),
+    "judge_agreement": (QRELS, QRELS),
     "corrected_values": (QRELS, QRELS, RUN, ["AP"]),
     "run_retriever": (lambda question: ["a"], ["q"]),
     "read_qrels": ("no.file",),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
     from goldrank.judgements import JudgementLog
     from goldrank.judging.ask import judge
+    from goldrank.judging.bias import judge_agreement
     from goldrank.measures import Measure, measure, parse
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
@@ -72,6 +73,7 @@ _MODULES = {
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging",
     "judging.ask": "judge",
+    "judging.bias": "judge_agreement",
     "judgements": "JudgementLog",
     "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
     "data.qrels": "Qrels",
@@ -94,10 +96,11 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
     "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
-    "score_intervals", "plan", "analyse_interleaving", "worth_judging", "judge", "corrected_values", "read_qrels",
-    "read_run", "read_runs", "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels",
-    "Preferences", "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline",
-    "Rule", "Rules", "Verdict", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
+    "score_intervals", "plan", "analyse_interleaving", "worth_judging", "judge", "judge_agreement",
+    "corrected_values", "read_qrels", "read_run", "read_runs", "read_aspects", "read_preferences", "write_qrels",
+    "write_run", "Qrels", "AspectQrels", "Preferences", "Run", "Retrieved", "Scores", "Comparison", "History",
+    "Record", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict", "Measure", "measure", "parse", "Convention",
+    "GoldrankError", "__version__",
 ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from goldrank.errors import GoldrankError, did_you_mean
 COMMANDS = {
     "eval": "Score runs against judgements.",
     "texts": "Score retrieved texts against the texts that they should cover.",
-    "agree": "Say which matcher of texts decides as people do.",
+    "agree": "Say which matcher of texts, or how well a model, decides as people do.",
     "judge": "Ask a model for judgements that are missing.",
     "judgements": "Export what people and models judged.",
     "merge": "Put the saved scores of shards together.",

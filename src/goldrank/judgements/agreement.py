@@ -85,7 +85,25 @@ def alpha(grades: np.ndarray, level: str = "ordinal") -> float:
     np.add.at(counts, (item, code), 1)
     pairs = counts.sum(axis=1) - 1
     together = (counts / pairs[:, None]).T @ counts - np.diag((counts / pairs[:, None]).sum(axis=0))
+    return _alpha(together, values, level)
+
+
+def alpha_of_table(table: np.ndarray, scale: Sequence[Grade], level: str = "ordinal") -> float:
+    """Krippendorff's alpha of two judges, from their table of counts in the order of the scale.
+
+    >>> alpha_of_table(np.array([[2, 0], [0, 2]]), [0, 1])
+    1.0
+    """
+    one_of(level, LEVELS, "level")
+    counts = np.asarray(table, np.float64)
+    return _alpha(counts + counts.T, np.array(scale, np.float64), level)
+
+
+def _alpha(together: np.ndarray, values: np.ndarray, level: str) -> float:
+    """Alpha of the coincidences of values."""
     size = together.sum(axis=1)
+    if size.sum() <= 1:
+        return math.nan
     distance = _distance(values, size, level)
     by_chance = float((size[:, None] * size[None, :] * distance).sum()) / (size.sum() - 1)
     return 1 - float((together * distance).sum()) / by_chance if by_chance > 0 else math.nan
