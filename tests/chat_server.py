@@ -6,10 +6,11 @@ import json
 import re
 import socket
 import threading
-import time
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from goldrank.judging.item import Item
 
 KEY = "sk-secret-4f1e9c77aa"
 
@@ -122,5 +123,11 @@ def serving(behave=lambda body, number: answer(body)):
         thread.join()
 
 
-def wait(seconds):
-    time.sleep(seconds)
+def items(count):
+    """So many things to judge."""
+    return [Item(f"q{i % 7}", f"d{i}", f"question {i % 7}", f"text {i}") for i in range(count)]
+
+
+def expected(count):
+    """What this model says of them."""
+    return {(f"q{i % 7}", f"d{i}"): i % 4 for i in range(count)}

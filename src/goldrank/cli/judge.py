@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,7 +84,7 @@ def command(
         judge=made,
         which="all" if everything else "judged" if judged else "holes",
         prices=_prices(prices),
-        progress=_progress if sys.stderr.isatty() else None,
+        progress=_Teller() if sys.stderr.isatty() else None,
         convention=convention,
         **kept,
     )
@@ -117,8 +118,18 @@ def _prices(given: str | None) -> tuple[float, ...] | None:
         raise click.UsageError(f"--prices takes numbers such as 0.15,0.60, not {given!r}") from None
 
 
-def _progress(outcome: Outcome) -> None:
-    left = outcome.seconds_left
-    told = f"{outcome.done:,} of {outcome.total:,} judged, {outcome.calls:,} calls, {outcome.tokens_in:,} + "
-    told += f"{outcome.tokens_out:,} tokens, cost {outcome.cost:.4f}"
-    echo(told + (f", {left:.0f} s left" if left is not None else ""), err=True)
+class _Teller:
+    """Says how far a job is, on a terminal, once a second at most."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, outcome: Outcome) -> None:
+        now = time.monotonic()
+        if now - self._last < 1 and outcome.done < outcome.total:
+            return
+        self._last = now
+        left = outcome.seconds_left
+        told = f"{outcome.done:,} of {outcome.total:,} judged, {outcome.calls:,} calls, {outcome.tokens_in:,} + "
+        told += f"{outcome.tokens_out:,} tokens, cost {outcome.cost:.4f}"
+        echo(told + (f", {left:.0f} s left" if left is not None else ""), err=True)

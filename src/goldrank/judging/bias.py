@@ -29,6 +29,7 @@ from goldrank.evaluation.documents import evaluate
 from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
 from goldrank.types import MeasuresLike, QrelsLike, RunsLike
 
+MOST_SAMPLES = 100_000
 LOOKED_AT = 100
 """Ranks of a run in which documents are looked up."""
 _WORD = re.compile(r"\w+")
@@ -127,7 +128,7 @@ def judge_agreement(
     >>> found.pairs, round(found["lenience"].value, 3)
     (6, 0.167)
     """
-    whole_number(samples, "samples", 1)
+    whole_number(samples, "samples", 1, MOST_SAMPLES)
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError(f"level is {level!r:.40}; it must be between 0 and 1")
     people, machine = io.as_qrels(human), io.as_qrels(model)
