@@ -85,7 +85,7 @@ def serving(behave=lambda body, number: answer(body)):
                     self.close_connection = True
                     return
                 status, headers, said = found
-                if status == 200:
+                if status == 200 and '"finish_reason"' in said:
                     with chat.lock:
                         chat.answered[user_message(body).split("\n", 1)[1]] += 1
                 data = said.encode()
