@@ -47,6 +47,9 @@ SOUND = {
     "explain_difference": (QRELS, RUN, "AP", "ranx", "trec_eval-9"),
     "gate": (QRELS, RUN, ["AP >= 0.1"]),
     "worth_judging": (QRELS, RUN),
+    "judge": (QRELS, RUN),
+    "judge_agreement": (QRELS, QRELS),
+    "corrected_values": (QRELS, QRELS, RUN, ["AP"]),
     "run_retriever": (lambda question: ["a"], ["q"]),
     "read_qrels": ("no.file",),
     "read_run": ("no.file",),
@@ -63,6 +66,7 @@ SOUND = {
     "Scores.merge": ([goldrank.evaluate(QRELS, RUN, "AP")],),
     "Scores.from_dict": ({},),
     "History.open": ("no.file",),
+    "JudgementLog.open": ("no.file",),
     "Baseline.load": ("no.file",),
     "Rule.parse": ("AP >= 0.1",),
     "Rule.from_table": ({"measure": "AP", "floor": 0.1},),
@@ -86,13 +90,16 @@ OTHERS = {
 
 
 FUNCTIONS = {
-    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_texts", "compare", "diff"),
+    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_texts", "compare", "diff", "corrected_values"),
     *("explain_difference", "tune_fusion", "parse"),
 }
 """They take functions, which types are too: as measures, matchers and retrievers."""
 
 
 def called(name):
+    if name == "judge":
+        given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
+        return lambda *arguments, **options: goldrank.judge(*arguments, **{**given, **options})
     found = goldrank
     for part in name.split("."):
         found = getattr(found, part)

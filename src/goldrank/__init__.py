@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from goldrank.comparison import Comparison, compare
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
+    from goldrank.comparison.corrected import corrected_values
     from goldrank.comparison.interleaving import analyse_interleaving
     from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.one_system import score_intervals
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
+    from goldrank.judgements import JudgementLog
+    from goldrank.judging.ask import judge
+    from goldrank.judging.bias import judge_agreement
     from goldrank.measures import Measure, measure, parse
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
@@ -71,10 +75,14 @@ _MODULES = {
     "comparison.interleaving": "analyse_interleaving",
     "comparison.one_system": "score_intervals",
     "comparison.planning": "plan",
+    "comparison.corrected": "corrected_values",
     "comparison.convention_difference": "explain_difference",
     "clicks": "judgements_from_clicks",
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging",
+    "judging.ask": "judge",
+    "judging.bias": "judge_agreement",
+    "judgements": "JudgementLog",
     "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
     "data.qrels": "Qrels",
     "data.aspects": "AspectQrels",
@@ -97,11 +105,11 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "run_retriever",
     "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
-    "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging",
-    "read_qrels", "read_run", "read_runs",
+    "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging", "judge",
+    "judge_agreement", "corrected_values", "read_qrels", "read_run", "read_runs",
     "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
-    "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
-    "measure", "parse", "Convention", "GoldrankError", "__version__",
+    "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict",
+    "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
 ]  # fmt: skip
 
 

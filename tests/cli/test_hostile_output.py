@@ -56,6 +56,11 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         (f"labels{FILE}.jsonl", "--match", "contains", "--match", "rouge-l", "--show", "40", "-o", form)
         for form in matchers.WRITERS
     ],
+    "judge": [
+        ("qrels.json", ONE, f"{NASTY[2]}={TWO}", "--docs", "metadata.jsonl", "--queries", "metadata.jsonl", "--command",
+         f"{sys.executable} judge.py", "--all", "-o", "judged.json", *more)
+        for more in ((), ("--dry-run",))
+    ],
     "merge": [("1.json", "2.json", "-o", "merged.json")],
     "compare": [
         ("qrels.json", ONE, f"{NASTY[2]}={TWO}", *AP, *COMPARING, *SOFT, "--svg", "charts", "--save", "saved",
@@ -107,7 +112,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         ("from-clicks", "clicks.jsonl", "-o", f"judged{FILE}.json", "--model", model, "--min-views", "0", *more,
          "--table", f"table-{model}.csv")
         for model, more in [("ctr", ()), ("dbn", ("--gamma", "0.9")), ("propensity", ("--propensities", "1,0.5"))]
-    ],
+    ] + [("export", "judgements.db", "exported.json", "--by", "any", "--table", "who.tsv")],
     "completion": [("bash",), ("fish",)],
     "demo": [("--write", f"demo{FILE}")],
 }  # fmt: skip
@@ -127,6 +132,10 @@ def folder(tmp_path_factory):
     (folder / "clicks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in shown))
     chunks = [{"id": name, "text": name, "source": name, "start": 0, "end": len(name)} for name in NASTY]
     (folder / "chunks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in chunks))
+    (folder / "judge.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n"
+        "    print(json.dumps({'id': item['id'], 'grade': 1, 'reason': item['text']}), flush=True)\n"
+    )
     here = os.getcwd()
     os.chdir(folder)
     try:
@@ -138,6 +147,7 @@ def folder(tmp_path_factory):
             ["record", "saved.json", "--label", "::error::x", "--commit", NASTY[0], "--note", NASTY[7]],
             ["record", "saved.json", "other.json", "--branch", NASTY[10], "--tag", f"k={NASTY[7]}"],
             ["baseline", "set", f"b{FILE}.json", "qrels.json", ONE, *AP, *SOFT],
+            ["judge", *CALLS["judge"][0]],
         ):
             assert run(arguments) == 0
         with History.open("history.db") as history:

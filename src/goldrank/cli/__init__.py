@@ -20,7 +20,8 @@ COMMANDS = {
     "texts": "Score retrieved texts against the texts that they should cover.",
     "causes": "Say why what an answer needs is not in the context, question by question.",
     "sweep": "Compare chunkings, retrievers, numbers of texts and budgets: recall against cost.",
-    "agree": "Say which matcher of texts decides as people do.",
+    "agree": "Say which matcher of texts, or how well a model, decides as people do.",
+    "judge": "Ask a model for judgements that are missing.",
     "merge": "Put the saved scores of shards together.",
     "compare": "Say whether one system is better than another, and how sure that is.",
     "leaderboard": "Say which of many systems is best, and which ranks each may have.",
@@ -42,18 +43,19 @@ COMMANDS = {
     "measures": "List the measures, or explain one.",
     "choose": "Recommend measures and cut-offs.",
     "convert": "Write a run or qrels in another format.",
-    "judgements": "Make judgements, for example from clicks.",
+    "judgements": "Make judgements of clicks, or export those that people and models gave.",
     "completion": "Print the script that completes commands and options in a shell.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
 """The subcommands; `name-with-dash` lives in name_with_dash.py."""
 
 GROUPS = {
-    "Score": ("eval", "texts", "merge", "trec_eval", "explain-difference"),
+    "Score": ("eval", "texts", "causes", "sweep", "merge", "trec_eval", "explain-difference"),
     "Compare": ("compare", "leaderboard", "diff", "fuse", "report", "interleave", "plan"),
     "Keep": ("record", "history", "show", "export", "check", "prune", "gate", "baseline"),
-    "Explore": ("measures", "choose", "agree", "demo"),
-    "Convert": ("convert", "judgements", "completion"),
+    "Explore": ("measures", "choose", "demo"),
+    "Judge": ("judge", "judgements", "agree"),
+    "Convert": ("convert", "completion"),
 }
 """The subcommands as the help page shows them, by what people want to do; any other comes at its end."""
 

@@ -73,8 +73,8 @@ def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:
     )
 
 
-def document_texts(given: Any, wanted: Collection[str]) -> dict[str, str]:
-    """The titles and texts of some documents, cut to what fits into a line; of a file nothing else is kept."""
+def document_texts(given: Any, wanted: Collection[str], *, whole: bool = False) -> dict[str, str]:
+    """The titles and texts of some documents, cut to a line or `whole`; of a file nothing else is kept."""
     wanted = set(wanted)
     found: dict[str, str] = {}
     if callable(given):
@@ -86,7 +86,7 @@ def document_texts(given: Any, wanted: Collection[str]) -> dict[str, str]:
     for key, value in pairs:
         doc = ids.as_text(key, "document id")
         if doc in wanted and value is not None:
-            found[doc] = _line(value)
+            found[doc] = _titled(value) if whole else _line(value)
     if not found:
         raise InputError("no judged document has a text", where="documents", hint="Are the ids the same?")
     return {doc: text for doc, text in found.items() if text}
@@ -103,11 +103,16 @@ def _document_id(row: dict[str, Any]) -> Any:
     return key
 
 
-def _line(value: Any) -> str:
-    """A title, and a text after it, as one line."""
+def _titled(value: Any) -> str:
+    """A title, and a text after it."""
     if isinstance(value, Mapping):
-        value = ". ".join(str(value[key]) for key in ("title", "text") if value.get(key))
-    return " ".join(str(value)[: 2 * MOST_TEXT].split())[:MOST_TEXT]
+        return ". ".join(str(value[key]) for key in ("title", "text") if value.get(key))
+    return str(value)
+
+
+def _line(value: Any) -> str:
+    """The same as one line."""
+    return " ".join(_titled(value)[: 2 * MOST_TEXT].split())[:MOST_TEXT]
 
 
 def read_objects(path: types.Path) -> list[dict[str, Any]]:
