@@ -26,8 +26,8 @@ LINES = [b"q 0 d 1 2.5 t\n", b"q 0 e 2 1e-3 t\n", b"r\t0 d 1 +7 t\n", b"# remark
 
 def random_bytes(rng: random.Random) -> bytes:
     text = b"".join(rng.choices(LINES if rng.random() < 0.5 else PIECES, k=rng.randrange(1, 12)))
-    for _ in range(rng.choice([0, 0, 1, 3])):
-        at = rng.randrange(len(text))
+    for _ in range(rng.choice([0, 0, 1, 3]) if text else 0):
+        at = rng.randrange(len(text) + 1)
         text = text[:at] + rng.choice([b"", *PIECES]) + text[at + rng.randrange(2) :]
     return text + b"\n"
 

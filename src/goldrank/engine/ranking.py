@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,6 +43,11 @@ class PartialPlacements:
         rows, codes = ~queries[self.query], ~queries[self.code]
         per_row = {name: getattr(self, name)[rows] for name in PER_ROW}
         return PartialPlacements(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
+
+    def without_queries(self) -> PartialPlacements:
+        """The placements alone."""
+        nothing = np.zeros(0, np.int64)
+        return replace(self, **dict.fromkeys(("code", *PER_QUERY), nothing))
 
 
 def no_placements() -> PartialPlacements:

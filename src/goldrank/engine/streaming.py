@@ -88,7 +88,10 @@ class RunAccumulator:
         self._plan = plan
         self._where = where
         self.counts = RunCounts()
-        self.parts: list[PartialPlacements] = []
+        self._parts: list[PartialPlacements] = []
+        """Placements; what there is to say of each query is in `_totals`."""
+        self._totals = {name: np.zeros(size, np.int64) for name in PER_QUERY}
+        self._answered = np.zeros(size, bool)
         self.lines = np.zeros(size, np.int64)
         """How many lines each query has."""
         self._stretches = np.zeros(size, np.int64)
@@ -123,7 +126,7 @@ class RunAccumulator:
             self._close()
         # What a piece says of scattered queries is of no use, and would grow with the run.
         scattered = self._stretches > 1
-        self.parts.append(piece.found.without(scattered) if scattered.any() else piece.found)
+        self.take(piece.found.without(scattered) if scattered.any() else piece.found)
         if judged[0]:
             self._open.append(piece.edges[0])
         if len(codes) > 1:
@@ -141,34 +144,38 @@ class RunAccumulator:
     def _close(self) -> None:
         """Rank the query that no later piece continues; should it turn up again, it is among the scattered."""
         if self._open:
-            self.parts.append(rank_lines(join(self._open), self.judged, self.convention))
+            self.take(rank_lines(join(self._open), self.judged, self.convention))
             self._open = []
+
+    def take(self, found: PartialPlacements) -> None:
+        """Take the placements of whole queries."""
+        self._answered[found.code] = True
+        for name in PER_QUERY:
+            self._totals[name][found.code] += getattr(found, name)
+        self._parts.append(found.without_queries())
 
     def scattered(self) -> np.ndarray:
         """Which queries have lines in more than one place. What was found for them so far is forgotten."""
         self._close()
         found: np.ndarray = self._stretches > 1
         if found.any():
-            self.parts = [part.without(found) for part in self.parts]
+            self._parts = [part.without(found) for part in self._parts]
+            self._answered[found] = False
+            for total in self._totals.values():
+                total[found] = 0
         return found
 
     def finish(self) -> tuple[Placements, RunCounts]:
         """The placements, when all parts are there."""
-        size = len(self.judged.arrays.queries)
         counts = self.counts
-        total = {name: np.zeros(size, np.int64) for name in PER_QUERY}
-        answered = np.zeros(size, bool)
-        for found in self.parts:
-            answered[found.code] = True
-            for name in PER_QUERY:
-                total[name][found.code] += getattr(found, name)
         for name in PER_QUERY[1:]:
-            setattr(counts, name, int(total[name].sum()))
+            setattr(counts, name, int(self._totals[name].sum()))
         counts.unjudged_queries, examples = self._unjudged.finish()
         counts.unjudged_examples = list(map(ids.decode, examples))
         empty = [np.zeros(0, np.int64)]
-        joined = [np.concatenate([getattr(found, name) for found in self.parts] or empty) for name in PER_ROW]
-        return assemble(self.judged.arrays, total["retrieved"], answered, *joined), counts
+        joined = [np.concatenate([getattr(found, name) for found in self._parts] or empty) for name in PER_ROW]
+        self._parts = []
+        return assemble(self.judged.arrays, self._totals["retrieved"], self._answered, *joined), counts
 
 
 def check_room(plan: Plan, needed: int, what: str, where: str, hint: str) -> None:
@@ -438,4 +445,4 @@ def _rank_buckets(
             what = f"ranking {size:,} lines of queries that are scattered over the run"
             check_room(plan, needed, what, source.name, QUERY_HINT)
             lines = sort.read(bucket, place_of)
-            gathered[tag].parts.append(rank_lines(lines, judged, convention, scattered=True))
+            gathered[tag].take(rank_lines(lines, judged, convention, scattered=True))
