@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goldrank.data.scores import Scores
     from goldrank.errors import GoldrankError
     from goldrank.evaluation.abstention import abstention_curve
+    from goldrank.evaluation.arrays import evaluate_arrays
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.executors import evaluate_spark
     from goldrank.evaluation.texts import evaluate_texts
@@ -49,6 +50,7 @@ __version__ = "0.3.0.dev0"
 
 _MODULES = {
     "evaluation.documents": "evaluate",
+    "evaluation.arrays": "evaluate_arrays",
     "evaluation.texts": "evaluate_texts",
     "report.coverage": "coverage_curves",
     "evaluation.abstention": "abstention_curve",
@@ -85,7 +87,7 @@ _MODULES = {
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
+    "evaluate", "evaluate_arrays", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
     "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
     "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",

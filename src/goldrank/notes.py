@@ -249,6 +249,7 @@ KINDS: dict[str, Kind] = {
         "{count:,} queries of the run are not judged and were left out: {samples}",
         "1 query of the run is not judged and was left out: {samples}",
     ),
+    "padding": Kind("entries that are padding, left out: {count:,}"),
     "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}", counts=()),
     "no-relevant": Kind("{count:,} queries have no relevant document", "1 query has no relevant document"),
     "judged-share": Kind("{share:.1%} of the returned documents are judged", counts=("part", "whole")),

@@ -98,7 +98,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                 row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
         kind = ids.kind(query_types, doc_types, name)
-        notes = _notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
+        notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
         self._set(name=name, text=text, raw=None, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
@@ -179,7 +179,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(Note.of("repeated-judgements", count=repeated))
-        told += _notes_on_grades(max(grades, default=0))
+        told += notes_on_grades(max(grades, default=0))
         qrels = cls.__new__(cls)
         is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
@@ -372,7 +372,7 @@ def _is_exact(value: object) -> bool:
     return isinstance(value, Decimal | Fraction)
 
 
-def _notes_on_grades(highest: Grade) -> tuple[Note, ...]:
+def notes_on_grades(highest: Grade) -> tuple[Note, ...]:
     return (Note.of("high-grade", grade=highest),) if highest > HIGH_GRADE else ()
 
 
