@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from goldrank.comparison.rank_changes import diff
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
+    from goldrank.data.catalogue import Catalogue
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
@@ -73,6 +74,7 @@ _MODULES = {
     "data.qrels": "Qrels",
     "data.aspects": "AspectQrels",
     "data.preferences": "Preferences",
+    "data.catalogue": "Catalogue",
     "data.run": "Run",
     "data.scores": "Scores",
     "history": "History Record",
@@ -87,12 +89,12 @@ _MODULES = {
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_arrays", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement", "run_retriever",
-    "evaluate_spark",
+    "evaluate", "evaluate_arrays", "evaluate_texts", "coverage_curves", "abstention_curve", "matcher_agreement",
+    "run_retriever", "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "tune_fusion", "rank_agreement", "explain_difference", "gate",
     "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
-    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
-    "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
+    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Catalogue",
+    "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
     "measure", "parse", "Convention", "GoldrankError", "__version__",
 ]  # fmt: skip
 

@@ -97,7 +97,7 @@ ENGINE = ArrayEngine()
 
 
 class _Shape:
-    """How the documents of queries make tables: one if all queries have equally many, else one for each power of two."""
+    """How queries make tables: one if all have equally many documents, else one for each power of two."""
 
     def __init__(self, rows: GradedRows) -> None:
         self.size = rows.size
@@ -120,7 +120,7 @@ class _Shape:
         order = np.arange(len(order)) if ties == "input" else order
         if column is None:
             return order
-        return order[column if self.whole is None else column.reshape(self.whole)]
+        return np.asarray(order[column if self.whole is None else column.reshape(self.whole)])
 
 
 def _comparable(score: np.ndarray, convention: Convention) -> np.ndarray:
@@ -131,9 +131,7 @@ def _comparable(score: np.ndarray, convention: Convention) -> np.ndarray:
     return score if score.dtype in (np.float32, np.float64) else score.astype(np.float64)
 
 
-def _sorted(
-    table: np.ndarray, keys: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None, int]:
+def _sorted(table: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None, int]:
     """For each row the places of documents by rank, the first and last ranks of their ties, and how many rows are one.
 
     Without any ties the ranks are None.

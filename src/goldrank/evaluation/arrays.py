@@ -16,7 +16,7 @@ from goldrank.errors import InputError, MeasureError, OptionError, of_type
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
 from goldrank.io.arrays import graded_rows
-from goldrank.measures import Measure, make, parse, parse_all
+from goldrank.measures import DEFAULT, Measure, make, parse, parse_all
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, MeasuresLike, Policies
 
@@ -55,7 +55,9 @@ def evaluate_arrays(
     """
     rules = conventions.get(convention).having(**policies)
     asked = resolve_measures(_cut(measures, k), rules)
-    rows, padding = graded_rows(grades, scores, groups, indexes, mask, of_type(real_grades, bool, "real_grades", "a flag"))
+    rows, padding = graded_rows(
+        grades, scores, groups, indexes, mask, of_type(real_grades, bool, "real_grades", "a flag")
+    )
     if not len(rows.queries):
         raise InputError("no queries", where="grades", hint="The arrays are empty.")
     notes = (Note.of("padding", count=padding),) if padding else ()
@@ -71,8 +73,10 @@ def _cut(measures: MeasuresLike, k: int | Iterable[int] | None) -> MeasuresLike:
     cuts = [int(cut) if isinstance(cut, np.integer) else cut for cut in (k if isinstance(k, Iterable) else [k])]
     if not cuts or isinstance(k, str | bytes):
         raise OptionError(f"k is {k!r:.80}; it must be a cut-off or several", hint="For example k=10 or k=[1, 10].")
-    single = measures is None or isinstance(measures, str) or not isinstance(measures, Iterable)
-    given = parse_all(None) if measures is None else [measures] if single else list(measures)  # type: ignore[arg-type]
+    given: list[MeasureLike] = list(DEFAULT)
+    if measures is not None:
+        single = isinstance(measures, str) or not isinstance(measures, Iterable)
+        given = [measures] if single else list(measures)  # type: ignore[list-item, arg-type]
     return [measure for each in given for cut in cuts for measure in _at(each, cut)]
 
 
@@ -86,4 +90,6 @@ def _at(given: MeasureLike, cut: int) -> list[Measure]:
     found = parse_all(given)
     if refused is not None and any(measure.k is None for measure in found):
         raise refused
-    return [measure if measure.k is not None else make(measure.declaration, cut, dict(measure.options)) for measure in found]
+    return [
+        measure if measure.k is not None else make(measure.declaration, cut, dict(measure.options)) for measure in found
+    ]

@@ -13,7 +13,17 @@ from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import OptionError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures, whole_depth
-from goldrank.types import JudgementsLike, MeasuresLike, Path, Policies, RunLike, RunsLike
+from goldrank.evaluation.recommending import NOTHING, Background
+from goldrank.types import (
+    CatalogueLike,
+    HistoryLike,
+    JudgementsLike,
+    MeasuresLike,
+    Path,
+    Policies,
+    RunLike,
+    RunsLike,
+)
 
 NamedRuns = (
     Runs
@@ -37,6 +47,10 @@ class EvaluateOptions(Policies, total=False):
     depth: int | None
     shard: str | None
     max_memory: str | int | None
+    train: HistoryLike | None
+    catalogue: CatalogueLike | None
+    against: RunLike | None
+    seen: str
 
 
 @overload
@@ -57,6 +71,10 @@ def evaluate(
     depth: int | None = None,
     shard: str | None = None,
     max_memory: str | int | None = None,
+    train: HistoryLike | None = None,
+    catalogue: CatalogueLike | None = None,
+    against: RunLike | None = None,
+    seen: str = "remove",
     **policies: Unpack[Policies],
 ) -> Any:  # Scores for one run, ScoresByRun for several: see the overloads
     """Score a run, or several, against judgements.
@@ -70,6 +88,10 @@ def evaluate(
     bytes) is what the process may take: pieces of files become smaller as needed, and what cannot fit is refused
     before the work begins.
 
+    For recommendations, `train` is what users had before: it is removed from the run before anything is cut, and
+    measures of popularity and novelty read it; with `seen="keep"` nothing is removed. `catalogue`
+    is a `Catalogue`, or the ids of all items; `against` the run of a primitive recommender for Serendipity.
+
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
     (0.6309, 0.5)
@@ -77,6 +99,9 @@ def evaluate(
     rules = conventions.get(convention).having(**policies)
     asked = resolve_measures(measures, rules)
     depth = whole_depth(depth)
+    background = NOTHING
+    if seen != "remove" or any(what is not None for what in (train, catalogue, against)):
+        background = Background.of(train, catalogue, against, seen, rules.duplicates)
     if io.is_spark(qrels) and io.is_spark(run):
         from goldrank.evaluation import executors
         from goldrank.io import spark
@@ -85,8 +110,10 @@ def evaluate(
         if judged is None:
             if shard is not None:
                 raise OptionError("shard= is for judgements that fit on one machine", hint="Spark shares the work out.")
+            if background is not NOTHING:
+                raise OptionError("train=, catalogue= and against= are for judgements that fit on one machine")
             return executors.evaluate(qrels, io.as_run(run), asked, rules, depth)
         qrels = judged
-    inputs = resolve(qrels, run, rules, format=format, shard=shard, max_memory=max_memory)
+    inputs = resolve(qrels, run, rules, format=format, shard=shard, max_memory=max_memory, background=background)
     scores = [pipeline.score(placed, asked, depth) for placed in pipeline.place_all(inputs)]
     return ScoresByRun(scores) if inputs.several else scores[0]

@@ -102,6 +102,9 @@ def notes_of(
         notes.append(Note.of("repeated-places", count=int((~placements.novel).sum()), about="run"))
     notes += _unjudged_ranges(bounds or {})
     notes += _unreachable_recall(columns, placements)
+    notes += [
+        Note.of("sampled", measure=str(measure)) for measure in columns if measure.declaration.caveat == "sampled"
+    ]
     return tuple(notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import memory
+from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.measures import DEFAULT, Measure, parse_all
 from goldrank.types import JudgementsLike, MeasuresLike, RunLike, RunsLike
 
@@ -37,6 +38,7 @@ class Inputs:
     """Whether several runs were asked for, be it a list of one."""
     tagged: Runs | None = None
     plan: Plan = USUAL
+    background: Background = NOTHING
 
 
 def resolve(
@@ -47,11 +49,12 @@ def resolve(
     format: str | None = None,
     shard: str | None = None,
     max_memory: str | int | None = None,
+    background: Background = NOTHING,
 ) -> Inputs:
     """Read the judgements, open the runs, and plan the work within the memory that there is."""
     limit = None if max_memory is None else memory.size(max_memory)
     with budget.limited(limit):
-        return _resolved(qrels, runs, rules, format, shard, limit)
+        return replace(_resolved(qrels, runs, rules, format, shard, limit), background=background)
 
 
 def _resolved(

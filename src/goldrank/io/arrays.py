@@ -80,10 +80,12 @@ def graded_rows(
     score = as_array(scores, "scores")
     grade = as_array(grades, "grades")
     if score.shape != grade.shape:
-        raise InputError(f"grades are of shape {grade.shape}, scores of shape {score.shape}", hint="They must be alike.")
+        raise InputError(
+            f"grades are of shape {grade.shape}, scores of shape {score.shape}", hint="They must be alike."
+        )
     kept = _mask(mask, score.shape)
-    _check_numbers(score, "scores", kept)
-    _check_numbers(grade, "grades", kept)
+    _check_numbers(score, "scores")
+    _check_numbers(grade, "grades")
     if score.ndim == 2 and groups is None and indexes is None:
         rows = _of_table(grade, score, kept)
     elif score.ndim == 1 and (groups is not None or indexes is not None):
@@ -96,7 +98,9 @@ def graded_rows(
     elif score.ndim == 2:
         raise InputError("a table has a query in each row, and no groups", hint="Leave groups= out, or flatten both.")
     else:
-        raise InputError(f"arrays have {score.ndim} dimensions", hint="Give tables of queries by documents, or flat ones.")
+        raise InputError(
+            f"arrays have {score.ndim} dimensions", hint="Give tables of queries by documents, or flat ones."
+        )
     _check_scores(rows)
     grade = _checked_grades(rows, real_grades)
     left_out = 0 if kept is None else int(kept.size - np.count_nonzero(kept))
@@ -115,7 +119,7 @@ def _mask(given: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     return None if kept.all() else kept
 
 
-def _check_numbers(found: np.ndarray, what: str, kept: np.ndarray | None) -> None:
+def _check_numbers(found: np.ndarray, what: str) -> None:
     flags = what == "grades" and found.dtype == bool
     if found.dtype.kind not in "iuf" and not flags and found.size:
         hint = "Flags are no scores." if found.dtype == bool else "Are there missing values, or text, in it?"
@@ -187,7 +191,9 @@ def _sizes(found: np.ndarray, entries: int) -> np.ndarray | None:
 def _by_id(found: np.ndarray, entries: int, what: str) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The groups' names and sizes, and the entries group after group, in each as they were given."""
     if len(found) != entries:
-        raise InputError(f"{what} has {len(found):,} ids, and there are {entries:,} entries", hint="One for each entry.")
+        raise InputError(
+            f"{what} has {len(found):,} ids, and there are {entries:,} entries", hint="One for each entry."
+        )
     if found.dtype.kind == "O" and len(found) and {type(value) for value in found.tolist()} == {str}:
         found = found.astype("U")
     if found.dtype.kind not in "iuUST" and len(found):

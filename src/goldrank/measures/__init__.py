@@ -11,6 +11,8 @@ from goldrank.measures import (  # noqa: F401 - they register themselves
     judged,
     preference,
     rank,
+    recommending,
+    sampled,
     sets,
     similarity,
     texts,

@@ -19,6 +19,7 @@ from goldrank.data.aspects import Aspects
 from goldrank.data.passages import Passages
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferred
+from goldrank.data.recommended import Recommended
 from goldrank.data.spans import Spans
 from goldrank.data.top_documents import TopDocuments
 from goldrank.errors import InputError, MeasureError, did_you_mean
@@ -35,7 +36,7 @@ MAX_SPELLING = 20_000
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 """What is measured when nothing is asked for."""
 
-Table: TypeAlias = Placements | Aspects | Preferred | Spans | TopDocuments | Passages
+Table: TypeAlias = Placements | Aspects | Preferred | Spans | TopDocuments | Passages | Recommended
 """What measures read; `Declaration.over` says which."""
 
 
