@@ -46,6 +46,7 @@ LAYERS = {
 """What each part may import at the head of its modules, from the ground up."""
 _ABOVE = ("__init__", *_GROUND, *_ROOMS, "retrieval", "guide", "demo", "comparison", "history", "gating", "report")
 LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
+LAYERS |= {"integrations": (*_ABOVE, "compat")}
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 
 LAZILY = {

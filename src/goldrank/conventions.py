@@ -133,6 +133,14 @@ SKLEARN = Convention(
 TORCHMETRICS = replace(SKLEARN, name="torchmetrics", ties="input")
 """torchmetrics: only the documents in the tensor exist, and AP divides by the relevant ones found."""
 
+LIGHTGBM = Convention(
+    "lightgbm", ties="input", empty="one", options={"nDCG": {"gain": "exp2"}, "AP": {"divisor": "min"}}
+)
+"""LightGBM: the gain is 2^grade - 1, rows keep their order among equal scores, and an empty query is 1."""
+
+XGBOOST = replace(LIGHTGBM, name="xgboost")
+"""XGBoost: the same; `ndcg@10-` there is empty="zero" here."""
+
 BEIR = replace(TREC_EVAL_9, name="beir")
 """BEIR: pytrec_eval, which is trec_eval 9, so that queries without results are left out of the mean."""
 
@@ -186,7 +194,7 @@ IR_EVAL_NUMBA = _compatible(
     repeats={"AP": "distinct", "nDCG": "each"},
 )
 
-_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR, CHROMA)
+_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, LIGHTGBM, XGBOOST, BEIR, CHROMA)
 _COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED, IR_EVAL_NUMBA)
 
 CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_COMPATIBLE)}

@@ -151,11 +151,13 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     if deepest:
         docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
-    cuts = [measure.k for measure in measures if measure.declaration.over == "recommended"]
-    if cuts:
-        # Without a catalogue it is what is in the whole run.
-        whole = None in cuts or placed.background.catalogue.items is None
-        most = int(placements.retrieved.max(initial=0)) if whole else max(int(cut) for cut in cuts if cut is not None)
+    asked = [measure for measure in measures if measure.declaration.over == "recommended"]
+    if asked:
+        # Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up.
+        deep = placed.background.catalogue.items is None or any(
+            one.k is None or one.option("judged_only") for one in asked
+        )
+        most = int(placements.retrieved.max(initial=0)) if deep else max(int(one.k or 0) for one in asked)
         lists = placed.top_documents(most if depth is None else min(most, depth))
         tables["recommended"] = table_of(placements.queries, lists, judgements, placed.background, placed.rules)
     return tables
