@@ -221,6 +221,7 @@ def test_ranking_with_a_model(tmp_path):
         sentence_transformers.Ranking({}, CORPUS, {"q1": {"d1"}})
 
 
+@pytest.mark.filterwarnings("ignore")  # its own, of places that change
 def test_with_sentence_transformers_itself():
     if importlib.util.find_spec("sentence_transformers") is None:
         with pytest.raises(all_integrations.MissingPackageError, match="sentence-transformers"):
@@ -294,3 +295,15 @@ def test_measures_of_goldrank_in_ir_measures():
     assert [found[one] for one in asked] == pytest.approx(list(ours.values()), abs=1e-12)
     assert [str(one) for one in asked[:2]] == ["nDCG@10", "Compat"]
     assert pyterrier.register().NAME == "goldrank"
+
+
+def test_with_pyterrier_itself():
+    pt = pytest.importorskip("pyterrier")
+    import pandas
+
+    topics = pandas.DataFrame({"qid": ["q1", "q2"], "query": ["x", "y"]})
+    qrels = pandas.DataFrame({"qid": ["q1", "q2"], "docno": ["d1", "d2"], "label": [1, 1]})
+    rows = {"qid": ["q1", "q1", "q2"], "docno": ["d1", "d2", "d2"], "score": [1.0, 2.0, 1.0], "rank": [1, 0, 0]}
+    system = pt.Transformer.from_df(pandas.DataFrame({**rows, "query": ["x", "x", "y"]}))
+    table = pt.Experiment([system], topics, qrels, [pyterrier.measure("RR"), pyterrier.measure("P@1")])
+    assert table[["RR", "P@1"]].to_numpy().tolist() == [[0.75, 0.5]]

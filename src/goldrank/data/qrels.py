@@ -341,7 +341,8 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
     number: Any = value
     if not isinstance(number, int):
         if not math.isfinite(number):
-            raise InputError(f"grade {number} is not a finite number", where=where)
+            hint = "Leave a document out if it was not judged: in arrays, with mask=."
+            raise InputError(f"grade {number} is not a finite number", where=where, hint=hint)
         if abs(number) <= MAX_GRADE:
             if number == int(number):
                 number = int(number)

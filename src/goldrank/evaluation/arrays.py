@@ -55,6 +55,9 @@ def evaluate_arrays(
     """
     rules = conventions.get(convention).having(**policies)
     asked = resolve_measures(_cut(measures, k), rules)
+    items = next((one for one in asked if one.declaration.over == "recommended"), None)
+    if items is not None and not (groups is None and indexes is None):
+        raise MeasureError(f"{items} is about items, and flat arrays do not say which they are", hint="Give a table.")
     rows, padding = graded_rows(
         grades, scores, groups, indexes, mask, of_type(real_grades, bool, "real_grades", "a flag")
     )

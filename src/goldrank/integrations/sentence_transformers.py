@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,13 @@ def evaluator(
     `relevant_docs` are ids of relevant documents for each query, or grades by id. The first measure is the primary
     metric. The `scores` of the last call can be compared, gated and recorded as any others.
     """
-    base = need("sentence_transformers.evaluation", "sentence-transformers").SentenceEvaluator
+    need("sentence_transformers", "sentence-transformers")
+    try:  # its place from version 6 on
+        base: Any = import_module("sentence_transformers.sentence_transformer.evaluation").SentenceEvaluator
+    except ImportError:
+        base = import_module("sentence_transformers.evaluation").SentenceEvaluator
 
-    class Evaluating(Ranking, base):  # type: ignore[misc, valid-type]
+    class Evaluating(Ranking, base):  # type: ignore[misc]
         """A SentenceEvaluator by goldrank."""
 
         def __init__(self) -> None:
