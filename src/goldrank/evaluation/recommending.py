@@ -224,7 +224,7 @@ def notes(
             left_out = int(np.count_nonzero(np.isnan(column.values)))
             if left_out:
                 told.append(Note.of("users-left-out", measure=str(measure), count=left_out, users=len(column.values)))
-            if measure.name == "Novelty" and train is not None:
+            if measure.declaration.caveat == "never-seen-items" and train is not None:
                 new = table.cut(None if measure.k is None else int(measure.k))
                 never = int(np.count_nonzero(new.known.popularity[new.item] == 0))
                 if never:

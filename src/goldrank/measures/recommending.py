@@ -196,6 +196,7 @@ def popularity_lift(r: Recommended, *, k: int | None) -> np.ndarray:
     avoid="What is unknown may be bad: look at accuracy beside it.",
     cite="Zhou et al. 2010, Solving the apparent diversity-accuracy dilemma of recommender systems",
     aliases=("SelfInformation", "self_information", "MSI"),
+    caveat="never-seen-items",
 )
 def novelty(r: Recommended, *, k: int | None, of: str = "users") -> np.ndarray:
     """The mean self-information of what is recommended.
