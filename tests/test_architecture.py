@@ -82,6 +82,7 @@ _ABOVE = (
     "report",
 )
 LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
+LAYERS |= {"integrations": (*_ABOVE, "compat")}
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 
 LAZILY = {

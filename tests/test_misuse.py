@@ -21,6 +21,7 @@ WRONG = [
 
 SOUND = {
     "evaluate": (QRELS, RUN, ["AP"]),
+    "evaluate_arrays": ([[1, 0]], [[0.5, 0.25]], ["AP"]),
     "evaluate_texts": (TEXTS, ["RR"]),
     "coverage_curves": (TEXTS,),
     "abstention_curve": (
@@ -61,6 +62,7 @@ SOUND = {
     "Qrels": (QRELS,),
     "AspectQrels": ({"q": {"1": {"d": 1}}},),
     "Preferences": ({"q": {"j": [{"d": 1, "e": 2}]}},),
+    "Catalogue": (["a", "b"],),
     "Retrieved": ([{"query": "q", "retrieved": []}],),
     "Scores.load": ("no.file",),
     "Scores.merge": ([goldrank.evaluate(QRELS, RUN, "AP")],),
@@ -90,8 +92,8 @@ OTHERS = {
 
 
 FUNCTIONS = {
-    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_texts", "compare", "diff", "corrected_values"),
-    *("explain_difference", "tune_fusion", "parse"),
+    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_arrays", "evaluate_texts", "compare"),
+    *("diff", "corrected_values", "explain_difference", "tune_fusion", "parse"),
 }
 """They take functions, which types are too: as measures, matchers and retrievers."""
 
@@ -148,6 +150,7 @@ def test_wrong_arguments_get_words(name):
 SETTINGS = (
     *("baseline", "slice_by", "names", "depths", "budgets", "level", "seed", "samples", "depth", "weights", "format"),
     *("shard", "max_memory", "convention", "judgements", "matcher", "unit", "credit", "k", "ties", "missing"),
+    *("train", "catalogue", "against", "seen", "groups", "indexes", "mask", "real_grades", "name"),
 )
 
 

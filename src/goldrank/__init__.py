@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from goldrank.comparison.sweep import sweep
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
+    from goldrank.data.catalogue import Catalogue
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
     from goldrank.errors import GoldrankError
     from goldrank.evaluation.abstention import abstention_curve
+    from goldrank.evaluation.arrays import evaluate_arrays
     from goldrank.evaluation.causes import find_causes
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.executors import evaluate_spark
@@ -57,6 +59,7 @@ __version__ = "0.3.0.dev0"
 
 _MODULES = {
     "evaluation.documents": "evaluate",
+    "evaluation.arrays": "evaluate_arrays",
     "evaluation.texts": "evaluate_texts",
     "evaluation.causes": "find_causes",
     "comparison.sweep": "sweep",
@@ -87,6 +90,7 @@ _MODULES = {
     "data.qrels": "Qrels",
     "data.aspects": "AspectQrels",
     "data.preferences": "Preferences",
+    "data.catalogue": "Catalogue",
     "data.run": "Run",
     "data.scores": "Scores",
     "history": "History Record",
@@ -101,15 +105,14 @@ _MODULES = {
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve", "matcher_agreement",
-    "run_retriever",
-    "evaluate_spark",
+    "evaluate", "evaluate_arrays", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve",
+    "matcher_agreement", "run_retriever", "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
     "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging", "judge",
     "judge_agreement", "corrected_values", "read_qrels", "read_run", "read_runs",
-    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
-    "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules", "Verdict",
-    "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
+    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Catalogue",
+    "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
+    "Verdict", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
 ]  # fmt: skip
 
 

@@ -28,10 +28,11 @@ from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
+from goldrank.evaluation.recommending import Background
 from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.measures import known as known_measure
 from goldrank.notes import Note
-from goldrank.types import MeasureLike, MeasuresLike, Policies, QrelsLike, RunsLike
+from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 LENGTHS_DIFFER = 1.5
@@ -76,6 +77,10 @@ def compare(
     samples: int = 10_000,
     holes: str = "look",
     max_memory: str | int | None = None,
+    train: HistoryLike | None = None,
+    catalogue: CatalogueLike | None = None,
+    against: RunLike | None = None,
+    seen: str = "remove",
     **policies: Unpack[Policies],
 ) -> Comparison:
     """Compare systems on the same queries: `compare(qrels, runs)`, or `compare(scores)` with the scores of each.
@@ -90,7 +95,8 @@ def compare(
     function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id,
     and `documents` texts or titles of documents, for reports.
     A verdict that unjudged documents could turn is withheld, unless `holes="ignore"`. Policies, `format`,
-    `columns`, `relevant_from` and `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
+    `columns`, `relevant_from` and `max_memory`, and `train`, `catalogue`, `against` and `seen` are those of `evaluate`.
+    The result is the same for the same `seed`.
 
     >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
@@ -124,9 +130,11 @@ def compare(
             )
         rules = conventions.get(convention).having(**policies)
         wanted = resolve_measures(measures, rules)
+        beside = Background.of(train, catalogue, against, seen, rules.duplicates)
         opened = resolve(
-            qrels, runs, rules, format=format, max_memory=max_memory, columns=columns, relevant_from=relevant_from
-        )
+            qrels, runs, rules, format=format, max_memory=max_memory, columns=columns, relevant_from=relevant_from,
+            background=beside,
+        )  # fmt: skip
         if not opened.several:
             raise InputError(
                 "a comparison needs several runs",
@@ -140,8 +148,10 @@ def compare(
             at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
             curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     else:
-        of_runs = {"runs": runs, "documents": documents, "format": format, "max_memory": max_memory, **policies}
-        of_runs |= {"columns": columns, "relevant_from": relevant_from}
+        of_runs = {
+            "runs": runs, "documents": documents, "format": format, "max_memory": max_memory, "columns": columns,
+            "relevant_from": relevant_from, "train": train, "catalogue": catalogue, "against": against, **policies,
+        }  # fmt: skip
         given = [name for name, value in of_runs.items() if value is not None]
         if given or convention is not conventions.DEFAULT:
             raise InputError(

@@ -90,7 +90,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                 row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
         kind = ids.kind(query_types, doc_types, name)
-        notes = _notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
+        notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
         self._set(name=name, text=text, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
@@ -173,7 +173,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(Note.of("repeated-judgements", count=repeated))
-        told += _notes_on_grades(max(grades, default=0))
+        told += notes_on_grades(max(grades, default=0))
         qrels = cls.__new__(cls)
         is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
@@ -196,7 +196,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             columns, repeated = found
             if repeated:
                 notes.append(Note.of("repeated-judgements", count=repeated))
-            notes += _notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
+            notes += notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
             qrels = cls.__new__(cls)
             qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")
             return qrels
@@ -373,7 +373,8 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
     number: Any = value
     if not isinstance(number, int):
         if not math.isfinite(number):
-            raise InputError(f"grade {number} is not a finite number", where=where)
+            hint = "Leave a document out if it was not judged: in arrays, with mask=."
+            raise InputError(f"grade {number} is not a finite number", where=where, hint=hint)
         if abs(number) <= MAX_GRADE:
             if number == int(number):
                 number = int(number)
@@ -404,7 +405,7 @@ def _is_exact(value: object) -> bool:
     return isinstance(value, Decimal | Fraction)
 
 
-def _notes_on_grades(highest: Grade) -> tuple[Note, ...]:
+def notes_on_grades(highest: Grade) -> tuple[Note, ...]:
     return (Note.of("high-grade", grade=highest),) if highest > HIGH_GRADE else ()
 
 

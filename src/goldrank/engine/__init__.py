@@ -20,6 +20,7 @@ ENGINES = {
     "memory": "goldrank.engine.memory",
     "streaming": "goldrank.engine.streaming",
     "spark": "goldrank.engine.spark",
+    "arrays": "goldrank.engine.arrays",
 }
 """Where each engine lives, by the name that sources of runs give (`RunSource.engine`)."""
 

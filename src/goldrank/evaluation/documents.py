@@ -16,9 +16,19 @@ from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures, whole_depth
+from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.io.columns import Columns
 from goldrank.io.sources import open_source
-from goldrank.types import JudgementsLike, MeasuresLike, Path, Policies, RunLike, RunsLike
+from goldrank.types import (
+    CatalogueLike,
+    HistoryLike,
+    JudgementsLike,
+    MeasuresLike,
+    Path,
+    Policies,
+    RunLike,
+    RunsLike,
+)
 
 NamedRuns = (
     Runs
@@ -44,6 +54,10 @@ class EvaluateOptions(Policies, total=False):
     max_memory: str | int | None
     columns: Mapping[str, str] | None
     relevant_from: float | None
+    train: HistoryLike | None
+    catalogue: CatalogueLike | None
+    against: RunLike | None
+    seen: str
 
 
 @overload
@@ -66,6 +80,10 @@ def evaluate(
     max_memory: str | int | None = None,
     columns: Mapping[str, str] | None = None,
     relevant_from: float | None = None,
+    train: HistoryLike | None = None,
+    catalogue: CatalogueLike | None = None,
+    against: RunLike | None = None,
+    seen: str = "remove",
     **policies: Unpack[Policies],
 ) -> Any:  # Scores for one run, ScoresByRun for several: see the overloads
     """Score a run, or several, against judgements.
@@ -83,6 +101,10 @@ def evaluate(
     Without a run, `qrels` holds both: records of questions with the ids that were expected and those that were
     retrieved, as Ragas, LlamaIndex, LangSmith and DeepEval have them.
 
+    For recommendations, `train` is what users had before: it is removed from the run before anything is cut, and
+    measures of popularity and novelty read it; with `seen="keep"` nothing is removed. `catalogue`
+    is a `Catalogue`, or the ids of all items; `against` the run of a primitive recommender for Serendipity.
+
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
     (0.6309, 0.5)
@@ -92,6 +114,9 @@ def evaluate(
     depth = whole_depth(depth)
     if run is None:
         qrels, run = both_sides(qrels)
+    background = NOTHING
+    if seen != "remove" or any(what is not None for what in (train, catalogue, against)):
+        background = Background.of(train, catalogue, against, seen, rules.duplicates)
     if io.is_spark(qrels) and io.is_spark(run):
         from goldrank.evaluation import executors
         from goldrank.io import spark
@@ -105,11 +130,13 @@ def evaluate(
                     f"the convention {rules.name} is not for judgements that stay in Spark",
                     hint="It looks at whole rankings: give fewer judgements, or another convention.",
                 )
+            if background is not NOTHING:
+                raise OptionError("train=, catalogue= and against= are for judgements that fit on one machine")
             return executors.evaluate(qrels, io.as_run(run), asked, rules, depth)
         qrels = judged
     inputs = resolve(
         qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=columns,
-        relevant_from=relevant_from,
+        relevant_from=relevant_from, background=background,
     )  # fmt: skip
     scores = [pipeline.score(placed, asked, depth) for placed in pipeline.place_all(inputs)]
     return ScoresByRun(scores) if inputs.several else scores[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import memory
+from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.io.columns import Columns
 from goldrank.measures import DEFAULT, Measure, parse_all
 from goldrank.types import JudgementsLike, MeasuresLike, RunLike, RunsLike
@@ -39,6 +40,7 @@ class Inputs:
     """Whether several runs were asked for, be it a list of one."""
     tagged: Runs | None = None
     plan: Plan = USUAL
+    background: Background = NOTHING
 
 
 def resolve(
@@ -51,6 +53,7 @@ def resolve(
     max_memory: str | int | None = None,
     columns: Mapping[str, str] | None = None,
     relevant_from: float | None = None,
+    background: Background = NOTHING,
 ) -> Inputs:
     """Read the judgements, open the runs, and plan the work within the memory that there is."""
     limit = None if max_memory is None else memory.size(max_memory)
@@ -58,7 +61,7 @@ def resolve(
     with budget.limited(limit):
         found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from)
     named.check_used()
-    return found
+    return replace(found, background=background)
 
 
 def _resolved(
