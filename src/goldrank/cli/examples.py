@@ -16,7 +16,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "eval ratings.csv run.csv --relevant-from 4 -m R@10",
     ),
     "texts": ("texts items.jsonl", "texts a=first.jsonl b=second.jsonl --match rouge-l:0.7"),
-    "agree": ("agree labels.jsonl --match contains --match rouge-l",),
+    "causes": ("causes items.jsonl -k 5 --sources corpus/", "causes items.jsonl --budget 2000"),
+    "sweep": ("sweep small/bm25=small.jsonl large/bm25=large.jsonl -k 3,10 --html sweep.html",),
+    "agree": (
+        "agree labels.jsonl --match contains --match rouge-l",
+        "agree qrels.txt --model model.json --run a=a.run --run b=b.run",
+    ),
+    "judge": ("judge qrels.txt run.txt --docs corpus.jsonl --queries queries.tsv --dry-run",),
     "merge": ("merge part1.json part2.json -o whole.json",),
     "compare": (
         "compare qrels.txt old.run new.run -m nDCG@10,AP",

@@ -131,7 +131,8 @@ def pieces(
     # How long each query's lists are together, so that pieces can be cut before anything is read.
     lengths = np.zeros(len(queries), np.int64)
     for rows in results:
-        lengths += [len(rows[query]) if query in rows else 0 for query in queries]
+        of_run = (len(rows[query]) if query in rows else 0 for query in queries)
+        lengths += np.fromiter(of_run, np.int64, len(queries))
     edges = np.unique((np.cumsum(lengths) - lengths) // size, return_index=True)[1].tolist() if queries else []
     for begin, end in pairwise([*edges, len(queries)]):
         yield _lists(runs, results, queries[begin:end], ties, lowest_first)
