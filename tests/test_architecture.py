@@ -16,7 +16,10 @@ import goldrank
 SOURCE = Path(goldrank.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
-_GROUND = (*("escaping", "errors", "ids", "notes", "conventions", "types", "writing", "forking", "waiting", "native"),)
+_GROUND = (
+    *("escaping", "errors", "ids", "notes", "conventions", "types", "writing", "forking", "waiting", "native"),
+    "sqlite_file",
+)
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
 LAYERS = {
     "__init__": (),
@@ -26,6 +29,7 @@ LAYERS = {
     "notes": ("errors", "ids"),
     "writing": ("errors",),
     "forking": ("errors",),
+    "sqlite_file": ("errors",),
     "conventions": ("errors",),
     "waiting": (),
     "native": (),
@@ -39,12 +43,17 @@ LAYERS = {
     "guide": (*_GROUND, "data", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
+    "judgements": (*_GROUND, *_ROOMS),
+    "judging": (*_GROUND, *_ROOMS, "judgements", "comparison"),
     "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
     "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
-    "report": ("__init__", *_GROUND, *_ROOMS, "comparison", "history", "gating"),
+    "report": ("__init__", *_GROUND, *_ROOMS, "judgements", "judging", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
-_ABOVE = ("__init__", *_GROUND, *_ROOMS, "retrieval", "guide", "demo", "comparison", "history", "gating", "report")
+_ABOVE = (
+    *("__init__", *_GROUND, *_ROOMS, "retrieval", "guide", "demo", "judgements", "judging"),
+    *("comparison", "history", "gating", "report"),
+)
 LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 

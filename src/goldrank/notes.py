@@ -389,6 +389,14 @@ KINDS: dict[str, Kind] = {
     "merged-shards": Kind("merged from {shards}", counts=()),
     "several-versions": Kind("shards were made by different versions of goldrank: {versions}", warning=True, counts=()),
     "more-notes": Kind("{count:,} more notes are in the shards", counts=()),
+    # Who judged.
+    "who-judged": Kind(
+        "who judged: people {people:,} of {total:,} pairs, models {models:,}, the file alone {file:,}",
+        counts=("people", "models", "file", "total"),
+    ),
+    "judgements-left-out": Kind(
+        "{count:,} pairs have grades by other kinds of judges only, which were left out (by={by})", warning=True
+    ),
     # Comparisons and gates.
     "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
     "left-out-measures": Kind("not measured for all systems, left out: {measures}", counts=()),
