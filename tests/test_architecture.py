@@ -54,7 +54,8 @@ _ABOVE = (
     *("__init__", *_GROUND, *_ROOMS, "retrieval", "guide", "demo", "judgements", "judging"),
     *("comparison", "history", "gating", "report"),
 )
-LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
+LAYERS |= {"web": _ABOVE}
+LAYERS |= dict.fromkeys(("cli", "compat"), (*_ABOVE, "web"))
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 
 LAZILY = {

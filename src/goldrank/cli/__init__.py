@@ -39,6 +39,7 @@ COMMANDS = {
     "measures": "List the measures, or explain one.",
     "choose": "Recommend measures and cut-offs.",
     "convert": "Write a run or qrels in another format.",
+    "serve": "Show queries in the browser: why they lost, and what nobody judged.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
 """The subcommands in the order of the help page; `name-with-dash` lives in name_with_dash.py."""

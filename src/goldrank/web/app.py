@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +14,11 @@ from starlette.routing import Route
 
 from goldrank import __version__, ids
 from goldrank.errors import GoldrankError, InputError
-from goldrank.web import addresses, doc_page, notes_page, overview_page, queries_page, query_page, take
-from goldrank.web.pages import NAV, Links, asset, assets_hash, render
+from goldrank.web import addresses, doc_page, judge_routes, notes_page, overview_page, queries_page, query_page, take
+from goldrank.web.history_page import HistoryPages
+from goldrank.web.history_routes import history_routes
+from goldrank.web.judging import Judging
+from goldrank.web.pages import ASSETS, NAV, Links, asset, assets_hash, base_values, render
 from goldrank.web.security import Guard, new_secret
 from goldrank.web.session import Session, View
 
@@ -25,7 +27,7 @@ FIRST_WAIT = 0.5
 """Seconds that the first page waits for the verdict; without it the page says that it follows."""
 
 Params = dict[str, str]
-Page = Callable[[Request, Params], Awaitable[Response] | Response]
+Handler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass
@@ -38,7 +40,14 @@ class Explorer:
     wait: float | None = FIRST_WAIT
     theme: str = ""
     assets: str = field(default_factory=lambda: f"/assets/{assets_hash()}/")
-    can_judge: bool = False
+    judging: Judging | None = None
+    history: str | None = None
+    """The file of a history, whose pages are offered too."""
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether pages offer to judge."""
+        return self.judging is not None and not self.static
 
     # What every page has.
 
@@ -50,6 +59,7 @@ class Explorer:
         given = params.get("data", "")
         left_out = {"m", "a", "b", "data"}
         return {
+            **base_values(),
             "link": link,
             "nav": [(path, name) for path, name in NAV.items() if self._offers(path)],
             "here": here,
@@ -78,7 +88,8 @@ class Explorer:
             "measure": view.name,
             "a_name": view.a.name,
             "b_name": view.b.name if view.b else "",
-            "can_judge": self.can_judge and not self.static,
+            "can_judge": self.can_judge,
+            "grades": [f"{one.grade:g}" for one in session.offered],
             "footer": f"{len(session.queries):,} queries, convention {session.rules.name}. "
             "Numbers are those of the command line.",
         }
@@ -88,7 +99,9 @@ class Explorer:
         return Links(self.session, view)
 
     def _offers(self, path: str) -> bool:
-        return path in ("/", "/queries", "/notes") or (path == "/judge" and self.can_judge and not self.static)
+        if path == "/history":
+            return self.history is not None and not self.static
+        return path in ("/", "/queries", "/notes") or (path == "/judge" and self.can_judge)
 
     def view(self, params: Mapping[str, str]) -> View:
         """What an address is about."""
@@ -116,23 +129,37 @@ class Explorer:
         more = {"take": frame["link"]("/take.csv", of="queries", **state), "title": "Queries"}
         return render("queries.html.jinja", {**frame, **values, **more})
 
-    def query_values(self, params: Mapping[str, str]) -> dict[str, Any]:
+    def query_of(self, query: str) -> str:
+        """The page of a query that is known by its id."""
+        return render("query.html.jinja", self.query_values({}, query))
+
+    def doc_of(self, doc: str) -> str:
+        """The page of a document that is known by its id."""
+        return self._doc(doc, None, {}, "doc.html.jinja")
+
+    def query_values(self, params: Mapping[str, str], query: str | None = None) -> dict[str, Any]:
         """What the page of a query shows."""
         view = self.view(params)
-        query = self.find_query(params.get("id", ""))
+        query = self.find_query(params.get("id", "")) if query is None else query
         start = int(params["from"]) if params.get("from", "").isdigit() else 1
         start = min(max(1, start), 91)
         frame = self.frame(view, "/query", params)
         shown = query_page.values(self.session, view, query, start, bool(params.get("ideal")))
         number, link = self.session.numbers[query], frame["link"]
         slices = [
-            ("length of query" if attribute == "length" else attribute, name, link("/queries", slice=f"{attribute}:{name}"))
+            ("words" if attribute == "length" else attribute, name, link("/queries", slice=f"{attribute}:{name}"))
             for attribute, parts in self.session.groups().items()
             for name, mask in parts.items()
             if mask[number]
         ]  # fmt: skip
         title = shown["text"] or ids.show(query)
-        more = {"slices": slices, "title": title[:120], "text_shown": shown["text"], "here": "/queries", "before": {}}
+        more = {
+            "slices": slices,
+            "title": title[:120],
+            "text_shown": shown["text"],
+            "here": "/queries",
+            "before": {"a": "", "b": ""},
+        }
         offered = [(one.grade, one.name) for one in self.session.offered]
         return {**frame, **shown, **more, "offered": offered}
 
@@ -147,14 +174,19 @@ class Explorer:
 
     def doc(self, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
         """The whole text of a document."""
-        view = self.view(params)
         query = self.find_query(params["query"]) if params.get("query") else None
         known = doc_page.known_documents(self.session, query)
         doc = addresses.found(params.get("id", ""), known)
         if doc is None and query is None and not params.get("id", "").startswith("~"):
             doc = params.get("id", "") if self.session.texts.get(params.get("id", "")) else None
         if doc is None:
-            raise InputError(f"no document {ids.show(params.get('id', ''))}", hint="Open it from a query.", code="no-doc")
+            raise InputError(
+                f"no document {ids.show(params.get('id', ''))}", hint="Open it from a query.", code="no-doc"
+            )
+        return self._doc(doc, query, params, template)
+
+    def _doc(self, doc: str, query: str | None, params: Mapping[str, str], template: str) -> str:
+        view = self.view(params)
         frame = self.frame(view, "/doc", params)
         piece = int(params["piece"]) if params.get("piece", "").isdigit() else 1
         values = doc_page.values(self.session, view, doc, query, piece)
@@ -197,7 +229,7 @@ def page_route(explorer: Explorer, path: str, make: Callable[[Mapping[str, str]]
     return Route(path, _inline(answer), methods=["GET"])
 
 
-def _inline(answer: Callable[[Request], Response]) -> Page:
+def _inline(answer: Callable[[Request], Response]) -> Handler:
     """A handler that runs in the loop: pages are quick, and one after the other they share no state with a thread."""
 
     async def handler(request: Request) -> Response:
@@ -215,7 +247,7 @@ def routes(explorer: Explorer) -> list[Route]:
 
     def give_asset(request: Request) -> Response:
         name = request.path_params["name"]
-        if request.path_params["hash"] != assets_hash() or name not in (*_assets(), "icon.svg"):
+        if request.path_params["hash"] != assets_hash() or name not in (*ASSETS, "icon.svg"):
             return Response("There is no such file.", 404, media_type="text/plain")
         kind = TYPES["." + name.rpartition(".")[2]]
         return Response(asset(name), media_type=kind, headers={"cache-control": "public, max-age=31536000, immutable"})
@@ -246,26 +278,21 @@ def routes(explorer: Explorer) -> list[Route]:
     return made
 
 
-def _assets() -> tuple[str, ...]:
-    from goldrank.web.pages import ASSETS
-
-    return ASSETS
-
-
-def application(explorer: Explorer, token: str | None, port: int, hosts: Any, more: list[Route]) -> Guard:
+def application(explorer: Explorer, token: str | None, port: int, hosts: Collection[str] | None) -> Guard:
     """The application behind its gate."""
 
     async def missing(request: Request, error: Exception) -> Response:
         found = InputError("there is no such page", hint="The pages are in the bar above.")
         return Response(explorer.failed(found), 404, media_type="text/html")
 
-    app = Starlette(routes=[*routes(explorer), *more], exception_handlers={404: missing})
+    async def broken(request: Request, error: Exception) -> Response:
+        text = f"This page failed: {type(error).__name__}. That is a bug of goldrank; the other pages work.\n"
+        return Response(text, 500, media_type="text/plain")
+
+    more = []
+    if explorer.history is not None:
+        pages = HistoryPages(explorer.history, lambda: explorer.frame(explorer.session.view(), "/history", {}))
+        more = history_routes(pages)
+    handlers: Any = {404: missing, 500: broken}
+    app = Starlette(routes=[*routes(explorer), *judge_routes.routes(explorer), *more], exception_handlers=handlers)
     return Guard(app, token, f"goldrank_{port}", explorer.write_secret, hosts)
-
-
-def as_json(request_body: bytes) -> Any:
-    """The JSON of a request, or an error."""
-    try:
-        return json.loads(request_body)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is no JSON: {error}") from None

@@ -62,7 +62,9 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
         "grade_class": ladder.grade_class(grade, highest),
         "grade_name": session.grade_name(grade),
         "file_grade": grade_text(session.qrels.text.get(query, {}).get(doc)) if query is not None else "",
-        "offered": [(one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered],
+        "offered": [
+            (one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered
+        ],
     }
 
 
@@ -76,5 +78,3 @@ def _lines(text: str, marks: list[tuple[int, int]]) -> list[ShownPart]:
         at = high
     parts.append(ShownPart(visible(text[at:], keep_lines=True)))
     return [part for part in parts if part.text]
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class Heads:
         low = int(self._start[number])
         high = min(int(self._start[number + 1]), low + depth)
         ends = self._ends[low : high + 1].tolist()
-        return ids.decode_all(self._raw[a:b] for a, b in zip(ends, ends[1:], strict=False))
+        return ids.decode_all(self._raw[a:b] for a, b in pairwise(ends))
 
     def _of(self, query: str) -> Head:
         """The head of a query."""

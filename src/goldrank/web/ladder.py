@@ -1,4 +1,4 @@
-"""Two rankings side by side, and the lines between the same documents: drawn without measuring, since rows are equal."""
+"""Two rankings side by side, with lines between the same documents: drawn without measuring, since rows are equal."""
 
 from __future__ import annotations
 

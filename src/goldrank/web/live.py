@@ -225,7 +225,7 @@ def placed_now(system: System, qrels: Qrels) -> Placed:
         for column, values in zip(columns, new, strict=True):
             column.append(values)
         labels.append(table.label + arrays.start[at])
-    query, rank, first, last = map(np.concatenate, columns)
+    of_query, rank, first, last = map(np.concatenate, columns)
     label = np.concatenate(labels)
-    whole = assemble(arrays, p.retrieved, p.answered, query, rank, label, first, last)
+    whole = assemble(arrays, p.retrieved, p.answered, of_query, rank, label, first, last)
     return replace(system.original, judgements=qrels, placements=whole)

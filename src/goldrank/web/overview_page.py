@@ -1,4 +1,4 @@
-"""The first page: the verdict and how far to trust it, the queries to read, systems, a mark per query, slices, holes."""
+"""The first page: the verdict and how far to trust it, queries to read, systems, a mark per query, slices, holes."""
 
 from __future__ import annotations
 
@@ -81,12 +81,15 @@ def verdict(session: Session, view: View, pair: Pair | None, is_made: bool) -> d
     """The sentence that the page opens with; without statistics as long as they are being made."""
     if view.b is None:
         mean = view.a.mean(view.measure)
-        return {"style": "", "lead": f"{ids.show(view.a.name)}: {value(mean)} {view.name}",
-                "rest": f"over {count(len(session.queries), 'query').replace('querys', 'queries')}.", "caveats": []}  # fmt: skip
+        many = f"{len(session.queries):,} quer{'y' if len(session.queries) == 1 else 'ies'}"
+        lead = f"{ids.show(view.a.name)}: {value(mean)} {view.name}"
+        return {"style": "", "lead": lead, "rest": f"over {many}.", "caveats": [], "waiting": False}
     if pair is None:
         difference = view.b.mean(view.measure) - view.a.mean(view.measure)
         lead = f"{ids.show(view.b.name)} minus {ids.show(view.a.name)}: {signed(difference)} {view.name}"
-        rest = "These two were not tested against each other." if is_made else "Interval and verdict follow in a moment."
+        rest = (
+            "These two were not tested against each other." if is_made else "Interval and verdict follow in a moment."
+        )
         return {"style": "", "lead": lead, "rest": rest, "caveats": [], "waiting": not is_made}
     caveats = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in pair.caveats]
     words = pair.words
@@ -100,6 +103,7 @@ def verdict(session: Session, view: View, pair: Pair | None, is_made: bool) -> d
         "lead": minus(lead + rest[:1] if rest[:1] in ":." else lead),
         "rest": minus(rest[1:] if rest[:1] in ":." else rest).strip(),
         "caveats": [(note.is_warning, minus(text)) for note, text in zip(pair.caveats, caveats, strict=True)],
+        "waiting": False,
     }
 
 
@@ -121,7 +125,9 @@ def _share(session: Session, view: View) -> str:
         return ""
     text = f"{(returned - judged) / returned:.0%} of the first {k} documents were never judged".replace("%", " %")
     could = [
-        f"{ids.show(s.name)} may have {value(b[0])} to {value(b[1])}" for s in systems if (b := s.mean_bounds(view.measure))
+        f"{ids.show(s.name)} may have {value(b[0])} to {value(b[1])}"
+        for s in systems
+        if (b := s.mean_bounds(view.measure))
     ]
     return f"{text}; with all of them judged, {' and '.join(could)}." if could else f"{text}."
 
@@ -144,16 +150,24 @@ def systems(session: Session, view: View, comparison: Comparison | None) -> list
             best = max(means[name]) if measure.declaration.higher_is_better else min(means[name])
             summary = comparison.summaries.get((name, system.name)) if comparison else None
             fresh = summary is not None and session.verdicts.seq == session.seq
-            within = f"{value(summary.shown_interval.low)} to {value(summary.shown_interval.high)}" if fresh and summary else ""
+            within = (
+                f"{value(summary.shown_interval.low)} to {value(summary.shown_interval.high)}"
+                if fresh and summary
+                else ""
+            )
             is_best = round(mean, 4) == round(best, 4) and len({round(m, 4) for m in means[name]}) > 1
-            cells.append({"value": value(mean), "interval": within, "best": is_best and not measure.declaration.diagnostic})
+            cells.append(
+                {"value": value(mean), "interval": within, "best": is_best and not measure.declaration.diagnostic}
+            )
         ends = system.mean_bounds(view.measure)
         mean = system.mean(view.measure)
         bar = None
         if ends is not None:
             bar = {"value": value(mean), "low": value(ends[0]), "high": value(ends[1]), **bar_places(mean, *ends, 200)}
         letter = "A" if system is view.a else "B" if system is view.b else ""
-        made.append({"name": system.name, "letter": letter, "number": 0 if system is view.a else 1, "cells": cells, "bar": bar})
+        made.append(
+            {"name": system.name, "letter": letter, "number": 0 if system is view.a else 1, "cells": cells, "bar": bar}
+        )
     return made
 
 
@@ -185,7 +199,10 @@ def scatter(session: Session, view: View, link: Any) -> dict[str, Any]:
     deltas = session.deltas(view)
     marks = []
     for (px, py), found in places.items():
-        names = [f"{visible(session.text_of(session.queries[i]) or session.queries[i])[:80]} {signed(float(deltas[i]))}" for i in found]
+        names = [
+            f"{visible(session.text_of(session.queries[i]) or session.queries[i])[:80]} {signed(float(deltas[i]))}"
+            for i in found
+        ]
         sign = way(float(deltas[found[0]]), view.better)
         marks.append({"x": px, "y": py, "sign": sign, "title": "; ".join(names[:6]) + f" and {len(names) - 6} more" * (len(names) > 6),
                       "href": link.query(session.queries[found[0]]), "count": len(found)})  # fmt: skip
@@ -193,10 +210,15 @@ def scatter(session: Session, view: View, link: Any) -> dict[str, Any]:
     labels = []
     for i in worst:
         if deltas[i] * view.better < -5e-5:
-            text = visible(session.text_of(session.queries[i]) or session.queries[i])
+            text = _name(session, i)
             labels.append({"x": x(float(a[i])), "y": y(float(b[i])), "text": text[:34] + "…" * (len(text) > 34),
                            "end": x(float(a[i])) > 228})  # fmt: skip
     return {**common, "marks": marks, "bins": [], "labels": labels}
+
+
+def _name(session: Session, number: int) -> str:
+    """A query's text, or its id if there is none."""
+    return visible(session.text_of(session.queries[number]) or session.queries[number])
 
 
 def _bins(
@@ -262,7 +284,9 @@ def _unjudged(session: Session, view: View) -> dict[str, Any] | None:
         "name": system.name,
         "now": {**now, "value": value(mean), "low": value(ends[0]), "high": value(ends[1])},
         "now_width": value(ends[1] - ends[0]),
-        "after": {**later, "value": value(mean), "low": value(after[0]), "high": value(after[1])} if later and after else None,
+        "after": {**later, "value": value(mean), "low": value(after[0]), "high": value(after[1])}
+        if later and after
+        else None,
         "after_width": value(after[1] - after[0]) if after else "",
         "after_count": min(AFTER, len(session.queue(view))),
         "number": 1 if view.b else 0,

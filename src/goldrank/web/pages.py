@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -17,7 +17,7 @@ from goldrank.web.addresses import address, spelled
 from goldrank.web.numbers import signed, value, way
 from goldrank.web.session import Session, View
 
-ASSETS = ("explorer.css", "explorer.js", "judge.js", "parts.js")
+ASSETS = ("explorer.css", "explorer.js", "judge.js", "parts.js", "baseline.js")
 NAV = {"/": "Overview", "/queries": "Queries", "/judge": "Judge", "/history": "History", "/notes": "Notes"}
 
 
@@ -44,23 +44,27 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    filters: dict[str, Callable[..., Any]] = {
         "id": lambda text: ids.show(text, 80),
         "long_id": lambda text: ids.show(text, 500),
         "value": value,
         "signed": signed,
         "parts": lambda parts: markupsafe.Markup(table.html(parts)),  # noqa: S704 - escaped there
     }
+    environment.filters |= filters
     environment.globals |= {"way": way, "version": __version__}
     return environment
 
 
 class Links:
-    """Addresses of one session's pages, which keep the measure and systems that are looked at."""
+    """Addresses of pages, which keep the measure and systems that are looked at."""
 
-    def __init__(self, session: Session, view: View) -> None:
+    def __init__(self, session: Session | None = None, view: View | None = None) -> None:
+        self.kept: dict[str, str | None] = {}
+        if session is None or view is None:
+            return
         usual = session.view()
-        self.kept: dict[str, str | None] = {
+        self.kept = {
             "m": view.name if view.name != usual.name else None,
             "a": spelled(view.a.name) if view.a is not usual.a else None,
             "b": spelled(view.b.name) if view.b is not None and view.b is not usual.b else None,
@@ -79,6 +83,33 @@ class Links:
     def doc(self, doc: str, query: str | None = None, **values: Any) -> str:
         """The page of a document."""
         return self("/doc", id=spelled(doc), query=None if query is None else spelled(query), **values)
+
+
+def base_values() -> dict[str, Any]:
+    """What the base template needs, as it is on a page that is about nothing in particular."""
+    return {
+        "link": Links(),
+        "nav": [],
+        "here": "",
+        "path": "",
+        "kept": [],
+        "view_kept": [],
+        "chooser": None,
+        "said": "",
+        "assets": f"/assets/{assets_hash()}/",
+        "static": False,
+        "theme": "",
+        "write_secret": "",
+        "data_hash": "",
+        "seq": 0,
+        "other_data": "",
+        "measure": "",
+        "a_name": "",
+        "b_name": "",
+        "can_judge": False,
+        "grades": [],
+        "footer": "",
+    }
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:

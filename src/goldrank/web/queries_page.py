@@ -137,7 +137,8 @@ def in_slice(session: Session, given: str) -> np.ndarray | None:
 def page(session: Session, view: View, params: dict[str, str], link: Any) -> dict[str, Any]:
     """What the template shows."""
     numbers, counts = selected(session, view, params)
-    last = max(1, -(-len(numbers) // PER_PAGE))
+    per_page = max(1, len(numbers)) if params.get("all") else PER_PAGE
+    last = max(1, -(-len(numbers) // per_page))
     number = min(max(1, int(params["page"])) if params.get("page", "").isdigit() else 1, last)
     state = {name: params.get(name) or None for name in ("sort", "show", "unjudged", "empty", "slice", "q")}
 
@@ -151,17 +152,22 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
         ("No result", to(empty=None if state["empty"] else 1), bool(state["empty"]), counts["empty"]),
     ]  # fmt: skip
     groups = [
-        (f"{attribute}: {name}", to(slice=f"{attribute}:{name}"), state["slice"] == f"{attribute}:{name}", int(mask.sum()))
+        (
+            f"{attribute}: {name}",
+            to(slice=f"{attribute}:{name}"),
+            state["slice"] == f"{attribute}:{name}",
+            int(mask.sum()),
+        )
         for attribute, parts in session.groups().items()
         for name, mask in parts.items()
     ]
     sort = state["sort"] or "loss"
     return {
-        "rows": rows(session, view, numbers[(number - 1) * PER_PAGE : number * PER_PAGE]),
+        "rows": rows(session, view, numbers[(number - 1) * per_page : number * per_page]),
         "count": len(numbers),
         "whole": len(session.queries),
-        "first": (number - 1) * PER_PAGE + 1,
-        "last": min(number * PER_PAGE, len(numbers)),
+        "first": (number - 1) * per_page + 1,
+        "last": min(number * per_page, len(numbers)),
         "shows": shows,
         "switches": switches,
         "groups": groups[:24],

@@ -32,7 +32,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     top = max((grade for grade in grades.values()), default=1)
     highest = max([one.grade for one in session.offered] + [top])
     top = top if top > 0 else highest
-    shown = _shown(session, query, top, highest)
+    shown = shown_documents(session, query, top, highest)
     why = reasons(left, right, grades, lambda doc: "".join(p.text for p in shown.title(doc)), top)
     drawn, said = ladder.lines(left, right, shown, start)
     total = right.value - left.value
@@ -57,7 +57,9 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
         "pages": _pages(left, right, start),
         "missed": _missed(left, right, shown, start),
         "top": grade_text(top),
-        "legend": [(grade_text(one.grade), ladder.grade_class(one.grade, highest), one.name) for one in session.offered][::-1],
+        "legend": [
+            (grade_text(one.grade), ladder.grade_class(one.grade, highest), one.name) for one in session.offered
+        ][::-1],
         "one_run": view.b is None,
         "is_ideal": left.name == IDEAL,
         "matrix": _matrix(session, query, shown) if len(session.systems) > 2 else None,
@@ -66,7 +68,8 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     }
 
 
-def _shown(session: Session, query: str, top: float, highest: float) -> ladder.Shown:
+def shown_documents(session: Session, query: str, top: float, highest: float) -> ladder.Shown:
+    """How documents of a query are shown."""
     words = QueryWords(session.text_of(query))
 
     def title(doc: str) -> Sequence[ShownPart]:
@@ -90,7 +93,7 @@ def _shown(session: Session, query: str, top: float, highest: float) -> ladder.S
 
 def split_title(text: str) -> tuple[str, str]:
     """The first sentence of a text without a title, if it is short enough for one; and the rest."""
-    head, stop, rest = text[:200].partition(". ")
+    head, stop, _ = text[:200].partition(". ")
     if stop and 2 < len(head) <= 90 and "\n" not in head:
         return head, text[len(head) + 2 :]
     line, stop, _ = text[:200].partition("\n")
@@ -225,7 +228,8 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
         if not 0 <= i < len(order):
             return None
         found = session.queries[order[i]]
-        return {"id": found, "text": visible(session.text_of(found) or found)[:28]}
+        text = visible(session.text_of(found) or found)
+        return {"id": found, "text": text[:28].rstrip() + "…" * (len(text) > 28)}
 
     return {"at": at + 1, "of": len(order), "before": known(at - 1), "after": known(at + 1)}
 

@@ -105,9 +105,12 @@ class Guard:
             if method == "GET" and same(given, self.token):
                 return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
             return 403, ""
-        if self.token is not None and method == "GET" and b"token=" in scope["query_string"]:
-            if same(parsed(scope["query_string"]).get("token", ""), self.token):
-                return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
+        if (
+            self.token is not None
+            and method == "GET"
+            and same(parsed(scope["query_string"]).get("token", ""), self.token)
+        ):
+            return 303, f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
         site = headers.get("sec-fetch-site", "same-origin")
         if path.startswith(("/api/", "/part/")) and site not in ("same-origin", "none"):
             return 403, ""
@@ -163,10 +166,10 @@ def _same_site(path: str) -> str:
 
 async def _body(receive: Receive) -> bytes | None:
     """The whole body, None if it is too large."""
-    body = b""
+    body: bytes = b""
     while True:
         message = await receive()
-        body += message.get("body", b"")
+        body += bytes(message.get("body", b""))
         if len(body) > BODY:
             return None
         if not message.get("more_body"):

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from goldrank.errors import GoldrankError, OptionError
+from goldrank.errors import OptionError
 from goldrank.web.security import LOOPBACK, App
 
 CONNECTIONS = 64
@@ -54,18 +54,17 @@ def listening(host: str, port: int | None) -> socket.socket:
         else:
             return found
     reason = trouble.strerror if trouble else "no port"
-    raise OptionError(f"cannot listen on {host}, port {port or PORT}: {reason}", hint="--port 0 takes any that is free.")
+    raise OptionError(
+        f"cannot listen on {host}, port {port or PORT}: {reason}", hint="--port 0 takes any that is free."
+    )
 
 
-def run(make: Callable[[int], App], where: socket.socket, opened: Callable[[], object]) -> None:
-    """Serve until Ctrl-C. `make` gives the application for a port; `opened` is called when requests are answered."""
-    try:
-        import uvicorn
-    except ModuleNotFoundError:
-        raise GoldrankError("goldrank serve needs uvicorn", hint="pip install 'goldrank[serve]'") from None
-    port = where.getsockname()[1]
+def run(app: App, where: socket.socket, opened: Callable[[], object]) -> None:
+    """Serve until Ctrl-C; `opened` is called when requests are answered."""
+    import uvicorn
+
     config = uvicorn.Config(
-        make(port), log_level="error", access_log=False, limit_concurrency=CONNECTIONS, lifespan="off",
+        app, log_level="error", access_log=False, limit_concurrency=CONNECTIONS, lifespan="off",
         server_header=False, date_header=False, timeout_keep_alive=30, h11_max_incomplete_event_size=65_536,
         timeout_graceful_shutdown=2,
     )  # fmt: skip

@@ -132,7 +132,9 @@ class Session:
         systems = {system.name: system for system in self.systems}
         for name in (a, b):
             if name is not None and name not in systems:
-                raise OptionError(f"there is no system {name!r}", hint=did_you_mean(name, systems) or ", ".join(systems))
+                raise OptionError(
+                    f"there is no system {name!r}", hint=did_you_mean(name, systems) or ", ".join(systems)
+                )
         first = systems[a] if a is not None else self.systems[0]
         others = [system for system in self.systems if system is not first]
         second = systems[b] if b is not None else (others[0] if others else None)
@@ -153,7 +155,8 @@ class Session:
         if view.b is not None:
             found: np.ndarray = view.b.values[view.name] - view.a.values[view.name]
             return found
-        return self._cached(("ideal", view.name), lambda: self._below_ideal(view))
+        ideal: np.ndarray = self._cached(("ideal", view.name), lambda: self._below_ideal(view))
+        return ideal
 
     def _below_ideal(self, view: View) -> np.ndarray:
         ideal = view.measure(self.placed(view.a).placements.ideal)
@@ -221,7 +224,9 @@ class Session:
         """The unjudged documents of two systems; None if there is one system, or none for this measure."""
         if view.b is None or hole_rule(view.measure) is None:
             return None
-        found: PairHoles | None = self._cached(("holes", view.name, view.a.name, view.b.name), lambda: self._holes(view))
+        found: PairHoles | None = self._cached(
+            ("holes", view.name, view.a.name, view.b.name), lambda: self._holes(view)
+        )
         return found
 
     def _holes(self, view: View) -> PairHoles | None:
@@ -233,12 +238,18 @@ class Session:
         return HoleFinder(systems).pair(view.measure, 0, 1)
 
     def queue(self, view: View) -> list[ToJudge]:
-        """What to judge first, queries together: by the chance of being relevant times the move of the difference."""
-        found: list[ToJudge] = self._queues.get((view.name, view.a.name, view.b.name if view.b else "")) or []
-        if not found:
-            found = self._queue(view)
-            self._queues[view.name, view.a.name, view.b.name if view.b else ""] = found
-        return [one for one in found if one.doc not in self.judged(one.query)]
+        """What nobody judged yet of `queue_all`."""
+        return [one for one in self.queue_all(view) if one.doc not in self.judged(one.query)]
+
+    def queue_all(self, view: View) -> list[ToJudge]:
+        """What to judge first, queries together: by the chance of being relevant times the move of the difference.
+
+        It is made once, from the judgements of the start: an order that changes under one's hands confuses.
+        """
+        key = (view.name, view.a.name, view.b.name if view.b else "")
+        if key not in self._queues:
+            self._queues[key] = self._queue(view)
+        return self._queues[key]
 
     @cached_property
     def _queues(self) -> dict[tuple[str, str, str], list[ToJudge]]:
@@ -246,10 +257,8 @@ class Session:
 
     def _queue(self, view: View) -> list[ToJudge]:
         holes = self.holes(view)
-        if holes is not None:
-            first = holes.judge_first(np.ones(len(self.queries)), QUEUE)
-        else:
-            first = self._queue_of_one(view)
+        even = np.ones(len(self.queries))
+        first = holes.judge_first(even, QUEUE) if holes is not None else self._queue_of_one(view)
         place = {query: i for i, query in reversed(list(enumerate(one.query for one in first)))}
         return sorted(first, key=lambda one: place[one.query])
 
@@ -314,7 +323,11 @@ class Verdicts:
             fresh = self._known is not None and self._known[0] == self._session.seq
             if not fresh and (self._thread is None or not self._thread.is_alive()):
                 with self._session.lock:
-                    work = (self._session.seq, self._session.scores(), [self._session.placed(s) for s in self._session.systems])
+                    work = (
+                        self._session.seq,
+                        self._session.scores(),
+                        [self._session.placed(s) for s in self._session.systems],
+                    )
                 self._thread = threading.Thread(target=self._make, args=work, daemon=True, name="goldrank-compare")
                 self._thread.start()
             thread = self._thread
@@ -354,5 +367,7 @@ def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str 
     first = f"1 to {low} words" if low > 1 else "1 word"
     between = f"{high} words" if high == low + 1 else f"{low + 1} or {high} words" if high == low + 2 else ""
     between = between or f"{low + 1} to {high} words"
-    names = [None if not n else first if n <= low else between if n <= high else f"{high + 1} or more words" for n in lengths]
+    names = [
+        None if not n else first if n <= low else between if n <= high else f"{high + 1} or more words" for n in lengths
+    ]
     return dict(zip(queries, names, strict=True))

@@ -21,8 +21,12 @@ SEARCHED = 100_000
 """Characters of a text that are searched."""
 PREFIX = 4
 STOP = frozenset(
-    "a an and are as at be but by can do does for from had has have how i if in is it its me my no not of on or our s so "
-    "t that the their there these they this to was we were what when where which who why will with you your".split()
+    (
+        *("a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "does", "for", "from", "had", "has"),
+        *("have", "how", "i", "if", "in", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "s"),
+        *("so", "t", "that", "the", "their", "there", "these", "they", "this", "to", "was", "we", "were", "what"),
+        *("when", "where", "which", "who", "why", "will", "with", "you", "your"),
+    )
 )
 _CONTINUOUS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _SENTENCE = re.compile(r"[.!?。！？]\s*")

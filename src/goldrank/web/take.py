@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldrank import ids
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
@@ -21,11 +21,11 @@ KINDS = {"csv": "text/csv", "md": "text/markdown", "tex": "application/x-tex", "
 
 
 def written(explorer: Explorer, form: str, params: Mapping[str, str]) -> tuple[str, str]:
-    """The text of a file and its type. `page` (or `of`) says what is taken: overview, queries or query."""
+    """The text of a file and its type. `of` says what is taken: overview, queries or query."""
     if form not in KINDS:
         raise InputError(f"there is no form {ids.show(form)}", hint=f"There are: {', '.join(KINDS)}.")
     session, view = explorer.session, explorer.view(params)
-    what = params.get("of") or params.get("page") or "overview"
+    what = params.get("of") or "overview"
     if form == "svg":
         return _drawing(session, view), KINDS[form]
     if what == "queries":
@@ -34,10 +34,10 @@ def written(explorer: Explorer, form: str, params: Mapping[str, str]) -> tuple[s
         parts = _query(session, view, explorer.find_query(params.get("id", "")))
     else:
         parts = _overview(session, view)
-    writers: dict[str, Any] = {"csv": separated.write, "md": markdown.write, "tex": latex.write}
-    if form != "md":
-        parts = [part for part in parts if isinstance(part, Table)][:1]
-    return writers[form](parts), f"{KINDS[form]}; charset=utf-8"
+    if form == "md":
+        return markdown.write(parts), f"{KINDS[form]}; charset=utf-8"
+    table = next(part for part in parts if isinstance(part, Table))
+    return (separated.write(table) if form == "csv" else latex.write([table])), f"{KINDS[form]}; charset=utf-8"
 
 
 def _drawing(session: Session, view: View) -> str:
@@ -60,7 +60,9 @@ def _query(session: Session, view: View, query: str) -> list[Part]:
     """The sentences of the page and both rankings as one table."""
     shown = query_page.values(session, view, query)
     left, right = shown["left"], shown["right"]
-    head = f"{shown['text'] or query} ({query}): {view.name} {left.name} {left.value:.4f}, {right.name} {right.value:.4f}"
+    head = (
+        f"{shown['text'] or query} ({query}): {view.name} {left.name} {left.value:.4f}, {right.name} {right.value:.4f}"
+    )
     said = [Sentence("".join(part.text for part in words), "remark") for words in shown["why"].sentences]
     depth = max(len(shown["left_rows"]), len(shown["right_rows"]))
     rows: list[Cells] = []

@@ -1,6 +1,6 @@
 """Where texts stand in files that are too large to hold: a sorted table of (hash of id, place), memory-mapped.
 
-The table is made once and kept beside the cache (`$XDG_CACHE_HOME/goldrank/texts`). A place is an offset of a line, or the
+The table is made once and kept in the cache (`$XDG_CACHE_HOME/goldrank/texts`). A place is an offset of a line, or the
 number of a row. Each reading compares the id that stands there with the one that was looked for, so that equal hashes
 and a file that was changed are seen.
 """
@@ -36,7 +36,9 @@ MAGIC = b"goldrank-texts\n"
 ID_FIELDS = ("_id", "id", "docid", "doc_id", "docno", "pid")
 TITLE_FIELDS = ("title", "headline")
 TEXT_FIELDS = ("text", "contents", "body", "passage", "segment")
-_QUICK_ID = re.compile(rb'\s*\{\s*"(?:_id|id|docid|doc_id|docno|pid)"\s*:\s*(?:"([^"\\\x00-\x1f]*)"|(\d{1,18})(?=\s*[,}]))')
+_QUICK_ID = re.compile(
+    rb'\s*\{\s*"(?:_id|id|docid|doc_id|docno|pid)"\s*:\s*(?:"([^"\\\x00-\x1f]*)"|(\d{1,18})(?=\s*[,}]))'
+)
 _PARSER = JsonParser("Each field has one name.")
 
 
@@ -243,7 +245,9 @@ class LineFile:
             else:
                 raw, *columns = ids.decode(line.rstrip(b"\r\n")).split("\t", 2)
                 if ids.encode(raw) == wanted:
-                    return Text(columns[0], columns[1]) if len(columns) == 2 else Text("", columns[0] if columns else "")
+                    return (
+                        Text(columns[0], columns[1]) if len(columns) == 2 else Text("", columns[0] if columns else "")
+                    )
         return None
 
     def is_stale(self) -> bool:

@@ -43,10 +43,10 @@ def reasons(a: Side, b: Side, grades: Mapping[str, Grade], title: Callable[[str]
     if moved is not None:
         fallen, words = moved
         found.append(words)
-    found += [words for side in (b, a) if (words := _tied(side, total)) is not None]
-    words, asked = _holes(b, fallen, unjudged, total, top)
-    if words is not None:
-        found.append(words)
+    found += [tied for side in (b, a) if (tied := _tied(side, total)) is not None]
+    holes, asked = _holes(b, fallen, unjudged, total, top)
+    if holes is not None:
+        found.append(holes)
     if not found:
         same = "Both systems have the same value." if total == 0 else "No single document explains this."
         found = [[ShownPart(same)]]
@@ -91,7 +91,10 @@ def _tied(side: Side, total: float) -> Words | None:
     score = "" if ties.score != ties.score else f", {ties.score:.2f}"
     where = f"ranks {ties.first} to {ties.last}"
     text = f" {side.name} gives {where} the same score{score}; their order says nothing."
-    return [ShownPart("Ties.", True), ShownPart(f"{text} Other orders give {value(ties.low)} to {value(ties.high)}{mean}.")]
+    return [
+        ShownPart("Ties.", True),
+        ShownPart(f"{text} Other orders give {value(ties.low)} to {value(ties.high)}{mean}."),
+    ]
 
 
 def _holes(
@@ -113,7 +116,11 @@ def _holes(
     where = " above it" if fallen and above[0][0] < limit and above[-1][0] < limit else ""
     which = "it" if len(above) == 1 else "the first" if rank == above[0][0] else f"the one at {rank}"
     does = f"{side.name} {'gains' if move >= 0 else 'loses'} {value(abs(move))}"
-    text = f" {many} {were}{where} never judged." if not where else f" {many} {were.split()[0]}{where} {were.split()[1]} never judged."
+    text = (
+        f" {many} {were}{where} never judged."
+        if not where
+        else f" {many} {were.split()[0]}{where} {were.split()[1]} never judged."
+    )
     return (
         [ShownPart("Unjudged.", True), ShownPart(f"{text} If {which} has grade {grade_text(top)}, {does}.")],
         [doc for _, doc in above],
