@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from goldrank.data.explanation import ShownPart
@@ -67,15 +67,20 @@ class QueryWords:
         return [(word, start, end) for word, start, end in hits if word is not None]
 
 
-def _words(text: str) -> Iterable[tuple[str, int, int]]:
-    """Words without case and accents, with their places in the text itself."""
-    for start, end in tokens.spans(text):
-        word = _bare(text[start:end])
-        if len(word) > 1 and _CONTINUOUS.match(text, start):
-            for i in range(start, max(start + 1, end - 1)):
-                yield _bare(text[i : i + 2]), i, min(i + 2, end)
-        elif word:
-            yield word, start, end
+def _words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Words without case and accents, with their places in the text itself; of scripts without spaces pairs of signs."""
+    stretches = tokens.spans(text)
+    for i, (start, end) in enumerate(stretches):
+        if not _CONTINUOUS.match(text, start):
+            word = _bare(text[start:end])
+            if word:
+                yield word, start, end
+            continue
+        after = stretches[i + 1] if i + 1 < len(stretches) else (-1, -1)
+        if after[0] == end and _CONTINUOUS.match(text, after[0]):
+            yield _bare(text[start : after[1]]), start, after[1]
+        elif i == 0 or stretches[i - 1][1] != start or not _CONTINUOUS.match(text, stretches[i - 1][0]):
+            yield _bare(text[start:end]), start, end  # a sign that stands alone
 
 
 def _bare(text: str) -> str:

@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -205,7 +205,6 @@ class LineFile:
         self._start = source.start
         self._is_json = source.head.lstrip()[:1] == b"{"
         self.index = index_of(self.path, self._rows, wanted, source.watch)
-        self._file: IO[bytes] = self.path.open("rb")
 
     def _rows(self) -> Iterator[tuple[bytes, int]]:
         place, number = self._start, 0
@@ -236,8 +235,9 @@ class LineFile:
         """The text of an id; None if the file has none."""
         wanted = ids.encode(doc)
         for place in self.index.places(doc):
-            self._file.seek(place)
-            line = self._file.readline(MAX_RECORD)
+            with self.path.open("rb") as file:
+                file.seek(place)
+                line = file.readline(MAX_RECORD)
             if self._is_json:
                 value = _PARSER.parse(ids.decode(line), self.name, 1)
                 if isinstance(value, dict) and ids.encode(ids.as_text(_field(value, ID_FIELDS), "id")) == wanted:

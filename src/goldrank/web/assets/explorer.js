@@ -138,7 +138,11 @@ document.addEventListener("keydown", (event) => {
     l: () => across("b"),
     n: () => follow('.crumb a[rel="next"], .pager a[rel="next"]'),
     p: () => follow('.crumb a[rel="prev"], .pager a[rel="prev"]'),
-    "/": () => document.querySelector('input[type="search"]')?.focus() ?? (location.href = "/queries"),
+    "/": () => {
+      const field = document.querySelector('input[type="search"]');
+      if (field) field.focus();
+      else location.href = "/queries";
+    },
   };
   if (event.key in acts) {
     event.preventDefault();
