@@ -1,4 +1,4 @@
-"""The explorer in a real browser: from the first page to why, judging by keyboard, two tabs, a server that goes away."""
+"""The explorer in a real browser: from the first page to why, judging by keyboard, two tabs, servers that go away."""
 
 import signal
 
@@ -117,7 +117,8 @@ def test_the_queue_by_keyboard(watched):
     for key in ("0", "1", "s", "x", "2"):
         seen.append(page.locator("#item").get_attribute("data-doc") + page.locator("#item").get_attribute("data-query"))
         page.keyboard.press(key)
-        until(page, f"(() => {{ const i = document.querySelector('#item'); return i.dataset.doc + i.dataset.query !== '{seen[-1]}'; }})()")
+        shown = "(i => i.dataset.doc + i.dataset.query)(document.querySelector('#item'))"
+        until(page, f"{shown} !== '{seen[-1]}'")
     assert len(set(seen)) == 5
     assert "3 of" in page.locator(".bar").inner_text()
     assert "✓ saved" in page.locator("#saved").inner_text()
@@ -220,7 +221,9 @@ def test_back_with_other_data_nothing_is_sent(browser, tmp_path):
         port = server.where.port
     (tmp_path / "q").write_text("q04 0 clean-1 1\n")
     (tmp_path / "r").write_text("q04 Q0 clean-1 1 2.0 t\nq04 Q0 x 2 1.0 t\n")
-    with Served(str(tmp_path / "q"), str(tmp_path / "r"), "--log", str(tmp_path / "other.db"), port=port, cache=tmp_path):
+    with Served(
+        str(tmp_path / "q"), str(tmp_path / "r"), "--log", str(tmp_path / "other.db"), port=port, cache=tmp_path
+    ):
         page.goto(f"http://127.0.0.1:{port}/judge")
         page.wait_for_selector("#trouble .banner")
         assert "other data" in page.locator("#trouble").inner_text()

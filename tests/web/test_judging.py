@@ -85,7 +85,11 @@ def test_two_judges_and_the_lower_median(judging):
     grade(judging, grade=0, judge="jon")
     assert judging.session.judged("q04")["plant-2"] == 0
     ((query, doc, standing),) = judging.conflicts()
-    assert (query, doc, {name: one.grade for name, one in standing.items()}) == ("q04", "plant-2", {"mara": 2, "jon": 0})
+    assert (query, doc, {name: one.grade for name, one in standing.items()}) == (
+        "q04",
+        "plant-2",
+        {"mara": 2, "jon": 0},
+    )
 
 
 def test_a_document_is_with_one_judge_at_a_time(judging):
@@ -142,7 +146,7 @@ def test_blind_pages_name_no_system(tmp_path):
     with Served("--demo", "--log", str(tmp_path / "l.db"), cache=tmp_path) as server:
         for path in ("/judge?blind=1", "/part/judge?blind=1", "/judge?blind=1&query=q10"):
             text = server.get(path)[2]
-            assert "Watering" in text or "class=\"doc\"" in text
+            assert "Watering" in text or 'class="doc"' in text
             for word in ("bm25", "overlap", "rank 1", "score"):
                 assert word not in text.replace("goldrank", ""), word
 
@@ -162,7 +166,11 @@ def test_killed_servers_lose_nothing_that_was_acknowledged(tmp_path):
             def write(server=server, known=known, turn=turn, ended=ended):
                 nonlocal sent
                 connection = http.client.HTTPConnection(server.where.hostname, server.where.port, timeout=10)
-                headers = {"Origin": server.base, "Content-Type": "application/json", "X-Goldrank-Write": known["write"]}
+                headers = {
+                    "Origin": server.base,
+                    "Content-Type": "application/json",
+                    "X-Goldrank-Write": known["write"],
+                }
                 for i in range(10_000):
                     key = f"{turn}-{i}".rjust(32, "k")
                     what = {"query": "q04", "doc": docs[i % 3], "action": "grade", "grade": i % 3, "key": key,

@@ -39,7 +39,9 @@ def test_every_answer_has_the_policy(server, page):
     assert headers["cross-origin-opener-policy"] == headers["cross-origin-resource-policy"] == "same-origin"
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil", "", "[", "0.0.0.0", "a@b"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil", "", "[", "0.0.0.0", "a@b"]
+)
 def test_foreign_host_names(server, host):
     assert server.get("/", Host=host)[0] in (400, 421)  # 400: not even HTTP
 
@@ -127,7 +129,9 @@ def test_what_is_no_judgement(server, body):
     assert server.get("/api/judgements", "POST", body, **sent)[0] == 400
 
 
-@pytest.mark.parametrize("path", ["/assets/../../../etc/passwd", "/assets/x/explorer.css", "/assets/%2e%2e/app.py", "/etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/assets/../../../etc/passwd", "/assets/x/explorer.css", "/assets/%2e%2e/app.py", "/etc/passwd"]
+)
 def test_no_path_leaves_the_pages(server, path):
     status, _, text = server.get(path)
     assert status == 404

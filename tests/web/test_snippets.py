@@ -6,7 +6,9 @@ from goldrank.web.snippets import QueryWords, snippet, visible
 
 
 def shown(text, query, room=240):
-    return "".join(f"[{part.text}]" if part.marked else part.text for part in snippet(text, QueryWords(query), room).parts)
+    return "".join(
+        f"[{part.text}]" if part.marked else part.text for part in snippet(text, QueryWords(query), room).parts
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,9 @@ def test_a_word_of_a_megabyte():
     assert len("".join(part.text for part in found.parts)) <= 240
 
 
-@pytest.mark.parametrize(("text", "expected"), [("a\x00b", "a\\x00b"), ("\u202egpj", "\\u202egpj"), ("a\nb\tc", "a b c"), ("\udc80", "\\udc80")])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("a\x00b", "a\\x00b"), ("\u202egpj", "\\u202egpj"), ("a\nb\tc", "a b c"), ("\udc80", "\\udc80")],
+)
 def test_what_would_steer_the_page_is_shown(text, expected):
     assert visible(text) == expected

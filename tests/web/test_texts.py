@@ -73,13 +73,13 @@ def test_every_format(form, tmp_path):
 
 
 def test_an_object_of_ir_datasets():
-    Doc = namedtuple("Doc", "doc_id title text")  # noqa: PYI024, N806
+    Doc = namedtuple("Doc", "doc_id title text")
 
     class Store:
         def get(self, doc):
             return {"d": Doc("d", "T", "body")}[doc]
 
-    dataset = namedtuple("Dataset", "docs_store")(Store)  # noqa: PYI024
+    dataset = namedtuple("Dataset", "docs_store")(Store)
     texts = open_texts(dataset, tuple)
     assert (texts.get("d"), texts.get("e")) == (Text("T", "body"), None)
 
@@ -176,8 +176,8 @@ def test_queries_of_every_form(tmp_path):
     expected = {"q1": "one two", "q2": "three"}
     for given in ("q.tsv", "q.jsonl", "beir"):
         assert read_queries(tmp_path / given) == expected
+    (tmp_path / "bad.tsv").write_text("q1 no tab\n")
     with pytest.raises(InputError, match="without a tab"):
-        (tmp_path / "bad.tsv").write_text("q1 no tab\n")
         read_queries(tmp_path / "bad.tsv")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs
+from goldrank.cli.inputs import named_file, open_qrels, open_runs
 from goldrank.cli.options import (
     file_option,
     format_option,
@@ -22,12 +22,14 @@ from goldrank.cli.output import say
 @click.argument("qrels", required=False)
 @click.argument("runs", metavar="RUN...", nargs=-1)
 @click.option("--demo", is_flag=True, help="Show the data of `goldrank demo`.")
+@click.option("--history", type=click.Path(exists=True, dir_okay=False), help="Show a history, alone or beside runs.")
 @click.option(
     "--docs", type=click.Path(exists=True), help="Texts of documents: JSON Lines, TSV, Parquet or a BEIR folder."
 )
 @click.option(
     "--queries", "query_file", type=click.Path(exists=True), help="Texts of queries: TSV, JSON Lines or a BEIR folder."
 )
+@click.option("--match", "matcher", default="rouge-l:0.7", show_default=True, help="When a text covers a reference.")
 @click.option("--title", default="", help="What the first page is called.")
 @file_option("--log", help="The log that judgements go to; else judgements.db beside the qrels.")
 @file_option("--criteria", help="What grades mean: grade, name and a sentence a line, with tabs between them.")
@@ -50,8 +52,10 @@ def command(
     qrels: str | None,
     runs: tuple[str, ...],
     demo: bool,
+    history: str | None,
     docs: str | None,
     query_file: str | None,
+    matcher: str,
     title: str,
     log: str | None,
     criteria: str | None,
@@ -78,9 +82,12 @@ def command(
     """
     from goldrank import conventions
     from goldrank.web import start
+    from goldrank.web.text_session import is_items
 
-    if demo == bool(qrels):
-        raise click.UsageError("give judgements and runs, or --demo" if not demo else "--demo brings its own data")
+    if demo and qrels:
+        raise click.UsageError("--demo brings its own data")
+    if not (demo or qrels or history):
+        raise click.UsageError("give judgements and runs, questions with texts, --history or --demo")
     if token is not None and no_token:
         raise click.UsageError("--token and --no-token exclude each other")
     if token == "":
@@ -88,8 +95,16 @@ def command(
     access = start.Access(host, port, "" if no_token else token, not no_browser)
     if not export:
         access.checked()
+    if not (demo or qrels):
+        assert history is not None
+        start.run_history(history, access, lambda text: say(text, err=False))
+        return
     if demo:
         session = start.demo_session(measures)
+    elif qrels is not None and is_items(named_file(qrels)[1]):
+        files = [named_file(text) for text in (qrels, *runs)]
+        session = start.text_session_of(files, measures=measures, title=title, how={"matcher": matcher})
+        read_only = True
     else:
         assert qrels is not None
         rules = conventions.get(convention).having(**policies)
@@ -108,4 +123,4 @@ def command(
         say(start.export(session, export), err=False)
         return
     judging = None if read_only else start.judging_of(session, log, judge, per_pair, qrels)
-    start.run(session, access, judging, lambda text: say(text, err=False))
+    start.run(session, access, judging, lambda text: say(text, err=False), history)

@@ -14,7 +14,17 @@ from starlette.routing import Route
 
 from goldrank import __version__, ids
 from goldrank.errors import GoldrankError, InputError
-from goldrank.web import addresses, doc_page, judge_routes, notes_page, overview_page, queries_page, query_page, take
+from goldrank.web import (
+    addresses,
+    doc_page,
+    judge_routes,
+    notes_page,
+    overview_page,
+    queries_page,
+    query_page,
+    take,
+    texts_page,
+)
 from goldrank.web.history_page import HistoryPages
 from goldrank.web.history_routes import history_routes
 from goldrank.web.judging import Judging
@@ -131,7 +141,17 @@ class Explorer:
 
     def query_of(self, query: str) -> str:
         """The page of a query that is known by its id."""
+        if not self.session.has_rankings:
+            return self._texts(query, {})
         return render("query.html.jinja", self.query_values({}, query))
+
+    def _texts(self, query: str, params: Mapping[str, str]) -> str:
+        """One question of texts."""
+        view = self.view(params)
+        shown = texts_page.values(self.session, view, query)
+        frame = self.frame(view, "/query", params)
+        title = (shown["text"] or ids.show(query))[:120]
+        return render("texts.html.jinja", {**frame, **shown, "title": title, "here": "/queries"})
 
     def doc_of(self, doc: str) -> str:
         """The page of a document that is known by its id."""
@@ -165,6 +185,8 @@ class Explorer:
 
     def query(self, params: Mapping[str, str]) -> str:
         """One query."""
+        if not self.session.has_rankings:
+            return self._texts(self.find_query(params.get("id", "")), params)
         return render("query.html.jinja", self.query_values(params))
 
     def find_query(self, given: str) -> str:
@@ -245,13 +267,6 @@ def routes(explorer: Explorer) -> list[Route]:
              "/part/doc": lambda params: explorer.doc(params, "doc_part.html.jinja")}  # fmt: skip
     made = [page_route(explorer, path, make) for path, make in pages.items()]
 
-    def give_asset(request: Request) -> Response:
-        name = request.path_params["name"]
-        if request.path_params["hash"] != assets_hash() or name not in (*ASSETS, "icon.svg"):
-            return Response("There is no such file.", 404, media_type="text/plain")
-        kind = TYPES["." + name.rpartition(".")[2]]
-        return Response(asset(name), media_type=kind, headers={"cache-control": "public, max-age=31536000, immutable"})
-
     def numbers(request: Request) -> Response:
         comparison = explorer.session.verdicts.get()
         state = {"seq": explorer.session.seq, "data": explorer.session.data_hash, "verdict": comparison is not None,
@@ -269,13 +284,39 @@ def routes(explorer: Explorer) -> list[Route]:
         return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
     made += [
-        Route("/assets/{hash}/{name}", _inline(give_asset), methods=["GET"]),
+        *_always(),
         Route("/api/numbers", _inline(numbers), methods=["GET"]),
         Route("/take.{form}", _inline(take_away), methods=["GET"]),
+    ]
+    return made
+
+
+def _always() -> list[Route]:
+    """Addresses that every server has."""
+
+    def give_asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        if request.path_params["hash"] != assets_hash() or name not in (*ASSETS, "icon.svg"):
+            return Response("There is no such file.", 404, media_type="text/plain")
+        kind = TYPES["." + name.rpartition(".")[2]]
+        return Response(asset(name), media_type=kind, headers={"cache-control": "public, max-age=31536000, immutable"})
+
+    return [
+        Route("/assets/{hash}/{name}", _inline(give_asset), methods=["GET"]),
         Route("/healthz", _inline(lambda _: Response("ok\n", media_type="text/plain")), methods=["GET"]),
         Route("/favicon.ico", _inline(lambda _: Response(status_code=204)), methods=["GET"]),
     ]
-    return made
+
+
+def history_application(path: str, token: str | None, port: int, hosts: Collection[str] | None) -> Guard:
+    """The pages of a history alone, behind the same gate."""
+    secret = new_secret()
+
+    def frame() -> dict[str, Any]:
+        return {**base_values(), "write_secret": secret, "nav": [("/history", NAV["/history"])]}
+
+    app = Starlette(routes=[*_always(), *history_routes(HistoryPages(path, frame), alone=True)])
+    return Guard(app, token, f"goldrank_{port}", secret, hosts)
 
 
 def application(explorer: Explorer, token: str | None, port: int, hosts: Collection[str] | None) -> Guard:

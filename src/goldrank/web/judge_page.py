@@ -170,6 +170,7 @@ def conflicts(session: Session, judging: Judging) -> list[dict[str, Any]]:
         ]  # fmt: skip
         made.append(
             {"query": query, "doc": doc, "title": shown.title(doc), "snippet": shown.snippet(doc), "given": given,
-             "query_text": visible(session.text_of(query) or query), "merged": grade_text(session.judged(query).get(doc))}
+             "query_text": visible(session.text_of(query) or query),
+             "merged": grade_text(session.judged(query).get(doc))}
         )  # fmt: skip
     return made

@@ -27,6 +27,8 @@ def values(session: Session) -> dict[str, Any]:
 
 def _texts(session: Session) -> str:
     """How many documents have a text."""
+    if not session.has_rankings:
+        return "Texts are those of the questions."
     if session.texts.state:
         return session.texts.state
     wanted: dict[str, None] = {}

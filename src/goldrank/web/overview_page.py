@@ -15,7 +15,6 @@ from goldrank.comparison.result import Comparison
 from goldrank.data.placements import Placements
 from goldrank.report.charts import ticks
 from goldrank.report.comparison_queries import cutoff
-from goldrank.report.numbers import count
 from goldrank.web.numbers import MINUS, signed, value, way
 from goldrank.web.queries_page import rows
 from goldrank.web.query_page import bar_places, loss_order
@@ -114,6 +113,8 @@ def minus(text: str) -> str:
 
 def _share(session: Session, view: View) -> str:
     """How much of what was returned nobody judged, and what that could do."""
+    if not session.has_rankings:
+        return ""
     k = cutoff(view.name)
     systems = [system for system in (view.a, view.b) if system is not None]
     returned = judged = 0
@@ -204,7 +205,8 @@ def scatter(session: Session, view: View, link: Any) -> dict[str, Any]:
             for i in found
         ]
         sign = way(float(deltas[found[0]]), view.better)
-        marks.append({"x": px, "y": py, "sign": sign, "title": "; ".join(names[:6]) + f" and {len(names) - 6} more" * (len(names) > 6),
+        title = "; ".join(names[:6]) + f" and {len(names) - 6} more" * (len(names) > 6)
+        marks.append({"x": px, "y": py, "sign": sign, "title": title,
                       "href": link.query(session.queries[found[0]]), "count": len(found)})  # fmt: skip
     worst = loss_order(session, view)[:1]
     labels = []
@@ -259,8 +261,8 @@ def slices(session: Session, view: View, link: Any) -> list[dict[str, Any]]:
                 values_ = values_[~np.isnan(values_)]
                 means.append(float(values_.mean()) if len(values_) else math.nan)
             delta = means[1] - means[0]
-            found.append({"name": name, "n": int(mask.sum()), "a": value(means[0]), "b": value(means[1]), "delta": signed(delta),
-                          "way": way(delta, view.better), "few": int(mask.sum()) < 10,
+            found.append({"name": name, "n": int(mask.sum()), "a": value(means[0]), "b": value(means[1]),
+                          "delta": signed(delta), "way": way(delta, view.better), "few": int(mask.sum()) < 10,
                           "href": link("/queries", slice=f"{attribute}:{name}")})  # fmt: skip
         made.append({"attribute": attribute, "rows": found, "few": all(row["few"] for row in found)})
     return made

@@ -36,7 +36,7 @@ def rows(session: Session, view: View, numbers: Sequence[int]) -> list[dict[str,
     k = cutoff(view.name)
     unjudged = session.unjudged(view, k)
     happened = _happened(session, view, numbers, k)
-    retrieved = session.placed(view.b or view.a).placements.retrieved
+    retrieved = session.retrieved(view)
     made = []
     for number in numbers:
         query, delta = session.queries[number], float(deltas[number])
@@ -51,7 +51,7 @@ def rows(session: Session, view: View, numbers: Sequence[int]) -> list[dict[str,
                 "way": way(delta, view.better),
                 "bar": bar(delta, most, view.better),
                 "happened": happened.get(query, ""),
-                "unjudged": f"{unjudged[number]} of {min(k, int(retrieved[number]))}",
+                "unjudged": f"{unjudged[number]} of {min(k, int(retrieved[number]))}" if session.has_rankings else "",
             }
         )
     return made
@@ -68,7 +68,7 @@ def bar(delta: float, most: float, better: float) -> dict[str, Any]:
 
 def _happened(session: Session, view: View, numbers: Sequence[int], k: int) -> dict[str, str]:
     """For some queries what happened to most of the relevant documents that went the query's way."""
-    if view.b is None or not numbers:
+    if view.b is None or not numbers or not session.has_rankings:
         return {}
     queries = {session.queries[number] for number in numbers}
     ranks = rank_changes.locate([session.placed(view.a), session.placed(view.b)], queries)
@@ -84,7 +84,7 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
     """The numbers of the queries that pass the filters, in order; and how many each filter would leave."""
     deltas = session.deltas(view) * view.better
     known = ~np.isnan(deltas)
-    retrieved = session.placed(view.b or view.a).placements.retrieved
+    retrieved = session.retrieved(view)
     masks = {
         "worse": known & (deltas < -5e-5),
         "equal": known & (np.abs(deltas) <= 5e-5),
@@ -148,9 +148,9 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
     shows = [("All", to(show=None), not state["show"], counts["all"])]
     shows += [(name.capitalize(), to(show=name), state["show"] == name, counts[name]) for name in SHOWS]
     switches = [
-        ("Unjudged in the first ranks", to(unjudged=None if state["unjudged"] else 1), bool(state["unjudged"]), counts["unjudged"]),
-        ("No result", to(empty=None if state["empty"] else 1), bool(state["empty"]), counts["empty"]),
-    ]  # fmt: skip
+        (words, to(**{name: None if state[name] else 1}), bool(state[name]), counts[name])
+        for name, words in (("unjudged", "Unjudged in the first ranks"), ("empty", "No result"))
+    ]
     groups = [
         (
             f"{attribute}: {name}",

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -87,6 +87,9 @@ class Session:
     """Judgements of queries that were judged here, by query and document."""
     seq: int = 0
     """The last judgement that is in the values."""
+
+    has_rankings: ClassVar[bool] = True
+    """Whether there are documents at ranks, which can be judged."""
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -186,6 +189,14 @@ class Session:
         """A system's whole table as judgements stand now."""
         found: Placed = self._cached(("placed", system.name), lambda: placed_now(system, self.qrels_now))
         return found
+
+    def placed_all(self) -> list[Placed]:
+        """The tables of all systems."""
+        return [self.placed(system) for system in self.systems]
+
+    def retrieved(self, view: View) -> np.ndarray:
+        """How many documents B (or A) returned for each query."""
+        return (view.b or view.a).original.placements.retrieved
 
     def scores(self) -> list[Scores]:
         """The scores of all systems as judgements stand now, made as the command line makes them."""
@@ -326,7 +337,7 @@ class Verdicts:
                     work = (
                         self._session.seq,
                         self._session.scores(),
-                        [self._session.placed(s) for s in self._session.systems],
+                        self._session.placed_all(),
                     )
                 self._thread = threading.Thread(target=self._make, args=work, daemon=True, name="goldrank-compare")
                 self._thread.start()

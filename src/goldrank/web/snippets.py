@@ -68,7 +68,7 @@ class QueryWords:
 
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:
-    """Words without case and accents, with their places in the text itself; of scripts without spaces pairs of signs."""
+    """Words without case and accents, with their places in the text; of scripts without spaces pairs of signs."""
     stretches = tokens.spans(text)
     for i, (start, end) in enumerate(stretches):
         if not _CONTINUOUS.match(text, start):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -99,6 +99,26 @@ def session_of(
     return found
 
 
+def text_session_of(
+    files: Sequence[tuple[str | None, str]],
+    *,
+    measures: Any = None,
+    title: str = "",
+    how: Mapping[str, Any] | None = None,
+) -> Session:
+    """A session of questions with retrieved texts: (name, file) of each system."""
+    from goldrank.evaluation.texts import evaluate_texts
+    from goldrank.io.items import items
+    from goldrank.report.coverage import with_names
+    from goldrank.web.text_session import TextSession
+
+    found = [items(path) for _, path in files]
+    pairs = zip(found, files, strict=True)
+    scores = [evaluate_texts(given, measures or None, name=name, **(how or {})) for given, (name, _) in pairs]
+    questions = {item.query: item.question for given in found for item in given if item.question}
+    return TextSession(with_names(scores), title, questions)
+
+
 def read_criteria(path: str) -> list[Criterion]:
     """What grades mean: a line for each with the grade, its name and a sentence, with tabs between them."""
     found = []
@@ -143,25 +163,42 @@ def _needed() -> None:
             raise GoldrankError(f"goldrank serve needs {module}", hint="pip install 'goldrank[serve]'")
 
 
-def run(session: Session, access: Access, judging: Judging | None, say: Callable[[str], None]) -> None:
+def run(
+    session: Session, access: Access, judging: Judging | None, say: Callable[[str], None], history: str | None = None
+) -> None:
     """Serve a session until Ctrl-C."""
     _needed()
     from goldrank.web.app import Explorer, application
 
+    explorer = Explorer(session, judging=judging, history=history)
+    said = f"Judgements go to {judging.path}. Ctrl-C ends it." if judging is not None else "Ctrl-C ends it."
+    _serve(lambda *gate: application(explorer, *gate), access, say, said)
+
+
+def run_history(history: str, access: Access, say: Callable[[str], None]) -> None:
+    """Serve the pages of a history until Ctrl-C."""
+    _needed()
+    from goldrank.history import History
+    from goldrank.web.app import history_application
+
+    with History.open(history, read_only=True) as found:
+        found.records(limit=1)  # a file that is no history is complained of here, not in the browser
+    _serve(lambda *gate: history_application(history, *gate), access, say, "Ctrl-C ends it.")
+
+
+def _serve(make: Callable[..., Any], access: Access, say: Callable[[str], None], said: str) -> None:
     token = access.checked()
     where = serving.listening(access.host, access.port)
     port = where.getsockname()[1]
     name = f"[{access.host}]" if ":" in access.host else access.host
     address = f"http://{name}:{port}/" + (f"?token={token}" if token else "")
-    explorer = Explorer(session, judging=judging)
 
     def opened() -> None:
         say(f"Open {address}")
         if not serving.is_loopback(access.host):
             say("Whoever has this address can read all queries, texts and judgements, and judge. It is not encrypted.")
-        if judging is not None:
-            say(f"Judgements go to {judging.path}. Ctrl-C ends it.")
+        say(said)
         if access.browser:
             serving.open_browser(address)
 
-    serving.run(application(explorer, token, port, serving.allowed_hosts(access.host)), where, opened)
+    serving.run(make(token, port, serving.allowed_hosts(access.host)), where, opened)
