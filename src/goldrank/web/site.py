@@ -51,7 +51,7 @@ class StaticExplorer(Explorer):
 def write(session: Session, folder: str) -> str:
     """Write the pages into a folder that is new or empty; a sentence that says what was written."""
     target = new_folder(folder)
-    if any(os.scandir(target)):
+    if os.listdir(target):
         raise GoldrankError("the folder is not empty", where=str(target), hint="Name a new one.")
     session.texts.wait()
     view = session.view()
