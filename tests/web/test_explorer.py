@@ -234,7 +234,7 @@ def test_back_with_other_data_nothing_is_sent(browser, tmp_path):
 
 
 ADDRESSES = ["/", "/?m=AP", "/queries?sort=gain&show=worse&q=plant", "/query?id=q10&m=AP&a=overlap&b=bm25",
-             "/query?id=q04&from=1&ideal=1", "/doc?id=plant-2&query=q04", "/notes", "/judges", "/conflicts"]  # fmt: skip
+             "/query?id=q04&from=1&ideal=1", "/doc?id=plant-2&query=q04", "/notes", "/judges"]  # fmt: skip
 
 
 def test_every_address_reloads_alike_and_back_works(watched):

@@ -24,7 +24,7 @@ QUERIES = [
 ]
 TEXTS = [
     SCRIPT,
-    "</script></style></title></textarea>--><svg onload=window.hacked=1><a xlink:href='javascript:hacked=1'>x</a></svg>",
+    "</script></style></title></textarea>--><svg onload=window.hacked=1><a href='javascript:hacked=1'>x</a></svg>",
     "{{ config }} {% include '/etc/passwd' %} ${7*7} #{7*7}",
     "</p><style>*{background:url(http://evil.example/css)}</style><link rel=stylesheet href=//evil.example/x>",
     "w" * 1_000_000,

@@ -269,8 +269,15 @@ def routes(explorer: Explorer) -> list[Route]:
 
     def numbers(request: Request) -> Response:
         comparison = explorer.session.verdicts.get()
-        state = {"seq": explorer.session.seq, "data": explorer.session.data_hash, "verdict": comparison is not None,
-                 "verdict_seq": explorer.session.verdicts.seq}  # fmt: skip
+        session = explorer.session
+        ready = session.ready(session.view())
+        state = {
+            "seq": session.seq,
+            "data": session.data_hash,
+            "verdict": comparison is not None and ready,
+            "single": len(session.systems) < 2 and ready,
+            "verdict_seq": session.verdicts.seq,
+        }
         return JSONResponse(state, headers={"cache-control": "no-store"})
 
     def take_away(request: Request) -> Response:

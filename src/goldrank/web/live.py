@@ -18,30 +18,39 @@ from goldrank.measures import Measure
 from goldrank.measures.holes import unjudged_bounds
 from goldrank.web.heads import Head, Heads
 from goldrank.web.pieces import has_pieces
+from goldrank.web.query_lines import QueryLines
+
+AT_ONCE = 250
+"""Queries whose bounds are made at a time."""
 
 Grades = Mapping[str, Grade]
 Spot = tuple[int, int, int]
 """A document's rank and the first and last rank of its tie; rank 0 if it was not returned."""
 
 
-def single(p: Placements, number: int) -> Placements:
-    """One query of a table, as a table of its own; labels number its judgements from 0."""
-    rows = slice(int(p.start[number]), int(p.start[number + 1]))
-    low, high = int(p.judged_start[number]), int(p.judged_start[number + 1])
+def some(p: Placements, low: int, high: int) -> Placements:
+    """Some consecutive queries of a table, as a table of their own; labels number their judgements from 0."""
+    rows = slice(int(p.start[low]), int(p.start[high]))
+    first, last = int(p.judged_start[low]), int(p.judged_start[high])
     return replace(
         p,
-        queries=(p.queries[number],),
-        retrieved=p.retrieved[number : number + 1],
-        answered=p.answered[number : number + 1],
-        judged_start=np.array([0, high - low]),
-        judged=p.judged[low:high],
-        query=np.zeros(rows.stop - rows.start, np.int64),
+        queries=p.queries[low:high],
+        retrieved=p.retrieved[low:high],
+        answered=p.answered[low:high],
+        judged_start=p.judged_start[low : high + 1] - first,
+        judged=p.judged[first:last],
+        query=p.query[rows] - low,
         rank=p.rank[rows],
         grade=p.grade[rows],
         tie_first=p.tie_first[rows],
         tie_last=p.tie_last[rows],
-        label=None if p.label is None else p.label[rows] - low,
+        label=None if p.label is None else p.label[rows] - first,
     )
+
+
+def single(p: Placements, number: int) -> Placements:
+    """One query of a table, as a table of its own."""
+    return some(p, number, number + 1)
 
 
 @dataclass
@@ -61,6 +70,8 @@ class System:
     measures: Sequence[Measure]
     values: dict[str, np.ndarray] = field(default_factory=dict)
     """By measure, a value for each query; NaN where it does not count."""
+    eager: bool = True
+    """Whether bounds are made when a page asks; else pages do without them until somebody made them."""
     changed: dict[str, Placements] = field(default_factory=dict)
     """Queries that were judged here, placed again."""
     _spots: dict[str, dict[str, Spot]] = field(default_factory=dict)
@@ -88,6 +99,11 @@ class System:
         """The first documents of each query; this reads the run once more."""
         placed = self.original
         return Heads(placed.run, self.queries, placed.placements.retrieved, placed.rules)
+
+    @cached_property
+    def _lines(self) -> QueryLines:
+        placed = self.original
+        return QueryLines(placed.run, dict(zip(self.queries, placed.placements.retrieved.tolist(), strict=True)))
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -127,14 +143,19 @@ class System:
         if not measure.declaration.monotone or not has_pieces(measure) or self.original.rules.ties == "expected":
             return None
         if name not in self._bounds:
-            found = Bounds(*unjudged_bounds(measure, self.original.placements.per_label))
+            p = self.original.placements.per_label
+            # A few queries at a time: each may have a thousand documents that could turn out relevant.
+            parts = [unjudged_bounds(measure, some(p, i, min(i + AT_ONCE, len(p)))) for i in range(0, len(p), AT_ONCE)]
+            found = Bounds(*(np.concatenate(ends) for ends in zip(*parts, strict=True)))
             self._bounds[name] = found
             for query in self.changed:
                 self._bound_again(measure, query)
         return self._bounds[name]
 
     def mean_bounds(self, measure: Measure) -> tuple[float, float] | None:
-        """The bounds of the summary."""
+        """The bounds of the summary; None too if they are not made yet and take long."""
+        if not self.eager and str(measure) not in self._bounds:
+            return None
         found = self.bounds(measure)
         return None if found is None else (self.summary(measure, found.low), self.summary(measure, found.high))
 
@@ -152,8 +173,11 @@ class System:
             if str(measure) in self._bounds:
                 self._bound_again(measure, query)
 
-    def placed_with(self, query: str, grades: Grades) -> Placements:
-        """The placements of one query under other judgements."""
+    def placed_with(self, query: str, grades: Grades, *, exact: bool = True) -> Placements:
+        """The placements of one query under other judgements.
+
+        Unless it must be `exact`, documents below the head that nobody judged before count as not returned.
+        """
         spots = self._spots.setdefault(query, self._first_spots(query))
         asked = [doc for doc in grades if doc not in spots]
         if asked or self.original.placements.shared:
@@ -161,15 +185,18 @@ class System:
             ranks = head.ranks()
             for doc in asked:
                 spot = self._in_head(query, head, ranks.get(doc, 0))
+                if spot is None and not exact:
+                    continue
                 if spot is None or self.original.placements.shared:
-                    # Too deep to be known: the engine reads the run once more.
-                    run, rules = self.original.run, self.original.rules
+                    # Too deep to be known: the engine reads the query's lines, or all of the run, once more.
+                    rules = self.original.rules
+                    run = self._lines.of(query) or self.original.run
                     qrels = Qrels({query: dict(grades)}, real_grades=True)
                     found = engine_for(run).place(qrels, run, rules)[0]
                     spots.update(_spots(found, list(grades)))
                     return found
                 spots[doc] = spot
-        rows = [(spots[doc], label) for label, doc in enumerate(grades) if spots[doc][0]]
+        rows = [(spots[doc], label) for label, doc in enumerate(grades) if doc in spots and spots[doc][0]]
         rank, first, last = (np.array([spot[i] for spot, _ in rows], np.int64) for i in range(3))
         old = single(self.original.placements, self.numbers[query])
         return assemble(

@@ -40,7 +40,7 @@ def values(session: Session, view: View, link: Any, wait: float | None) -> dict[
     lost = [i for i in order if deltas[i] * view.better < -5e-5]
     first = lost[:FIRST] or order[:FIRST]
     signs = [way(float(delta), view.better) for delta in deltas[~np.isnan(deltas)]]
-    left = session.queue(view)
+    preparing = not session.ready(view)
     return {
         "names": [system.name for system in session.systems],
         "verdict": verdict(session, view, pair, comparison is not None),
@@ -55,7 +55,7 @@ def values(session: Session, view: View, link: Any, wait: float | None) -> dict[
         "scatter": scatter(session, view, link) if view.b is not None else None,
         "slices": slices(session, view, link),
         "unjudged": _unjudged(session, view),
-        "queue": len(left),
+        "preparing": preparing,
         "caveat": _share(session, view),
     }
 
@@ -309,7 +309,7 @@ def bounds_after(session: Session, view: View, first: int) -> tuple[float, float
     for one in queue:
         by_query[one.query][one.doc] = 0
     for query, zeros in by_query.items():
-        table: Placements = system.placed_with(query, {**session.judged(query), **zeros})
+        table: Placements = system.placed_with(query, {**session.judged(query), **zeros}, exact=False)
         at = session.numbers[query]
         (low[at],), (high[at],) = unjudged_bounds(view.measure, table.per_label)
     return system.summary(view.measure, low), system.summary(view.measure, high)

@@ -36,6 +36,8 @@ from goldrank.web.texts import Texts
 LEAST_GRADES = (0, 1)
 """Grades that are offered even if no judgement has them."""
 MOST_OFFERED = 10
+FEW = 500
+"""With more queries, what takes long is made in a thread."""
 QUEUE = 2_000
 """Documents of the queue that are kept in order."""
 
@@ -104,7 +106,36 @@ class Session:
         self.texts = Texts(self.docs, self._named_documents)
         self.verdicts = Verdicts(self)
         self._cache: dict[object, Any] = {}
-        self.listeners: list[Callable[[], None]] = []
+        self._ready: set[tuple[str, str, str]] = set()
+        self._preparing: set[tuple[str, str, str]] = set()
+        for system in self.systems:
+            system.eager = len(self.queries) <= FEW
+
+    def ready(self, view: View) -> bool:
+        """Whether heads, bounds and the queue of a view are made; where that takes long, a thread makes them."""
+        key = (view.name, view.a.name, view.b.name if view.b else "")
+        if key in self._ready:
+            return True
+        if len(self.queries) <= FEW:
+            self._prepare(view)
+            self._ready.add(key)
+            return True
+        if key not in self._preparing:
+            self._preparing.add(key)
+            threading.Thread(target=self._prepare_late, args=(view, key), daemon=True, name="goldrank-bounds").start()
+        return False
+
+    def _prepare(self, view: View) -> None:
+        self.queue_all(view)
+        for system in (view.a, view.b):
+            if system is not None:
+                system.bounds(view.measure)
+
+    def _prepare_late(self, view: View, key: tuple[str, str, str]) -> None:
+        try:
+            self._prepare(view)
+        finally:
+            self._ready.add(key)
 
     def warm_up(self) -> None:
         """Read in a thread what the first query page needs."""

@@ -70,6 +70,9 @@ class TextSession(Session):
                 digest.update(name.encode() + values.tobytes())
         self.__dict__["data_hash"] = digest.hexdigest()[:8]
 
+    def ready(self, view: View) -> bool:
+        return True
+
     def scores(self) -> list[Scores]:
         return self._scores
 

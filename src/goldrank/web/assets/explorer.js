@@ -176,7 +176,7 @@ if (document.querySelector("[data-waiting]")) {
     if (document.hidden) return;
     try {
       const state = JSON.parse(await get("/api/numbers"));
-      if (state.verdict && state.data === meta("data")) {
+      if ((state.verdict || state.single) && state.data === meta("data")) {
         clearInterval(timer);
         location.reload();
       }
