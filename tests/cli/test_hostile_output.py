@@ -93,6 +93,11 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "measures": [(), ("nDCG",), ("--json",)],
     "choose": [("rag",)],
     "convert": [(ONE, f"converted{FILE}.json"), (ONE, "converted.parquet"), ("qrels.json", "--qrels", "q2.json")],
+    "serve": [
+        ("--demo", "--export", f"site{FILE}"),
+        ("qrels.json", ONE, f"{NASTY[0]}={TWO}", *AP, "--title", NASTY[7], "--export", "site2"),
+        (TEXTS, f"b={TEXTS}", "--match", "contains", "--export", "site3"),
+    ],
     "demo": [("--write", f"demo{FILE}")],
 }  # fmt: skip
 IDS = [f"{name} {i}" for name, calls in CALLS.items() for i in range(len(calls))]

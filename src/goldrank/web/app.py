@@ -31,6 +31,7 @@ from goldrank.web.judging import Judging
 from goldrank.web.pages import ASSETS, NAV, Links, asset, assets_hash, base_values, render
 from goldrank.web.security import Guard, new_secret
 from goldrank.web.session import Session, View
+from goldrank.web.snippets import visible
 
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FIRST_WAIT = 0.5
@@ -126,7 +127,7 @@ class Explorer:
         view = self.view(params)
         frame = self.frame(view, "/", params)
         against = f"{ids.show(view.b.name)} against {ids.show(view.a.name)}" if view.b else ids.show(view.a.name)
-        heading = f"{self.session.title}: {against}" if self.session.title else against
+        heading = f"{visible(self.session.title)}: {against}" if self.session.title else against
         values = overview_page.values(self.session, view, frame["link"], self.wait)
         return render("overview.html.jinja", {**frame, **values, "title": against, "heading": heading})
 
