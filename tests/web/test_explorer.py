@@ -185,7 +185,7 @@ def test_one_judge_in_two_tabs_is_asked(watched, served):
     second.wait_for_selector("#trouble .banner")
     assert "Changed meanwhile: you gave 2 here, another tab gave 1." in second.locator("#trouble").inner_text()
     second.get_by_role("button", name="Keep 2").click()
-    second.wait_for_selector("#trouble .banner", state="detached")
+    until(second, "document.querySelector('.bar').innerText.includes('1 of')")
     with JudgementLog.open(served.log, read_only=True) as log:
         assert [event.grade for event in log.events()] == [1, 2]
 

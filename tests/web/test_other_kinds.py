@@ -86,7 +86,8 @@ def test_one_run_is_held_against_the_ideal(tmp_path):
 
 def test_several_runs_have_a_matrix(tmp_path):
     qrels, *runs = files(tmp_path, ["bm25", "overlap"])
-    with Served(qrels, *runs, f"again={runs[0]}", "-m", "nDCG@10", cache=tmp_path) as server:
+    named = [f"bm25={runs[0]}", f"overlap={runs[1]}", f"again={runs[0]}"]
+    with Served(qrels, *named, "-m", "nDCG@10", cache=tmp_path) as server:
         text = server.get("/query?id=q04")[2]
         assert "All systems" in text
         assert server.get("/query?id=q04&a=again&b=overlap")[0] == 200
