@@ -81,7 +81,8 @@ _ABOVE = (
     "gating",
     "report",
 )
-LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
+LAYERS |= {"web": _ABOVE}
+LAYERS |= dict.fromkeys(("cli", "compat"), (*_ABOVE, "web"))
 LAYERS |= {"integrations": (*_ABOVE, "compat")}
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 

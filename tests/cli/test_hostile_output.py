@@ -114,6 +114,11 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         for model, more in [("ctr", ()), ("dbn", ("--gamma", "0.9")), ("propensity", ("--propensities", "1,0.5"))]
     ] + [("export", "judgements.db", "exported.json", "--by", "any", "--table", "who.tsv")],
     "completion": [("bash",), ("fish",)],
+    "serve": [
+        ("--demo", "--export", f"site{FILE}"),
+        ("qrels.json", ONE, f"{NASTY[0]}={TWO}", *AP, "--title", NASTY[7], "--export", "site2"),
+        (TEXTS, f"b={TEXTS}", "--match", "contains", "--export", "site3"),
+    ],
     "demo": [("--write", f"demo{FILE}")],
 }  # fmt: skip
 IDS = [f"{name} {i}" for name, calls in CALLS.items() for i in range(len(calls))]

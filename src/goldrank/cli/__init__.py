@@ -45,6 +45,7 @@ COMMANDS = {
     "convert": "Write a run or qrels in another format.",
     "judgements": "Make judgements of clicks, or export those that people and models gave.",
     "completion": "Print the script that completes commands and options in a shell.",
+    "serve": "Show queries in the browser: why they lost, and what nobody judged.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
 """The subcommands; `name-with-dash` lives in name_with_dash.py."""
@@ -53,7 +54,7 @@ GROUPS = {
     "Score": ("eval", "texts", "causes", "sweep", "merge", "trec_eval", "explain-difference"),
     "Compare": ("compare", "leaderboard", "diff", "fuse", "report", "interleave", "plan"),
     "Keep": ("record", "history", "show", "export", "check", "prune", "gate", "baseline"),
-    "Explore": ("measures", "choose", "demo"),
+    "Explore": ("serve", "measures", "choose", "demo"),
     "Judge": ("judge", "judgements", "agree"),
     "Convert": ("convert", "completion"),
 }

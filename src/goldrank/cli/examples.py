@@ -52,6 +52,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "judgements": ("judgements from-clicks clicks.jsonl -o qrels.json --model ctr",),
     "completion": ("completion bash >> ~/.bashrc", "completion zsh", "completion fish"),
+    "serve": (
+        "serve --demo",
+        "serve qrels.txt old=a.run new=b.run --docs corpus.jsonl --queries queries.tsv",
+    ),
     "demo": ("demo", "demo --write here"),
 }
 

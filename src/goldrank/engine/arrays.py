@@ -17,7 +17,7 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine.counts import RunCounts, compared, ranked
+from goldrank.engine.counts import RunCounts, compared, ranked_with_scores
 
 _FEW = 16
 """Up to so many levels of grades, they are counted instead of sorted."""
@@ -83,14 +83,17 @@ class ArrayEngine:
         ), counts
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
+
+    def top_scored(
+        self, run: Run, queries: Sequence[str], depth: int, convention: Convention
+    ) -> Iterator[tuple[list[str], list[float]]]:
         assert isinstance(run.source, ScoredArrays)
         rows = run.source.rows
         number = {query: i for i, query in enumerate(rows.queries)}
-        found = []
         for i in (number[query] for query in queries):
             docs = [ids.encode(str(column)) for column in rows.columns(i).tolist()]
-            found.append(ranked(rows.score[rows.start[i] : rows.start[i + 1]], docs, depth, convention))
-        return found
+            yield ranked_with_scores(rows.score[rows.start[i] : rows.start[i + 1]], docs, depth, convention)
 
 
 ENGINE = ArrayEngine()

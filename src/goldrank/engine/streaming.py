@@ -26,7 +26,7 @@ from goldrank.data.budget import check, named, resident
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked
+from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores
 from goldrank.engine.distinct import DistinctIds
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
 from goldrank.engine.lines import JudgementIndex, RunLines, join
@@ -207,6 +207,11 @@ class StreamingEngine:
         return _place(qrels, source, convention, plan, Block.by_tag)
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
+
+    def top_scored(
+        self, run: Run, queries: Sequence[str], depth: int, convention: Convention
+    ) -> Iterator[tuple[list[str], list[float]]]:
         code = {ids.encode(query): number for number, query in enumerate(queries)}
         scores: list[list[float]] = [[] for _ in code]
         docs: list[list[bytes]] = [[] for _ in code]
@@ -224,7 +229,9 @@ class StreamingEngine:
                     lines = lines[score >= least]
                 scores[code[query]] += block.score[lines].tolist()
                 docs[code[query]] += block.docs(lines).to_list()
-        return [ranked(np.array(row), docs[i], depth, convention) for i, row in enumerate(scores)]
+        for i, row in enumerate(scores):
+            yield ranked_with_scores(np.array(row), docs[i], depth, convention)
+            docs[i] = []
 
 
 ENGINE = StreamingEngine()
