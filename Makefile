@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 LOWEST := .lowest
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
-.PHONY: help demo test check lint lowest fuzz bench peers docs clean
+.PHONY: help demo test check lint lowest fuzz bench peers docs site clean
 
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,8 +49,11 @@ peers: $(VENV)/.test  ## Run other tools' own tests through goldrank.compat; PEE
 docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py
 
+site: $(VENV)/.site  ## Build the site into .site/; open .site/index.html.
+	$(BIN)/python docs/site.py .site
+
 clean:  ## Remove what the other targets made.
-	rm -rf $(VENV) $(LOWEST) .fuzz dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
+	rm -rf $(VENV) $(LOWEST) .fuzz .site dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
 	rm -f src/goldrank/_native.*.so
 
 $(VENV)/.demo: pyproject.toml build_native.py src/goldrank/_native.c
@@ -69,6 +72,10 @@ $(LOWEST)/.made: pyproject.toml
 
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --group test
+	@touch $@
+
+$(VENV)/.site: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --group site
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test
