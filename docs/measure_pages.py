@@ -6,6 +6,7 @@ import contextlib
 import doctest
 import html
 import io
+import json
 import math
 from collections.abc import Iterator
 
@@ -16,6 +17,8 @@ from goldrank.errors import GoldrankError
 from goldrank.measures import Declaration
 from goldrank.measures.options import COMMON
 
+UNSEARCHED = "{ data-search-exclude }"
+"""Marks headings of what all pages have, which would be found for every word in it."""
 RANKS = 20
 """So many ranks are in a picture."""
 TRIED = {
@@ -53,7 +56,19 @@ def cell(text: str) -> str:
 def page(declared: Declaration, family: str) -> str:
     """The page of one measure."""
     prose, shown, example = generate.parts(declared)
-    lines = [f"# {declared.name}", "", f"*[{family}](../measures.md)*", "", prose, ""]
+    tags = json.dumps(declared.aliases)  # other names come first in a search
+    lines = [
+        "---",
+        f"tags: {tags}",
+        "---",
+        "",
+        f"# {declared.name}",
+        "",
+        f"*[{family}](../measures.md)*",
+        "",
+        prose,
+        "",
+    ]
     lines += ["```text", shown.pop("Formula"), "```", ""] if "Formula" in shown else []
     lines += ["| | |", "|---|---|", *(f"| {key} | {cell(value)} |" for key, value in shown.items())]
     own = {key: default for key, default in declared.defaults.items() if key not in COMMON}
@@ -62,12 +77,22 @@ def page(declared: Declaration, family: str) -> str:
         lines += [f"| `{key}` | `{value!r}` | {cell(str(declared.options[key]))} |" for key, value in own.items()]
     values = discounts(declared)
     if values:
-        lines += ["", "## How it discounts ranks", "", f"The value of `{spelling(declared)}` for a query with one "]
+        lines += [
+            "",
+            f"## How it discounts ranks {UNSEARCHED}",
+            "",
+            f"The value of `{spelling(declared)}` for a query with one ",
+        ]
         lines[-1] += "relevant document, by the rank at which that document stands."
         lines += ["", picture(values, spelling(declared))]
     tried = small_rankings(declared)
     if tried:
-        lines += ["", "## Small rankings", "", "Two documents are relevant (●); the others are judged and are not (○)."]
+        lines += [
+            "",
+            f"## Small rankings {UNSEARCHED}",
+            "",
+            "Two documents are relevant (●); the others are judged and are not (○).",
+        ]
         lines += ["", f"| ranking | `{spelling(declared)}` |", "|---|---:|"]
         lines += [f"| {ranking} | {value:.4f} |" for ranking, value in tried.items()]
     if example:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 import measure_pages
@@ -49,6 +50,8 @@ GROUPS = {
 }
 """The menu. A name that is not there is passed over, and a page that no group has comes last."""
 
+SEPARATOR = r"[\s\-_,:!=\[\]()\"'`/@{}]+"
+"""Between words that search finds: `reciprocal_rank` is found for each of its words."""
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 
 
@@ -112,7 +115,7 @@ def menu(pages: list[str]) -> list[dict[str, list[str]]]:
     left = dict.fromkeys(pages)
     groups = {}
     for title, wanted in GROUPS.items():
-        taken = [page for pattern in wanted for page in pages if page in left and PurePosixPath(page).match(pattern)]
+        taken = [page for pattern in wanted for page in pages if page in left and fnmatchcase(page, pattern)]
         groups[title] = list(dict.fromkeys(taken))
         for page in taken:
             left.pop(page, None)
@@ -152,7 +155,7 @@ def settings(source: Path, target: Path, pages: list[str]) -> str:
                     "toc.follow",
                 ],
             },
-            "plugins": ["search", "offline"],
+            "plugins": [{"search": {"separator": SEPARATOR}}, "tags", "offline"],
             "markdown_extensions": extensions,
             "extra": {"polyfills": ["assets/iframe-worker.js"], "generator": False},
             "extra_css": ["assets/site.css"],
@@ -174,9 +177,7 @@ def write(folder: Path) -> list[str]:
         if isinstance(content, Path):
             shutil.copyfile(content, path)
         else:
-            # Who searches for words of a measure wants its page first.
-            boost = "---\nsearch:\n  boost: 4\n---\n" if place.startswith("measures/") else ""
-            path.write_text(boost + content, "utf-8")
+            path.write_text(content, "utf-8")
     return [place for place in made if place.endswith(".md")]
 
 
