@@ -299,7 +299,7 @@ def help_text(text: str) -> list[str]:
         if paragraph.startswith("\b"):
             lines += ["```text", *textwrap.dedent(paragraph[1:].strip("\n")).splitlines(), "```", ""]
         else:
-            lines += [escaped(line) for line in paragraph.splitlines()] + [""]
+            lines += [escaped(" ".join(paragraph.split())), ""]  # a line that begins with "- " is no list
     return lines
 
 
