@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .lowest
+BOTH_WAYS := tests/engine/test_differential.py tests/engine/test_lists.py tests/engine/test_protocol.py tests/io tests/data \
+	tests/native tests/compat/test_golden.py tests/evaluation
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
 .PHONY: help demo test check lint lowest fuzz bench peers docs site clean
@@ -16,6 +18,7 @@ demo: $(VENV)/.demo  ## Evaluate two small retrievers and say what the numbers m
 
 test: $(VENV)/.test  ## Run all tests.
 	$(BIN)/python -m pytest -n auto --dist loadgroup  # tests of Spark share one process and one Java machine
+	GOLDRANK_PURE=1 GOLDRANK_QUICK=1 $(BIN)/python -m pytest -n auto -m "not slow" $(BOTH_WAYS)  # without the core
 
 check: lint  ## The fast lane while you work: style, types, tests that are not slow, a tenth of the random cases.
 	GOLDRANK_QUICK=1 $(BIN)/python -m pytest -n auto -m "not slow" $(foreach path,$(SLOW_TO_IMPORT),--ignore $(path))
@@ -35,7 +38,7 @@ fuzz: $(VENV)/.test  ## Try N=1000000 changed inputs on all routes, or one findi
 ifdef REPLAY
 	$(BIN)/python -m tests.fuzz --replay $(REPLAY)
 else
-	@if command -v gcc >/dev/null; then GOLDRANK_QUICK=1 $(BIN)/python tests/native/sanitized.py; \
+	@if command -v gcc >/dev/null; then GOLDRANK_QUICK=1 GOLDRANK_FUZZ=$(N) $(BIN)/python tests/native/sanitized.py; \
 		else echo "no gcc: the compiled core is not tried with sanitizers"; fi
 	$(BIN)/python -m tests.fuzz -n $(N)
 endif

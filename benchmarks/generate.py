@@ -1,21 +1,23 @@
 """Make the benchmark's data sets: python generate.py DIRECTORY [SHAPE]...
 
-Each shape is a pair of TREC files, SHAPE.qrels and SHAPE.run. The same shape and seed give the same bytes;
-a shape whose files are there is not made again.
+Each shape is a pair of TREC files, SHAPE.qrels and SHAPE.run. SHAPE-shuffled is the same run with its lines in a
+random order, SHAPE-parquet and SHAPE-shuffled-parquet are the columns that count as Parquet. The same shape and seed
+give the same bytes; a shape whose files are there is not made again.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 SEED = 7
+SHUFFLED, PARQUET = "-shuffled", "-parquet"
+"""How the names of shapes end that are made from others."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +57,21 @@ HIGHEST_GRADE = 3
 
 def topics(shape: Shape, seed: int = SEED) -> Iterator[tuple[int, dict[int, int], list[int], list[float]]]:
     """Query id, grades by document, returned documents and their descending scores, query by query."""
-    random = np.random.default_rng(seed)
+    import numpy as np  # not by those who ask for the names of files
+
+    rng = np.random.default_rng(seed)
     for number in range(shape.queries):
-        documents = random.choice(shape.corpus, size=shape.depth, replace=False)
+        documents = rng.choice(shape.corpus, size=shape.depth, replace=False)
         # Four decimals make a few ties in every long ranking, as real runs have them.
-        scores = np.sort(random.random(shape.depth) * HIGHEST_SCORE)[::-1].round(4)
+        scores = np.sort(rng.random(shape.depth) * HIGHEST_SCORE)[::-1].round(4)
         grades: dict[int, int] = {}
-        for _ in range(1 + random.poisson(shape.more_relevant)):
-            if random.random() < FOUND:
-                document = documents[min(shape.depth - 1, int(random.pareto(RANK_TAIL)))]
+        for _ in range(1 + rng.poisson(shape.more_relevant)):
+            if rng.random() < FOUND:
+                document = documents[min(shape.depth - 1, int(rng.pareto(RANK_TAIL)))]
             else:
-                document = random.integers(shape.corpus)
-            grades[int(document)] = int(random.integers(1, HIGHEST_GRADE + 1))
-        for place in random.integers(shape.depth, size=shape.not_relevant):
+                document = rng.integers(shape.corpus)
+            grades[int(document)] = int(rng.integers(1, HIGHEST_GRADE + 1))
+        for place in rng.integers(shape.depth, size=shape.not_relevant):
             grades.setdefault(int(documents[place]), 0)
         yield 100_000 + 7 * number, grades, documents.tolist(), scores.tolist()
 
@@ -83,15 +87,49 @@ def write(shape: Shape, qrels: Path, run: Path, seed: int = SEED) -> None:
             )
 
 
+def base_of(name: str) -> str:
+    """The shape that others are made from."""
+    return name.removesuffix(PARQUET).removesuffix(SHUFFLED)
+
+
+def files_of(directory: Path, name: str) -> tuple[Path, Path]:
+    """The paths of a shape's qrels and run."""
+    run = f"{name.removesuffix(PARQUET)}.parquet" if name.endswith(PARQUET) else f"{name}.run"
+    return directory / f"{base_of(name)}.qrels", directory / run
+
+
+def shuffle(run: Path, shuffled: Path, seed: int = SEED) -> None:
+    """Write the lines of a run in a random order."""
+    lines = run.read_bytes().splitlines(keepends=True)
+    random.Random(seed).shuffle(lines)
+    shuffled.write_bytes(b"".join(lines))
+
+
+def as_parquet(run: Path, table: Path) -> None:
+    """Write query, document and score of a run as Parquet."""
+    import polars as pl
+
+    names = ["query", "iter", "doc", "rank", "score", "tag"]
+    texts = dict.fromkeys(("query", "doc"), pl.String)
+    frame = pl.read_csv(run, separator=" ", has_header=False, new_columns=names, schema_overrides=texts)
+    frame.select("query", "doc", "score").write_parquet(table)
+
+
 def ensure(directory: Path, name: str) -> tuple[Path, Path]:
     """The paths of a shape's qrels and run, made if they are missing. Files half written never get their names."""
-    qrels, run = directory / f"{name}.qrels", directory / f"{name}.run"
+    qrels, run = files_of(directory, name)
     if not (qrels.exists() and run.exists()):
         directory.mkdir(parents=True, exist_ok=True)
-        print(f"making {name}", file=sys.stderr, flush=True)
-        unfinished = directory / f"{name}.qrels.part", directory / f"{name}.run.part"
-        write(SHAPES[name], *unfinished)
-        os.replace(unfinished[0], qrels)
+        unfinished = directory / f"{qrels.name}.part", directory / f"{run.name}.part"
+        if name.endswith((PARQUET, SHUFFLED)):
+            made, ending = (as_parquet, PARQUET) if name.endswith(PARQUET) else (shuffle, SHUFFLED)
+            _, source = ensure(directory, name.removesuffix(ending))
+            print(f"making {name}", file=sys.stderr, flush=True)
+            made(source, unfinished[1])
+        else:
+            print(f"making {name}", file=sys.stderr, flush=True)
+            write(SHAPES[name], *unfinished)
+            os.replace(unfinished[0], qrels)
         os.replace(unfinished[1], run)
     return qrels, run
 
@@ -102,7 +140,7 @@ def main() -> None:
     parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"of {', '.join(SHAPES)}; marco and deep if none")
     arguments = parser.parse_args()
     for name in arguments.shapes or ["marco", "deep"]:
-        if name not in SHAPES:
+        if base_of(name) not in SHAPES:
             parser.error(f"unknown shape {name!r}; there are {', '.join(SHAPES)}")
         ensure(arguments.directory, name)
 

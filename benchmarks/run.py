@@ -17,13 +17,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import processes
 import results
+from generate import files_of
 from processes import Cost, FailedError
-from results import FLOOR, GOLDRANK, Row
+from results import FLOOR, GOLDRANK, PURE, Form, Row
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
@@ -56,6 +57,8 @@ class Work:
     patience: float = PATIENCE_SECONDS
     fresh_cache: bool = False
     """Whether it gets an empty directory for compiled code each time."""
+    pure: bool = False
+    """Whether goldrank goes without its compiled core."""
     note: str = ""
 
 
@@ -66,6 +69,7 @@ class Bench:
         self.rows: list[Row] = []
         self.notes: list[str] = []
         self.heavy: list[str] | None = None
+        self.forms: dict[str, list[Form]] = {}
         self.peers = peers and self.install_peers()
         self.floor = self.compile_floor()
         if not peers:
@@ -82,27 +86,38 @@ class Bench:
         note = "does not order tied documents by id"
         ranx = self.peer("ranx", "files", "marco", tool="ranx, cold", fresh_cache=True, note=note)
         trec_eval = Work("marco files", "goldrank trec_eval", (*TREC_EVAL, *data("marco")), note="official output")
-        self.measure([*self.readers("marco"), trec_eval, *ranx, start])
+        others = ("marco-parquet", "marco-shuffled", "marco-shuffled-parquet")
+        tables = [self.goldrank("files", shape) for shape in others]
+        self.measure([*self.readers("marco"), trec_eval, *self.original("marco"), *ranx, start, *tables])
 
     def marco_dicts(self) -> None:
-        self.measure([self.goldrank("dicts", "marco"), *self.peer("pytrec_eval", "dicts", "marco")])
+        self.measure([*self.both("dicts", "marco"), *self.peer("pytrec_eval", "dicts", "marco")])
 
     def deep_files(self) -> None:
         # Without ranx, whose time is that of its compiler, as on marco.
         self.measure(self.readers("deep"))
 
     def deep_dicts(self) -> None:
-        self.measure([self.goldrank("dicts", "deep"), *self.peer("pytrec_eval", "dicts", "deep")])
+        self.measure([*self.both("dicts", "deep"), *self.peer("pytrec_eval", "dicts", "deep")])
 
     def wide(self) -> None:
         slow = self.peer("pytrec_eval", "files", "wide", patience=WIDE_PATIENCE_SECONDS)
         self.measure(
-            [self.goldrank("files", "wide"), *self.floor_work("wide"), *slow, self.goldrank("files", "wide-half")]
+            [*self.both("files", "wide"), *self.floor_work("wide"), *slow, self.goldrank("files", "wide-half")]
         )
 
     def huge(self) -> None:
         beside = [] if results.find(self.rows, "marco files") else [self.goldrank("files", "marco")]
-        self.measure([self.goldrank("files", "huge"), *beside])
+        self.measure([self.goldrank("files", "huge"), *self.floor_work("huge"), *beside])
+
+    def rare_forms(self) -> None:
+        for build, pure in ((GOLDRANK, False), (PURE, True)):
+            command = (sys.executable, HERE / "rare_paths.py", "--json")
+            found = subprocess.run(command, env=_environment(pure), check=True, capture_output=True, text=True).stdout
+            self.forms[build] = [Form(*row) for row in json.loads(found)]
+            late = [f"{form.kind} with {form.name}" for form in self.forms[build] if not form.met]
+            if late:
+                self.note(f"Rare forms that take more than they may, {build}: {', '.join(late)}.")
 
     def measures(self) -> None:
         self.measure(
@@ -138,7 +153,7 @@ class Bench:
 
     def readers(self, shape: str) -> list[Work]:
         return [
-            self.goldrank("files", shape),
+            *self.both("files", shape),
             *self.floor_work(shape),
             *self.peer("pytrec_eval", "files", shape),
             *self.peer("ir_measures", "files", shape),
@@ -147,6 +162,19 @@ class Bench:
     def goldrank(self, how: str, shape: str, job: str = "") -> Work:
         command = (sys.executable, SCRIPTS / "with_goldrank.py", how, *data(shape))
         return Work(job or f"{shape} {how}", GOLDRANK, command)
+
+    def both(self, how: str, shape: str) -> list[Work]:
+        """goldrank with its compiled core and without."""
+        with_core = self.goldrank(how, shape)
+        return [with_core, replace(with_core, tool=PURE, pure=True)]
+
+    def original(self, shape: str) -> list[Work]:
+        """trec_eval itself, where it is installed."""
+        program = shutil.which("trec_eval")
+        if program is None:
+            self.note("trec_eval was left out: it is not installed.")
+            return []
+        return [Work(f"{shape} files", "trec_eval", (program, "-m", "official", *data(shape)), note="official output")]
 
     def floor_work(self, shape: str) -> list[Work]:
         note = "AP, RR and nDCG@10 only; checks nothing"
@@ -233,6 +261,7 @@ JOBS: dict[str, Callable[[Bench], None]] = {
     "measures": Bench.measures,
     "wide": Bench.wide,
     "huge": Bench.huge,
+    "forms": Bench.rare_forms,
     "import": Bench.importing,
     "cli": Bench.command_line,
 }
@@ -241,13 +270,18 @@ QUICK = ("deep-files", "deep-dicts", "import")
 
 def attempt(work: Work) -> Cost:
     """One measurement of a work."""
-    environment = dict(os.environ)
+    environment = _environment(work.pure)
     if work.command[0] == PEERS_PYTHON:  # peers have modules of their own
         environment.pop("PYTHONPATH", None)
     with tempfile.TemporaryDirectory(prefix="goldrank-bench-") as empty:
         if work.fresh_cache:
             environment["NUMBA_CACHE_DIR"] = empty
         return processes.run(work.command, environment, work.patience)
+
+
+def _environment(pure: bool) -> dict[str, str]:
+    """What a process is told: whether goldrank goes without its compiled core."""
+    return {**os.environ, "GOLDRANK_PURE": "1" if pure else "0"}
 
 
 def as_row(work: Work, seen: Sequence[Cost], found: dict[tuple[str, str], Cost]) -> Row:
@@ -277,7 +311,7 @@ def as_row(work: Work, seen: Sequence[Cost], found: dict[tuple[str, str], Cost])
 
 def data(shape: str) -> tuple[Path, Path]:
     """A shape's files, made if they are missing, and read once so that no tool pays for the disk."""
-    qrels, run = DATA / f"{shape}.qrels", DATA / f"{shape}.run"
+    qrels, run = files_of(DATA, shape)
     if not (qrels.exists() and run.exists()):
         # In a process of its own: what this process holds would count as memory of those it starts.
         subprocess.run([sys.executable, HERE / "generate.py", DATA, shape], check=True)
@@ -371,9 +405,10 @@ def main() -> None:
     complete = len(jobs) == len(JOBS) and bench.peers
     output = arguments.output or (HERE / "RESULTS.md" if complete else None)
     if output is None:
-        print(results.render(facts, bench.rows, [one for one in promises if one.met is not None], bench.notes))
+        kept = [one for one in promises if one.met is not None]
+        print(results.render(facts, bench.rows, kept, bench.notes, bench.forms))
     else:
-        output.write_text(results.render(facts, bench.rows, promises, bench.notes), encoding="utf-8")
+        output.write_text(results.render(facts, bench.rows, promises, bench.notes, bench.forms), encoding="utf-8")
         say(f"wrote {output}")
 
 

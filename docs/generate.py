@@ -26,6 +26,8 @@ FAMILIES = {
     "texts": "Retrieved texts and the references that they cover",
     "claims": "Claims of an answer, as Ragas measures them",
     "abstention": "Questions without an answer",
+    "recommending": "Recommendations beyond accuracy",
+    "sampled": "One positive among sampled negatives",
 }
 
 

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from goldrank.measures import REGISTRY, Declaration, Measure, make
-from goldrank.measures.options import Choice, Flag, Number, Numbers
+from goldrank.measures.options import Choice, Flag, Number, Numbers, Word
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
@@ -14,8 +14,8 @@ Run = dict[str, dict[str, float]]
 ALL = sorted(REGISTRY)
 
 
-NAMES = [name for name in ALL if REGISTRY[name].over != "texts"]
-"""Measures of documents; those of texts have tests of their own."""
+NAMES = [name for name in ALL if REGISTRY[name].over != "texts" and name != "Sampled"]
+"""Measures of documents; those of texts, and of one positive among samples, have tests of their own."""
 
 
 PLAIN = [name for name in NAMES if REGISTRY[name].over == "placements"]
@@ -29,6 +29,8 @@ def random_option(rng: random.Random, name: str, option: object) -> Any:
         if option.mapping and rng.random() < 0.3:
             return dict(zip((1, 2, 3, 4), sorted(rng.sample(range(1, 40), 4)), strict=True))
         return rng.choice(option.words)
+    if isinstance(option, Word):
+        return rng.choice(("odd", "even"))
     if isinstance(option, Numbers):
         return sorted(round(rng.uniform(option.low, option.high), 2) for _ in range(rng.randint(1, 4)))
     assert isinstance(option, Number)
@@ -46,6 +48,8 @@ def random_option(rng: random.Random, name: str, option: object) -> Any:
 
 def with_budget(declaration: Declaration, options: dict[str, Any]) -> dict[str, Any]:
     """The options with a budget of tokens where there must be one, and none of packing where there is no budget."""
+    if declaration.name == "ExposureShare":
+        options = {"group": "odd", **options}
     if declaration.takes_budget:
         return {"tokens": 9} | {key: value for key, value in options.items() if key != "pack" and value is not None}
     return options if options.get("tokens") is not None else {k: v for k, v in options.items() if k != "pack"}

@@ -29,6 +29,7 @@ _GROUND = (
         "forking",
         "waiting",
         "native",
+        "sqlite_file",
     ),
 )
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
@@ -41,6 +42,7 @@ LAYERS = {
     "notes": ("errors", "ids", "note_kinds"),
     "writing": ("errors",),
     "forking": ("errors",),
+    "sqlite_file": ("errors",),
     "conventions": ("errors",),
     "waiting": (),
     "native": (),
@@ -51,13 +53,16 @@ LAYERS = {
     "match": (*_GROUND, "data"),
     "measures": (*_GROUND, "data"),
     "retrieval": (*_GROUND, "data", "io"),
+    "clicks": (*_GROUND, "data", "io"),
     "guide": (*_GROUND, "data", "measures"),
     "evaluation": ("__init__", *_GROUND, *_ROOMS),
     "comparison": ("__init__", *_GROUND, *_ROOMS),
     "fusion": ("__init__", *_GROUND, *_ROOMS),
+    "judgements": (*_GROUND, *_ROOMS),
+    "judging": (*_GROUND, *_ROOMS, "judgements", "comparison"),
     "history": ("__init__", *_GROUND, *_ROOMS, "comparison"),
     "gating": ("__init__", *_GROUND, *_ROOMS, "comparison", "history"),
-    "report": ("__init__", *_GROUND, *_ROOMS, "comparison", "history", "gating"),
+    "report": ("__init__", *_GROUND, *_ROOMS, "clicks", "judgements", "judging", "comparison", "history", "gating"),
 }
 """What each part may import at the head of its modules, from the ground up."""
 _ABOVE = (
@@ -65,15 +70,20 @@ _ABOVE = (
     *_GROUND,
     *_ROOMS,
     "retrieval",
+    "clicks",
     "guide",
     "demo",
     "fusion",
+    "judgements",
+    "judging",
     "comparison",
     "history",
     "gating",
     "report",
 )
-LAYERS |= dict.fromkeys(("cli", "compat"), _ABOVE)
+LAYERS |= {"web": _ABOVE}
+LAYERS |= dict.fromkeys(("cli", "compat"), (*_ABOVE, "web"))
+LAYERS |= {"integrations": (*_ABOVE, "compat")}
 LAYERS |= {"demo": (), "__main__": ("cli",), "pytest_plugin": ()}
 
 LAZILY = {
@@ -248,9 +258,13 @@ def offences(text: str) -> list[str]:
     return found
 
 
+ALLOWED = {"judging/endpoint.py": {"httpx"}}
+"""The one door to the network: judges behind an endpoint that the user names."""
+
+
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(SOURCE)) for path in FILES])
 def test_nothing_banned(path):
-    assert offences(path.read_text()) == []
+    assert set(offences(path.read_text())) - ALLOWED.get(path.relative_to(SOURCE).as_posix(), set()) == set()
 
 
 @pytest.mark.parametrize(

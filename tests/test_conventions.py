@@ -16,7 +16,7 @@ from goldrank.data.scores import ScoresByRun
 
 
 def test_all_of_them_are_there():
-    tools = {"trec_eval-10", "trec_eval-9", "ranx", "sklearn", "torchmetrics", "beir", "chroma"}
+    tools = {"trec_eval-10", "trec_eval-9", "ranx", "sklearn", "torchmetrics", "lightgbm", "xgboost", "beir", "chroma"}
     compatible = {"axion", "lesson", "remem", "continuous_eval", "ir_eval_numba"}  # tests/compat/test_conventions.py
     compatible |= {"continuous_eval_released"}
     assert set(CONVENTIONS) == tools | compatible

@@ -21,6 +21,7 @@ WRONG = [
 
 SOUND = {
     "evaluate": (QRELS, RUN, ["AP"]),
+    "evaluate_arrays": ([[1, 0]], [[0.5, 0.25]], ["AP"]),
     "evaluate_texts": (TEXTS, ["RR"]),
     "coverage_curves": (TEXTS,),
     "abstention_curve": (
@@ -38,6 +39,7 @@ SOUND = {
     "plan": (goldrank.compare(QRELS, {"a": RUN, "b": RUN}, ["AP"]),),
     "score_intervals": (goldrank.evaluate(QRELS, RUN, "AP"),),
     "analyse_interleaving": ([{"shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}],),
+    "judgements_from_clicks": ([{"query": "q", "shown": ["x", "y"], "clicks": ["y"]}],),
     "diff": (QRELS, RUN, RUN, "AP"),
     "fuse": ({"a": RUN, "b": RUN},),
     "normalize": (RUN,),
@@ -46,6 +48,9 @@ SOUND = {
     "explain_difference": (QRELS, RUN, "AP", "ranx", "trec_eval-9"),
     "gate": (QRELS, RUN, ["AP >= 0.1"]),
     "worth_judging": (QRELS, RUN),
+    "judge": (QRELS, RUN),
+    "judge_agreement": (QRELS, QRELS),
+    "corrected_values": (QRELS, QRELS, RUN, ["AP"]),
     "run_retriever": (lambda question: ["a"], ["q"]),
     "read_qrels": ("no.file",),
     "read_run": ("no.file",),
@@ -57,11 +62,13 @@ SOUND = {
     "Qrels": (QRELS,),
     "AspectQrels": ({"q": {"1": {"d": 1}}},),
     "Preferences": ({"q": {"j": [{"d": 1, "e": 2}]}},),
+    "Catalogue": (["a", "b"],),
     "Retrieved": ([{"query": "q", "retrieved": []}],),
     "Scores.load": ("no.file",),
     "Scores.merge": ([goldrank.evaluate(QRELS, RUN, "AP")],),
     "Scores.from_dict": ({},),
     "History.open": ("no.file",),
+    "JudgementLog.open": ("no.file",),
     "Baseline.load": ("no.file",),
     "Rule.parse": ("AP >= 0.1",),
     "Rule.from_table": ({"measure": "AP", "floor": 0.1},),
@@ -85,13 +92,16 @@ OTHERS = {
 
 
 FUNCTIONS = {
-    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_texts", "compare", "diff"),
-    *("explain_difference", "tune_fusion", "parse"),
+    *("matcher_agreement", "run_retriever", "evaluate", "evaluate_arrays", "evaluate_texts", "compare"),
+    *("diff", "corrected_values", "explain_difference", "tune_fusion", "parse"),
 }
 """They take functions, which types are too: as measures, matchers and retrievers."""
 
 
 def called(name):
+    if name == "judge":
+        given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
+        return lambda *arguments, **options: goldrank.judge(*arguments, **{**given, **options})
     found = goldrank
     for part in name.split("."):
         found = getattr(found, part)
@@ -140,6 +150,7 @@ def test_wrong_arguments_get_words(name):
 SETTINGS = (
     *("baseline", "slice_by", "names", "depths", "budgets", "level", "seed", "samples", "depth", "weights", "format"),
     *("shard", "max_memory", "convention", "judgements", "matcher", "unit", "credit", "k", "ties", "missing"),
+    *("train", "catalogue", "against", "seen", "groups", "indexes", "mask", "real_grades", "name"),
 )
 
 

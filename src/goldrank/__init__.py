@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goldrank.clicks import judgements_from_clicks
     from goldrank.comparison import Comparison, compare
     from goldrank.comparison.agreement import rank_agreement
     from goldrank.comparison.convention_difference import explain_difference
+    from goldrank.comparison.corrected import corrected_values
     from goldrank.comparison.interleaving import analyse_interleaving
     from goldrank.comparison.matching import matcher_agreement
     from goldrank.comparison.one_system import score_intervals
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
     from goldrank.comparison.sweep import sweep
     from goldrank.conventions import Convention
     from goldrank.data.aspects import AspectQrels
+    from goldrank.data.catalogue import Catalogue
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run
     from goldrank.data.scores import Scores
     from goldrank.errors import GoldrankError
     from goldrank.evaluation.abstention import abstention_curve
+    from goldrank.evaluation.arrays import evaluate_arrays
     from goldrank.evaluation.causes import find_causes
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.executors import evaluate_spark
@@ -44,6 +48,9 @@ if TYPE_CHECKING:
     from goldrank.guide.pitfalls import pitfalls
     from goldrank.history import History, Record
     from goldrank.io import read_aspects, read_preferences, read_qrels, read_run, read_runs, write_qrels, write_run
+    from goldrank.judgements import JudgementLog
+    from goldrank.judging.ask import judge
+    from goldrank.judging.bias import judge_agreement
     from goldrank.measures import Measure, measure, parse
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
@@ -52,6 +59,7 @@ __version__ = "0.3.0.dev0"
 
 _MODULES = {
     "evaluation.documents": "evaluate",
+    "evaluation.arrays": "evaluate_arrays",
     "evaluation.texts": "evaluate_texts",
     "evaluation.causes": "find_causes",
     "comparison.sweep": "sweep",
@@ -70,13 +78,19 @@ _MODULES = {
     "comparison.interleaving": "analyse_interleaving",
     "comparison.one_system": "score_intervals",
     "comparison.planning": "plan",
+    "comparison.corrected": "corrected_values",
     "comparison.convention_difference": "explain_difference",
+    "clicks": "judgements_from_clicks",
     "gating.decide": "gate",
     "evaluation.unjudged": "worth_judging",
+    "judging.ask": "judge",
+    "judging.bias": "judge_agreement",
+    "judgements": "JudgementLog",
     "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
     "data.qrels": "Qrels",
     "data.aspects": "AspectQrels",
     "data.preferences": "Preferences",
+    "data.catalogue": "Catalogue",
     "data.run": "Run",
     "data.scores": "Scores",
     "history": "History Record",
@@ -91,14 +105,14 @@ _MODULES = {
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
-    "evaluate", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve", "matcher_agreement",
-    "run_retriever",
-    "evaluate_spark",
+    "evaluate", "evaluate_arrays", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve",
+    "matcher_agreement", "run_retriever", "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
-    "gate", "score_intervals", "plan", "analyse_interleaving", "worth_judging", "read_qrels", "read_run", "read_runs",
-    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Run",
-    "Retrieved", "Scores", "Comparison", "History", "Record", "Baseline", "Rule", "Rules", "Verdict", "Measure",
-    "measure", "parse", "Convention", "GoldrankError", "__version__",
+    "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging", "judge",
+    "judge_agreement", "corrected_values", "read_qrels", "read_run", "read_runs",
+    "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Catalogue",
+    "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
+    "Verdict", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",
 ]  # fmt: skip
 
 

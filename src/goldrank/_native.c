@@ -1,7 +1,7 @@
 /* Inner loops of goldrank, compiled. They know no policy, no message and no measure.
 
-   Each function has a twin in NumPy or Python that gives the same bits: `columns` in io/scan.py, `survey` in
-   engine/ranking.py, `place` in engine/memory.py. What a function here cannot vouch for it declines, and the twin does that
+   Each function has a twin in NumPy or Python that gives the same bits: `columns` and `tidy` in io/scan.py, those of many ids
+   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `place` in engine/memory.py. What a function here cannot vouch for it declines, and the twin does that
    piece. Buffers are the caller's; lengths and item sizes are checked before a byte is touched. Little-endian only.
 
    The contract of each function stands above it. When one changes, CONTRACT is raised here and in native.py. */
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 1
+#define CONTRACT 2
 
 /* ---- buffers ------------------------------------------------------------------------------------------------- */
 
@@ -63,9 +63,11 @@ let_go(Buffers *buffers)
 #define MIX 0x9E3779B97F4A7C15ull
 #define MIX_WORD 0xD6E8FEB86659FD93ull
 #define MOST_DIGITS 19
+#define MOST_TENS 22
 
-static const double TENS_FLOAT[MOST_DIGITS + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
-                                                   1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+/* Powers of ten that are exact. */
+static const double TENS_FLOAT[MOST_TENS + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static inline uint64_t
 word_at(const uint8_t *at)
@@ -141,40 +143,68 @@ divide_exactly(uint64_t mantissa, int tens)
 }
 #endif
 
-/* A number such as -12.345 of up to 19 digits as the nearest double; 0 if it is not one, or not done here. */
+/* The exponent that follows an e, -99 to 99; 0 if it is not one, or not done here. */
+static inline int
+exponent(const uint8_t *at, const uint8_t *end, int *tens)
+{
+    int negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    if (end - at < 1 || end - at > 2)
+        return 0;
+    *tens = 0;
+    for (; at < end; at++) {
+        unsigned digit = (unsigned)*at - '0';
+        if (digit > 9)
+            return 0;
+        *tens = *tens * 10 + (int)digit;
+    }
+    if (negative)
+        *tens = -*tens;
+    return 1;
+}
+
+/* A number such as -12.345 or 3.5e-07 of up to 19 digits as the nearest double; 0 if it is not one, or not done here. */
 static inline int
 decimal(const uint8_t *at, const uint8_t *end, double *value)
 {
     int negative = *at == '-';
-    at += negative;
-    Py_ssize_t length = end - at;
-    if (length < 1 || length > MOST_DIGITS + 1)
-        return 0;
+    at += negative || *at == '+';
     uint64_t mantissa = 0;
-    int fraction = 0, point = 0;
+    int digits = 0, fraction = 0, point = 0, tens = 0;
     for (; at < end; at++) {
         unsigned digit = (unsigned)*at - '0';
         if (digit < 10) {
+            if (++digits > MOST_DIGITS)
+                return 0;
             mantissa = mantissa * 10 + digit;
             fraction += point;
         }
         else if (*at == '.' && !point)
             point = 1;
+        else if (*at == 'e' || *at == 'E') {
+            if (!exponent(at + 1, end, &tens))
+                return 0;
+            break;
+        }
         else
             return 0;
     }
-    if (length - point < 1 || length - point > MOST_DIGITS)
+    if (digits < 1)
         return 0;
+    fraction -= tens;
     double result;
-    if (mantissa <= 1ull << 53 || fraction == 0)
+    if (fraction == 0)
+        result = (double)mantissa;
+    else if (mantissa <= 1ull << 53 && fraction > 0 && fraction <= MOST_TENS)
         result = (double)mantissa / TENS_FLOAT[fraction];
-    else {
+    else if (mantissa <= 1ull << 53 && fraction < 0 && fraction >= -MOST_TENS)
+        result = (double)mantissa * TENS_FLOAT[-fraction];
 #ifdef __SIZEOF_INT128__
+    else if (mantissa > 1ull << 53 && fraction > 0 && fraction <= MOST_DIGITS)
         result = divide_exactly(mantissa, fraction);
-#else
-        return 0;
 #endif
-    }
+    else
+        return 0;
     *value = negative ? -result : result;
     return 1;
 }
@@ -224,6 +254,124 @@ read_table(Table *table)
     }
     table->lines = line;
     return 1;
+}
+
+static inline int
+is_blank(uint8_t byte)
+{
+    return byte == ' ' || (byte >= 9 && byte <= 13);
+}
+
+/* How many fields the text up to `end` has. */
+static Py_ssize_t
+fields_in(const uint8_t *at, const uint8_t *end)
+{
+    Py_ssize_t count = 0;
+    for (int inside = 0; at < end; at++) {
+        int blank = is_blank(*at);
+        count += !blank && !inside;
+        inside = !blank;
+    }
+    return count;
+}
+
+enum { BLANK_LINES, COMMENTS, COMMENTS_LIKE_DATA, EXTRA_COLUMNS, COUNTS };
+
+typedef struct {
+    const uint8_t *data;
+    Py_ssize_t size, width, longest, room;
+    int extra;
+    uint8_t *out;
+    int64_t *number;
+    Py_ssize_t written, lines;
+    int64_t counts[COUNTS];
+} Tidying;
+
+/* 1 if done, 0 as soon as a line is not as it should be. */
+static int
+tidy_lines(Tidying *all)
+{
+    const uint8_t *at = all->data, *stop = at + all->size;
+    uint8_t *out = all->out;
+    for (int64_t number = 0; at < stop; number++) {
+        while (*at != '\n' && is_blank(*at))
+            at++;
+        if (*at == '\n') {
+            all->counts[BLANK_LINES]++;
+            at++;
+            continue;
+        }
+        if (*at == '#') {
+            const uint8_t *end = memchr(at, '\n', (size_t)(stop - at));
+            all->counts[COMMENTS]++;
+            all->counts[COMMENTS_LIKE_DATA] += !is_blank(at[1]) && fields_in(at, end) >= all->width;
+            at = end + 1;
+            continue;
+        }
+        if (all->lines == all->room)
+            return 0;
+        Py_ssize_t width = 0;
+        while (*at != '\n') {
+            const uint8_t *end = next_blank(at);
+            size_t length = (size_t)(end - at);
+            if (!is_blank(*end) || length > (size_t)all->longest)
+                return 0;
+            if (width++ < all->width) {
+                /* Every field but the first has had a blank before it, which has room for this one. */
+                memcpy(out, at, length);
+                out += length;
+                *out++ = ' ';
+            }
+            at = end;
+            while (*at != '\n' && is_blank(*at))
+                at++;
+        }
+        if (width < all->width || (width > all->width && !all->extra))
+            return 0;
+        all->counts[EXTRA_COLUMNS] += width > all->width;
+        out[-1] = '\n';
+        all->number[all->lines++] = number;
+        at++;
+    }
+    all->written = out - all->out;
+    return 1;
+}
+
+/* tidy(data, size, width, extra, longest, out, number) -> (bytes, lines, blank, comments, comments like data, extra) or None
+
+   data: as for `columns`. out: room for as many bytes: the first `width` fields of each line of data with one blank between two,
+   without lines that are blank or begin with #; number: the line of the input that each is. Declined where a line has too few
+   fields, or too many unless `extra`, or a field of more than `longest` bytes, or a control byte other than the blanks. */
+static PyObject *
+tidy(PyObject *module, PyObject *args)
+{
+    PyObject *data, *out, *number;
+    Tidying all = {0};
+    if (!PyArg_ParseTuple(args, "OnnpnOO", &data, &all.size, &all.width, &all.extra, &all.longest, &out, &number))
+        return NULL;
+    Buffers held = {0};
+    PyObject *result = NULL;
+    int regular = 0;
+    if (!(all.data = hold(&held, data, 0, 1)) || !(all.out = hold(&held, out, 1, 1)) ||
+        !(all.number = hold(&held, number, 1, 8)))
+        goto done;
+    all.room = held.counts[2];
+    if (all.width < 1 || all.longest < 0 || all.size < 1 || held.counts[0] - 16 < all.size || held.counts[1] < all.size) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    if (all.data[all.size - 1] == '\n') {
+        Py_BEGIN_ALLOW_THREADS
+        regular = tidy_lines(&all);
+        Py_END_ALLOW_THREADS
+    }
+    result = regular ? Py_BuildValue("nnLLLL", all.written, all.lines, (long long)all.counts[BLANK_LINES],
+                                     (long long)all.counts[COMMENTS], (long long)all.counts[COMMENTS_LIKE_DATA],
+                                     (long long)all.counts[EXTRA_COLUMNS])
+                     : Py_NewRef(Py_None);
+done:
+    let_go(&held);
+    return result;
 }
 
 /* lines(data, size) -> how many of the first `size` bytes are line ends. */
@@ -294,6 +442,289 @@ done:
     return result;
 }
 
+/* ---- many ids -------------------------------------------------------------------------------------------------- */
+
+/* Ids as ranges of bytes; at least 8 bytes follow the last, so that words may be read past its end. */
+typedef struct {
+    const uint8_t *data;
+    const int64_t *start, *end;
+    Py_ssize_t count;
+    int64_t last; /* where the last one may end */
+} Ids;
+
+static inline int
+is_inside(const Ids *ids, Py_ssize_t i)
+{
+    return ids->start[i] >= 0 && ids->start[i] <= ids->end[i] && ids->end[i] <= ids->last;
+}
+
+/* Takes three buffers; -1 with an exception if they do not fit. Ranges are looked at here, or, `later`, by the caller. */
+static int
+take_ids(Buffers *held, PyObject *data, PyObject *start, PyObject *end, Ids *ids, int later)
+{
+    int at = held->held;
+    if (!(ids->data = hold(held, data, 0, 1)) || !(ids->start = hold(held, start, 0, 8)) ||
+        !(ids->end = hold(held, end, 0, 8)))
+        return -1;
+    ids->count = held->counts[at + 1];
+    ids->last = held->counts[at] - 8;
+    int fits = held->counts[at + 2] == ids->count;
+    for (Py_ssize_t i = 0; !later && fits && i < ids->count; i++)
+        fits = is_inside(ids, i);
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "the ids do not fit their data");
+        return -1;
+    }
+    return 0;
+}
+
+static inline size_t
+id_length(const Ids *ids, Py_ssize_t i)
+{
+    return (size_t)(ids->end[i] - ids->start[i]);
+}
+
+static inline int
+same_id(const Ids *one, Py_ssize_t i, const Ids *other, Py_ssize_t j)
+{
+    size_t length = id_length(one, i);
+    return length == id_length(other, j) && memcmp(one->data + one->start[i], other->data + other->start[j], length) == 0;
+}
+
+#define TAG 0xFFFFFFFF00000000ull
+
+/* The slot of an id among those known, or the free one where it would go; -1 if the slots are not of those known. A slot holds
+   the number of an id, from 1, below the higher half of its hash; 0 is free. `first` is where each one known stands. */
+static inline Py_ssize_t
+slot_of(const Ids *ids, Py_ssize_t i, const Ids *known, const int64_t *first, const uint64_t *slots, uint64_t mask, uint64_t *tag)
+{
+    uint64_t hash = hash_of(ids->data + ids->start[i], id_length(ids, i));
+    *tag = hash & TAG;
+    for (uint64_t slot = hash & mask, tried = 0; tried <= mask; slot = (slot + 1) & mask, tried++) {
+        if (!slots[slot])
+            return (Py_ssize_t)slot;
+        if ((slots[slot] & TAG) != *tag)
+            continue;
+        Py_ssize_t number = (Py_ssize_t)(slots[slot] & ~TAG) - 1;
+        if (number < 0 || number >= known->count)
+            return -1;
+        number = first ? (Py_ssize_t)first[number] : number;
+        if (!is_inside(known, number))
+            return -1;
+        if (same_id(ids, i, known, number))
+            return (Py_ssize_t)slot;
+    }
+    return -1;
+}
+
+/* hashes(data, start, end, out): the hash of each id. */
+static PyObject *
+hashes(PyObject *module, PyObject *args)
+{
+    PyObject *data, *start, *end, *out_object;
+    if (!PyArg_ParseTuple(args, "OOOO", &data, &start, &end, &out_object))
+        return NULL;
+    Buffers held = {0};
+    Ids ids;
+    uint64_t *out;
+    PyObject *result = NULL;
+    if (take_ids(&held, data, start, end, &ids, 0) < 0 || !(out = hold(&held, out_object, 1, 8)))
+        goto done;
+    if (held.counts[3] < ids.count) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < ids.count; i++)
+        out[i] = hash_of(ids.data + ids.start[i], id_length(&ids, i));
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    let_go(&held);
+    return result;
+}
+
+/* same(data, start, end, other data, other start, other end, out): for each id whether it is the one of the same place there. */
+static PyObject *
+same(PyObject *module, PyObject *args)
+{
+    PyObject *a[3], *b[3], *out_object;
+    if (!PyArg_ParseTuple(args, "OOOOOOO", &a[0], &a[1], &a[2], &b[0], &b[1], &b[2], &out_object))
+        return NULL;
+    Buffers held = {0};
+    Ids one, other;
+    uint8_t *out;
+    PyObject *result = NULL;
+    if (take_ids(&held, a[0], a[1], a[2], &one, 0) < 0 || take_ids(&held, b[0], b[1], b[2], &other, 0) < 0 ||
+        !(out = hold(&held, out_object, 1, 1)))
+        goto done;
+    if (one.count != other.count || held.counts[6] < one.count) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < one.count; i++)
+        out[i] = (uint8_t)same_id(&one, i, &other, i);
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    let_go(&held);
+    return result;
+}
+
+/* pack(data, start, end, out): the bytes of all ids, one after the other; `out` has exactly that many. */
+static PyObject *
+pack(PyObject *module, PyObject *args)
+{
+    PyObject *data, *start, *end, *out_object;
+    if (!PyArg_ParseTuple(args, "OOOO", &data, &start, &end, &out_object))
+        return NULL;
+    Buffers held = {0};
+    Ids ids;
+    uint8_t *out;
+    PyObject *result = NULL;
+    if (take_ids(&held, data, start, end, &ids, 0) < 0 || !(out = hold(&held, out_object, 1, 1)))
+        goto done;
+    size_t room = (size_t)held.counts[3], at = 0;
+    for (Py_ssize_t i = 0; i < ids.count && at <= room; i++)
+        at += id_length(&ids, i);
+    if (at != room) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < ids.count; i++) {
+        memcpy(out, ids.data + ids.start[i], id_length(&ids, i));
+        out += id_length(&ids, i);
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    let_go(&held);
+    return result;
+}
+
+static int
+fits_table(Py_ssize_t slots, Py_ssize_t ids)
+{
+    return slots > ids && !(slots & (slots - 1)) && ids < (Py_ssize_t)0xFFFFFFFF;
+}
+
+/* number(data, start, end, slots, code, first) -> how many different ids there are
+
+   code: the number of each id, in the order in which they first appear; first: where that is. slots: a power of two, more than
+   there are ids; `find` can use them. */
+static PyObject *
+number(PyObject *module, PyObject *args)
+{
+    PyObject *data, *start, *end, *slots_object, *code_object, *first_object;
+    if (!PyArg_ParseTuple(args, "OOOOOO", &data, &start, &end, &slots_object, &code_object, &first_object))
+        return NULL;
+    Buffers held = {0};
+    Ids ids;
+    uint64_t *slots;
+    int64_t *code, *first, count = 0;
+    PyObject *result = NULL;
+    if (take_ids(&held, data, start, end, &ids, 0) < 0 || !(slots = hold(&held, slots_object, 1, 8)) ||
+        !(code = hold(&held, code_object, 1, 8)) || !(first = hold(&held, first_object, 1, 8)))
+        goto done;
+    if (!fits_table(held.counts[3], ids.count) || held.counts[4] < ids.count || held.counts[5] < ids.count) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    uint64_t mask = (uint64_t)held.counts[3] - 1;
+    int fits = 1;
+    Py_BEGIN_ALLOW_THREADS
+    memset(slots, 0, (size_t)held.counts[3] * sizeof *slots);
+    for (Py_ssize_t i = 0; fits && i < ids.count; i++) {
+        /* Most are the one before, or new. */
+        if (i && same_id(&ids, i, &ids, i - 1)) {
+            code[i] = code[i - 1];
+            continue;
+        }
+        uint64_t tag;
+        Py_ssize_t slot = slot_of(&ids, i, &ids, first, slots, mask, &tag);
+        if (slot < 0) {
+            fits = 0; /* cannot be: the slots are ours */
+            continue;
+        }
+        if (!slots[slot]) {
+            first[count++] = i;
+            slots[slot] = tag | (uint64_t)count;
+        }
+        code[i] = (int64_t)(slots[slot] & ~TAG) - 1;
+    }
+    Py_END_ALLOW_THREADS
+    if (!fits)
+        PyErr_SetString(PyExc_SystemError, "a table of ids was changed while it was made");
+    else
+        result = PyLong_FromLongLong((long long)count);
+done:
+    let_go(&held);
+    return result;
+}
+
+/* find(data, start, end, known data, known start, known end, slots, code): the number of each id among those known, which are all
+   different, or -1. slots: as `number` left them for the known ones. */
+static PyObject *
+find(PyObject *module, PyObject *args)
+{
+    PyObject *a[3], *b[3], *slots_object, *code_object;
+    if (!PyArg_ParseTuple(args, "OOOOOOOO", &a[0], &a[1], &a[2], &b[0], &b[1], &b[2], &slots_object, &code_object))
+        return NULL;
+    Buffers held = {0};
+    Ids ids, known;
+    uint64_t *slots;
+    int64_t *code;
+    PyObject *result = NULL;
+    if (take_ids(&held, a[0], a[1], a[2], &ids, 0) < 0 || take_ids(&held, b[0], b[1], b[2], &known, 1) < 0 ||
+        !(slots = hold(&held, slots_object, 0, 8)) || !(code = hold(&held, code_object, 1, 8)))
+        goto done;
+    int fits = fits_table(held.counts[6], known.count) && held.counts[7] >= ids.count;
+    if (fits) {
+        uint64_t mask = (uint64_t)held.counts[6] - 1;
+        Py_BEGIN_ALLOW_THREADS
+        for (Py_ssize_t i = 0; fits && i < ids.count; i++) {
+            uint64_t tag;
+            Py_ssize_t slot = slot_of(&ids, i, &known, NULL, slots, mask, &tag);
+            fits = slot >= 0;
+            if (fits)
+                code[i] = (int64_t)(slots[slot] & ~TAG) - 1;
+        }
+        Py_END_ALLOW_THREADS
+    }
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+    else
+        result = Py_NewRef(Py_None);
+done:
+    let_go(&held);
+    return result;
+}
+
+/* ascend(data, start, end) -> whether each id is above the one before, by its bytes. */
+static PyObject *
+ascend(PyObject *module, PyObject *args)
+{
+    PyObject *data, *start, *end;
+    if (!PyArg_ParseTuple(args, "OOO", &data, &start, &end))
+        return NULL;
+    Buffers held = {0};
+    Ids ids;
+    int so = 1;
+    if (take_ids(&held, data, start, end, &ids, 0) < 0) {
+        let_go(&held);
+        return NULL;
+    }
+    for (Py_ssize_t i = 1; so && i < ids.count; i++) {
+        size_t before = id_length(&ids, i - 1), length = id_length(&ids, i);
+        int order = memcmp(ids.data + ids.start[i - 1], ids.data + ids.start[i], before < length ? before : length);
+        so = order < 0 || (order == 0 && before < length);
+    }
+    let_go(&held);
+    return PyBool_FromLong(so);
+}
+
 /* ---- ranks of judged documents among sorted lines ------------------------------------------------------------- */
 
 static inline uint64_t
@@ -340,6 +771,21 @@ done:
     return result;
 }
 
+/* Whether a key was seen in this round; it is from now on. A slot is taken if its mark is that of the round, so that nothing is
+   cleared between two. */
+static inline int
+seen_before(uint64_t *seen, uint32_t *mark, uint64_t mask, uint32_t round, uint64_t key)
+{
+    uint64_t slot = key & mask;
+    while (mark[slot] == round && seen[slot] != key)
+        slot = (slot + 1) & mask;
+    if (mark[slot] == round)
+        return 1;
+    mark[slot] = round;
+    seen[slot] = key;
+    return 0;
+}
+
 typedef struct {
     const int64_t *start, *code;
     const double *score;
@@ -363,7 +809,6 @@ survey_lines(Survey *survey, int repeats)
     uint64_t slots = 16;
     while (slots < 2 * (uint64_t)longest)
         slots *= 2;
-    /* A slot is taken if its mark is that of the stretch, so that nothing is cleared between two. */
     uint64_t *seen = repeats ? malloc(slots * sizeof *seen) : NULL;
     uint32_t *mark = repeats ? calloc(slots, sizeof *mark) : NULL;
     int outcome = 1;
@@ -392,16 +837,9 @@ survey_lines(Survey *survey, int repeats)
             }
             survey->infinite[i] += isinf(score) != 0;
             uint64_t doc = survey->key[at];
-            if (repeats) {
-                uint64_t slot = doc & (slots - 1);
-                while (mark[slot] == round && seen[slot] != doc)
-                    slot = (slot + 1) & (slots - 1);
-                if (mark[slot] == round) {
-                    outcome = 0;
-                    goto done;
-                }
-                mark[slot] = round;
-                seen[slot] = doc;
+            if (repeats && seen_before(seen, mark, slots - 1, round, doc)) {
+                outcome = 0;
+                goto done;
             }
             uint64_t key = slot_key(pair_key(doc, code)), slot = key & survey->mask;
             while (survey->slots[slot] && survey->slots[slot] != key)
@@ -471,6 +909,156 @@ survey(PyObject *module, PyObject *args)
     else
         result = outcome ? PyLong_FromSsize_t(all.found) : Py_NewRef(Py_None);
 done:
+    let_go(&held);
+    return result;
+}
+
+typedef struct {
+    double score;
+    int64_t line;
+} Scored;
+
+/* Sorts by descending score; those of one score stay in their order. `other` has room for as many. */
+static void
+sort_scored(Scored *items, Scored *other, Py_ssize_t count)
+{
+    enum { RUN = 12 };
+    for (Py_ssize_t low = 0; low < count; low += RUN) {
+        Py_ssize_t high = low + RUN < count ? low + RUN : count;
+        for (Py_ssize_t i = low + 1; i < high; i++) {
+            Scored item = items[i];
+            Py_ssize_t at = i;
+            for (; at > low && items[at - 1].score < item.score; at--)
+                items[at] = items[at - 1];
+            items[at] = item;
+        }
+    }
+    Scored *from = items, *to = other;
+    for (Py_ssize_t width = RUN; width < count; width *= 2) {
+        for (Py_ssize_t low = 0; low < count; low += 2 * width) {
+            Py_ssize_t middle = low + width < count ? low + width : count;
+            Py_ssize_t high = middle + width < count ? middle + width : count;
+            Py_ssize_t a = low, b = middle, at = low;
+            while (a < middle && b < high) {
+                /* No jump: which one comes next cannot be foretold. */
+                int right = from[b].score > from[a].score;
+                to[at++] = from[right ? b : a];
+                b += right;
+                a += !right;
+            }
+            memcpy(to + at, from + a, (size_t)(middle - a) * sizeof *to);
+            memcpy(to + at + (middle - a), from + b, (size_t)(high - b) * sizeof *to);
+        }
+        Scored *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items)
+        memcpy(items, from, (size_t)count * sizeof *items);
+}
+
+/* arrange(code, score, begin, order): order of the lines by code, then descending score, then place
+
+   Codes are 0 or more and less than `begin` is long, which becomes where the lines of each code begin. */
+static PyObject *
+arrange(PyObject *module, PyObject *args)
+{
+    PyObject *code_object, *score_object, *begin_object, *order_object;
+    if (!PyArg_ParseTuple(args, "OOOO", &code_object, &score_object, &begin_object, &order_object))
+        return NULL;
+    Buffers held = {0};
+    int64_t *code, *begin, *order;
+    double *score;
+    PyObject *result = NULL;
+    Scored *items = NULL;
+    if (!(code = hold(&held, code_object, 0, 8)) || !(score = hold(&held, score_object, 0, 8)) ||
+        !(begin = hold(&held, begin_object, 1, 8)) || !(order = hold(&held, order_object, 1, 8)))
+        goto done;
+    Py_ssize_t count = held.counts[0], codes = held.counts[2] - 1;
+    int fits = held.counts[1] == count && held.counts[3] >= count && codes >= 0;
+    for (Py_ssize_t i = 0; fits && i < count; i++)
+        fits = code[i] >= 0 && code[i] < codes;
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    memset(begin, 0, (size_t)(codes + 1) * sizeof *begin);
+    Py_ssize_t longest = 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        begin[code[i] + 1]++;
+    for (Py_ssize_t i = 0; i < codes; i++) {
+        longest = begin[i + 1] > longest ? begin[i + 1] : longest;
+        begin[i + 1] += begin[i];
+    }
+    items = malloc((size_t)(count + longest + 1) * sizeof *items);
+    if (items == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Scored *item = &items[begin[code[i]]++];
+        item->score = score[i];
+        item->line = i;
+    }
+    for (Py_ssize_t i = codes; i > 0; i--)
+        begin[i] = begin[i - 1];
+    begin[0] = 0;
+    for (Py_ssize_t i = 0; i < codes; i++)
+        sort_scored(items + begin[i], items + count, begin[i + 1] - begin[i]);
+    for (Py_ssize_t i = 0; i < count; i++)
+        order[i] = items[i].line;
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    free(items);
+    let_go(&held);
+    return result;
+}
+
+/* repeated(start, key) -> whether a key is twice in one of the stretches [start[i], start[i+1]), perhaps by chance. */
+static PyObject *
+repeated(PyObject *module, PyObject *args)
+{
+    PyObject *start_object, *key_object;
+    if (!PyArg_ParseTuple(args, "OO", &start_object, &key_object))
+        return NULL;
+    Buffers held = {0};
+    int64_t *start;
+    uint64_t *key, *seen = NULL;
+    uint32_t *mark = NULL;
+    PyObject *result = NULL;
+    if (!(start = hold(&held, start_object, 0, 8)) || !(key = hold(&held, key_object, 0, 8)))
+        goto done;
+    Py_ssize_t stretches = held.counts[0] - 1, longest = 0;
+    int fits = stretches >= 0 && stretches < (Py_ssize_t)UINT32_MAX && start[0] >= 0 && start[stretches] <= held.counts[1];
+    for (Py_ssize_t i = 0; fits && i < stretches; i++) {
+        fits = start[i] <= start[i + 1];
+        longest = start[i + 1] - start[i] > longest ? (Py_ssize_t)(start[i + 1] - start[i]) : longest;
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    uint64_t slots = 16;
+    while (slots < 2 * (uint64_t)longest)
+        slots *= 2;
+    seen = malloc(slots * sizeof *seen);
+    mark = calloc(slots, sizeof *mark);
+    if (!seen || !mark) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    int found = 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; !found && i < stretches; i++)
+        for (int64_t at = start[i]; !found && at < start[i + 1]; at++)
+            found = seen_before(seen, mark, slots - 1, (uint32_t)i + 1, key[at]);
+    Py_END_ALLOW_THREADS
+    result = PyBool_FromLong(found);
+done:
+    free(seen);
+    free(mark);
     let_go(&held);
     return result;
 }
@@ -810,6 +1398,15 @@ done:
 static PyMethodDef methods[] = {
     {"lines", lines, METH_VARARGS, "How many line ends there are."},
     {"columns", columns, METH_VARARGS, "Fields, scores, hashes and changes of query of a text table."},
+    {"tidy", tidy, METH_VARARGS, "A text table without blank lines and comments, one blank between fields."},
+    {"hashes", hashes, METH_VARARGS, "The hash of each id."},
+    {"same", same, METH_VARARGS, "Whether ids are equal, pair by pair."},
+    {"pack", pack, METH_VARARGS, "The bytes of ids, one after the other."},
+    {"number", number, METH_VARARGS, "Number ids in the order in which they first appear."},
+    {"find", find, METH_VARARGS, "The numbers of ids among those known."},
+    {"ascend", ascend, METH_VARARGS, "Whether ids are in ascending order."},
+    {"arrange", arrange, METH_VARARGS, "The order of lines by query and descending score."},
+    {"repeated", repeated, METH_VARARGS, "Whether a key is twice in one stretch."},
     {"fill", fill, METH_VARARGS, "Put keys into an open hash table."},
     {"survey", survey, METH_VARARGS, "Lines that are probably judged, with their tie groups, among sorted lines."},
     {"place", place, METH_VARARGS, "Ranks of judged documents in a run that is a dict of dicts."},

@@ -236,6 +236,14 @@ TORCHMETRICS = Convention(
 """torchmetrics: only the documents in the tensor exist, AP divides by the relevant ones found, and AP, RR, P and R
 count a document with a score of 0 or less as not relevant. Torch does not say in what order it puts equal scores."""
 
+LIGHTGBM = Convention(
+    "lightgbm", ties="input", empty="one", options={"nDCG": {"gain": "exp2"}, "AP": {"divisor": "min"}}
+)
+"""LightGBM: the gain is 2^grade - 1, rows keep their order among equal scores, and an empty query is 1."""
+
+XGBOOST = replace(LIGHTGBM, name="xgboost")
+"""XGBoost: the same; `ndcg@10-` there is empty="zero" here."""
+
 _CUSTOM = ("RR", "R_cap", "Hole", "Success")
 BEIR = replace(
     TREC_EVAL_9,
@@ -304,7 +312,7 @@ IR_EVAL_NUMBA = _compatible(
     repeats={"AP": "distinct", "nDCG": "each"},
 )
 
-_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, BEIR, CHROMA)
+_TOOLS = (TREC_EVAL_10, TREC_EVAL_9, RANX, SKLEARN, TORCHMETRICS, LIGHTGBM, XGBOOST, BEIR, CHROMA)
 _COMPATIBLE = (AXION, LESSON, REMEM, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RELEASED, IR_EVAL_NUMBA)
 
 CONVENTIONS = {convention.name: convention for convention in (*_TOOLS, *_COMPATIBLE)}

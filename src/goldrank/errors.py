@@ -92,6 +92,18 @@ class HistoryError(GoldrankError):
     exit_code = 3
 
 
+class JudgementLogError(GoldrankError):
+    """A log of judgements that cannot be read or written, or an entry that it does not take."""
+
+    exit_code = 3
+
+
+class JudgeError(GoldrankError):
+    """A judge that cannot be asked. What it answered before is in the log; `judged`, if any, is what there is."""
+
+    judged: object = None
+
+
 class BaselineError(InputError):
     """A baseline that was changed, or that a run cannot be compared with."""
 

@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 1
+CONTRACT = 2
 
 
 def _load() -> ModuleType | None:

@@ -156,6 +156,13 @@ def _ranges(facts: Facts) -> str:
     return ", ".join(shown[:3]) + more
 
 
+def _column_choice(facts: Facts) -> str:
+    others = " or ".join(f"'{name}'" for name in facts["others"])
+    what = "query" if facts["role"] == "query" else "document"
+    why = "whose values are judged" if facts["why"] == "judged" else "by its name"
+    return f"{what} ids are those of '{facts['column']}' ({why}), not of {others}; --map {facts['role']}=... says other"
+
+
 def _inconsistent(facts: Facts) -> str:
     (first, second), (grade, other) = facts["docs"], facts["grades"]
     how = "has the same text" if facts["same"] == "text" else "differs in case, spaces or Unicode form only"
@@ -203,6 +210,34 @@ KINDS: dict[str, Kind] = {
     "failed-as-nothing": Kind("questions that failed, taken as if nothing was retrieved: {count:,}", warning=True),
     "failed-left-out": Kind("questions that failed, left out: {count:,}", warning=True),
     "failed-questions": Kind("questions that failed: {count:,} of {questions:,} ({kinds})", warning=True, counts=()),
+    "column-choice": Kind(lambda facts: _column_choice(facts), counts=()),
+    "implicit-grades": Kind("there are no grades: each of {count:,} pairs counts as relevant (1)"),
+    "ratings-as-grades": Kind(
+        "ratings are taken as grades, so that a rating of 1 counts as relevant; relevant_from=4 (--relevant-from 4) "
+        "makes those from 4 relevant and the others not",
+        warning=True,
+        counts=(),
+    ),
+    "ratings-cut": Kind("ratings from {least} are relevant: {part:,} of {whole:,}", counts=("part", "whole")),
+    "unrated-queries": Kind("queries without any rating, which are not judged: {count:,}"),
+    "partial-responses": Kind(
+        "responses that are not complete (timed out, or without an answer from every shard): {count:,}", warning=True
+    ),
+    "click-prior": Kind(
+        "values are drawn towards the mean as if {a} more clicks and {b} more misses were seen", counts=()
+    ),
+    "click-bootstrap": Kind("intervals: {draws:,} bootstrap samples of {unit}", counts=()),
+    "clipped-propensities": Kind("{count:,} views at ranks with a propensity below {least} count with that one"),
+    "too-few-views": Kind(
+        "{count:,} of {pairs:,} pairs were shown fewer than {least:,} times and are not judged",
+        counts=("count", "pairs"),
+    ),
+    "ascending-scores": Kind(
+        "the scores of all {count:,} lists of three or more results ascend, so that each list is ranked from its end: "
+        "are they distances? Then give -distance, or the ids alone, best first",
+        warning=True,
+        counts=("count",),
+    ),
     "field-choice": Kind("of {fields} the first was taken as the {role}", counts=()),
     "query-field": Kind("query ids are those of 'query', not of '{other}'", counts=()),
     "answers-as-references": Kind("references are the answers in '{field}'", counts=()),
@@ -233,6 +268,18 @@ KINDS: dict[str, Kind] = {
         "{count:,} queries of the run are not judged and were left out: {samples}",
         "1 query of the run is not judged and was left out: {samples}",
     ),
+    "seen-removed": Kind(
+        "pairs that users had before, removed: {count:,} of {users:,} users; left with less than {k:,}: {short:,}",
+        counts=("count", "users", "short"),
+    ),
+    "train-without-users": Kind("no judged user is in the training data, which has {samples}", warning=True, counts=()),
+    "judged-in-train": Kind("judged items that the user had before, removed and never found: {count:,}", warning=True),
+    "guessed-catalogue": Kind("catalogue not given: {count:,} items of train, judgements and run are taken", counts=()),
+    "users-left-out": Kind("{measure}: {count:,} of {users:,} users have no value and are left out", counts=()),
+    "never-seen-items": Kind("recommended items that nobody had before, counted as had by one user: {count:,}"),
+    "sampled": Kind("{measure} is of samples, and may order systems otherwise than the whole", warning=True, counts=()),
+    "of-all-queries": Kind("{measure} is a number of all queries together and has no interval", counts=()),
+    "padding": Kind("entries that are padding, left out: {count:,}"),
     "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}", counts=()),
     "no-relevant": Kind("{count:,} queries have no relevant document", "1 query has no relevant document"),
     "judged-share": Kind("{share:.1%} of the returned documents are judged", counts=("part", "whole")),
@@ -299,6 +346,44 @@ KINDS: dict[str, Kind] = {
     "merged-shards": Kind("merged from {shards}", counts=()),
     "several-versions": Kind("shards were made by different versions of goldrank: {versions}", warning=True, counts=()),
     "more-notes": Kind("{count:,} more notes are in the shards", counts=()),
+    # Who judged.
+    "who-judged": Kind(
+        "who judged: people {people:,} of {total:,} pairs, models {models:,}, the file alone {file:,}",
+        counts=("people", "models", "file", "total"),
+    ),
+    "judgements-left-out": Kind(
+        "{count:,} pairs have grades by other kinds of judges only, which were left out (by={by})", warning=True
+    ),
+    "answers-unreadable": Kind(
+        "{count:,} answers could not be read, also when asked again, and are no judgements: {samples}", warning=True
+    ),
+    "calls-failed": Kind("{count:,} items failed and have no judgement ({why}): {samples}", warning=True),
+    "judging-stopped": Kind("judging stopped early: {why}; {count:,} items were not asked", warning=True),
+    "perhaps-paid": Kind("{count:,} calls had no answer and may have to be paid all the same", warning=True),
+    "estimated-tokens": Kind("{count:,} answers came without their number of tokens, which is estimated"),
+    "perhaps-cut": Kind(
+        "{count:,} prompts had far fewer tokens than their texts should have: the server may have cut them; "
+        "raise its context length",
+        warning=True,
+    ),
+    "without-text": Kind(
+        "{count:,} pairs were not asked because the query or the document has no text: {samples}", warning=True
+    ),
+    "random-draw": Kind(
+        "people judged {judged:,} of {queries:,} queries; this holds only if these were drawn at random", counts=()
+    ),
+    "partly-judged-queries": Kind(
+        "{count:,} queries that people judged in part, not to rank {depth:,} of every run, count as not judged by "
+        "people: {samples}",
+        warning=True,
+        counts=(),
+    ),
+    "model-holes": Kind(
+        "{count:,} documents to rank {depth:,} have no judgement of the model and count as not relevant there",
+        warning=True,
+        counts=(),
+    ),
+    "weak-correction": Kind("{why}", warning=True, counts=()),
     # Comparisons and gates.
     "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
     "left-out-measures": Kind("not measured for all systems, left out: {measures}", counts=()),

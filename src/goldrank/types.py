@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from goldrank.data.aspects import AspectQrels
+    from goldrank.data.catalogue import Catalogue
     from goldrank.data.preferences import Preferences
     from goldrank.data.qrels import Qrels
     from goldrank.data.run import Run, Runs
@@ -53,6 +54,12 @@ RunLike: TypeAlias = (
 
 RunsLike: TypeAlias = "Runs | Mapping[str, RunLike] | Sequence[Run | Path]"
 """Several runs: by name, or a list of files."""
+
+HistoryLike: TypeAlias = "Mapping[Any, Iterable[Any]] | Iterable[Sequence[Any]] | Path | Frame"
+"""What users had: {"u1": ["i1", "i2"]}, {"u1": {"i1": 4.5}}, rows of (user, item, ...), a file or a data frame."""
+
+CatalogueLike: TypeAlias = "Catalogue | Iterable[Id]"
+"""All items that could be recommended: a `Catalogue`, or their ids."""
 
 MeasureLike: TypeAlias = "str | Measure | Callable[..., Any]"
 """'nDCG@10', a `Measure`, or a function of one's own (see `goldrank.measure`)."""

@@ -7,7 +7,8 @@ import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 AT_A_TIME = 16
 """Answers that are waited for at the same time, if nothing else is said: services refuse more."""
@@ -131,6 +132,46 @@ def finished_each(calls: Sequence[Callable[[], Any]], at_a_time: int = AT_A_TIME
         except Exception as error:
             raise UnansweredError(at) from error
     return answers
+
+
+class Failure(NamedTuple):
+    """A call that failed, and why."""
+
+    error: Exception
+
+
+def outcomes(calls: Sequence[Callable[[], Any]], groups: Sequence[int], at_a_time: int = AT_A_TIME) -> list[Any]:
+    """What each call gives in the end, or its `Failure`, in order; as `finished_each`, but others go on.
+
+    After a failure no more calls of its group are begun, and have None. All before it in its group were begun, so that
+    the first failure of a group is the same whatever is faster.
+    """
+    failed: set[int] = set()
+
+    def failure(group: int, error: Exception) -> Failure:
+        failed.add(group)
+        return Failure(error)
+
+    async def awaited(answer: Any, group: int) -> Any:
+        try:
+            return await answer
+        except Exception as error:
+            return failure(group, error)
+
+    def made(call: Callable[[], Any], group: int) -> Any:
+        if group in failed:
+            return None
+        try:
+            answer = call()
+            return (
+                awaited(answer, group)
+                if inspect.isawaitable(answer) and not asyncio.isfuture(answer)
+                else finished(answer)
+            )
+        except Exception as error:
+            return failure(group, error)
+
+    return finished_each([partial(made, *pair) for pair in zip(calls, groups, strict=True)], at_a_time)
 
 
 async def _together(first: Any, calls: Sequence[Callable[[], Any]], before: int, at_a_time: int) -> list[Any]:

@@ -56,6 +56,11 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         (f"labels{FILE}.jsonl", "--match", "contains", "--match", "rouge-l", "--show", "40", "-o", form)
         for form in matchers.WRITERS
     ],
+    "judge": [
+        ("qrels.json", ONE, f"{NASTY[2]}={TWO}", "--docs", "metadata.jsonl", "--queries", "metadata.jsonl", "--command",
+         f"{sys.executable} judge.py", "--all", "-o", "judged.json", *more)
+        for more in ((), ("--dry-run",))
+    ],
     "merge": [("1.json", "2.json", "-o", "merged.json")],
     "compare": [
         ("qrels.json", ONE, f"{NASTY[2]}={TWO}", *AP, *COMPARING, *SOFT, "--svg", "charts", "--save", "saved",
@@ -103,6 +108,17 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "measures": [(), ("nDCG",), ("--json",)],
     "choose": [("rag",)],
     "convert": [(ONE, f"converted{FILE}.json"), (ONE, "converted.parquet"), ("qrels.json", "--qrels", "q2.json")],
+    "judgements": [
+        ("from-clicks", "clicks.jsonl", "-o", f"judged{FILE}.json", "--model", model, "--min-views", "0", *more,
+         "--table", f"table-{model}.csv")
+        for model, more in [("ctr", ()), ("dbn", ("--gamma", "0.9")), ("propensity", ("--propensities", "1,0.5"))]
+    ] + [("export", "judgements.db", "exported.json", "--by", "any", "--table", "who.tsv")],
+    "completion": [("bash",), ("fish",)],
+    "serve": [
+        ("--demo", "--export", f"site{FILE}"),
+        ("qrels.json", ONE, f"{NASTY[0]}={TWO}", *AP, "--title", NASTY[7], "--export", "site2"),
+        (TEXTS, f"b={TEXTS}", "--match", "contains", "--export", "site3"),
+    ],
     "demo": [("--write", f"demo{FILE}")],
 }  # fmt: skip
 IDS = [f"{name} {i}" for name, calls in CALLS.items() for i in range(len(calls))]
@@ -121,6 +137,10 @@ def folder(tmp_path_factory):
     (folder / "clicks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in shown))
     chunks = [{"id": name, "text": name, "source": name, "start": 0, "end": len(name)} for name in NASTY]
     (folder / "chunks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in chunks))
+    (folder / "judge.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n"
+        "    print(json.dumps({'id': item['id'], 'grade': 1, 'reason': item['text']}), flush=True)\n"
+    )
     here = os.getcwd()
     os.chdir(folder)
     try:
@@ -132,6 +152,7 @@ def folder(tmp_path_factory):
             ["record", "saved.json", "--label", "::error::x", "--commit", NASTY[0], "--note", NASTY[7]],
             ["record", "saved.json", "other.json", "--branch", NASTY[10], "--tag", f"k={NASTY[7]}"],
             ["baseline", "set", f"b{FILE}.json", "qrels.json", ONE, *AP, *SOFT],
+            ["judge", *CALLS["judge"][0]],
         ):
             assert run(arguments) == 0
         with History.open("history.db") as history:
@@ -200,7 +221,9 @@ def test_annotations_are_the_only_commands(folder, monkeypatch, capsys):
 WRONG = [f"no{FILE}", "::error::x", "##[error]x", "a\x1b]0;x\x07", "--no-such\n::error::option"]
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("measures", "choose", "demo")])
+@pytest.mark.parametrize(
+    "name", [name for name in COMMANDS if name not in ("measures", "choose", "demo", "completion")]
+)
 @pytest.mark.parametrize(
     "given", [f"no{FILE}", "::error::x", "##[error]x", "a\x1b]0;x\x07", "--no-such\n::error::option"]
 )
@@ -211,7 +234,8 @@ def test_mistakes_are_shown_safely(tmp_path, monkeypatch, capsys, name, given):
         "agree": [given], "history": ["--db", given], "show": ["1", "--db", given],
         "export": ["-o", given, "--db", given], "prune": ["--keep", "1", "--db", given], "baseline": ["show", given],
         "explain-difference": [given, given, "-m", "AP", "--conventions", "ranx", "trec_eval-9"],
-        "convert": [given, "x.json"], "merge": [given], "texts": [given], "record": [given],
+        "convert": [given, "x.json"], "merge": [given],
+        "judgements": ["from-clicks", given, "-o", "x.json"], "texts": [given], "record": [given],
         "diff": [given] * 3, "gate": [given, given, "--rule", "AP >= 0.1"],
     }.get(name, [given, given, given] if name in ("fuse", "compare") else [given, given])  # fmt: skip
     assert run([name, *arguments]) in (2, 3)

@@ -17,6 +17,8 @@ QRELS, BM25, OVERLAP = "demo.qrels", "bm25.run", "overlap.run"
 CALLS = {
     "eval": ["eval", QRELS, BM25, "-m", "AP"],
     "texts": ["texts", "rag.jsonl", "--match", "contains", "--curves"],
+    "causes": ["causes", "rag.jsonl", "--match", "contains"],
+    "sweep": ["sweep", "é/bm25=two.jsonl", "b/bm25=two.jsonl", "--match", "contains", "-k", "1"],
     "agree": ["agree", "labels.jsonl", "--match", "contains"],
     "merge": ["merge", "scores.json"],
     "compare": ["compare", QRELS, BM25, OVERLAP, "--samples", "200", "--agreement"],
@@ -39,6 +41,8 @@ CALLS = {
     "measures": ["measures"],
     "choose": ["choose", "rag"],
     "convert": ["convert", BM25, "bm25.json"],
+    "judgements": ["judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json"],
+    "completion": ["completion", "bash"],
     "demo": ["demo"],
 }
 
@@ -50,10 +54,12 @@ def folder(tmp_path, monkeypatch):
     for name, ranking in demo.runs().items():
         write_run(ranking, f"{name}.run")
     (tmp_path / "rag.jsonl").write_text(json.dumps({"id": "q", "retrieved": ["a é"], "references": ["a"]}))
+    two = [{"id": str(i), "retrieved": ["a é"], "references": ["a"]} for i in range(2)]
+    (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, two)))
     labels = [{"retrieved": "a b", "reference": "a", "label": yes} for yes in (True, False)]
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
     clicks = {"user": "é", "shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}
-    (tmp_path / "clicks.jsonl").write_text(json.dumps(clicks))
+    (tmp_path / "clicks.jsonl").write_text(json.dumps({"query": "q", **clicks}))
     return tmp_path
 
 

@@ -308,3 +308,40 @@ def test_agree_errors(told: Told) -> None:
     assert "cannot be opened" in told.fails("agree", "nope")
     Path("one.csv").write_text("retrieved,reference,label\na,b,1\nb,b,1\n")
     assert "all 2 pairs have the label true" in told.fails("agree", "one.csv")
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """Twenty questions with an answer and scores from 0.5 up, twenty without one and scores below 0.4."""
+    rows = [
+        {"id": f"{kind}{i}", "retrieved": [{"text": f"fact {i}", "score": low + i / 200}], **told(i)}
+        for kind, low, told in (
+            ("a", 0.5, lambda i: {"references": [f"fact {i}"]}),
+            ("n", 0.3, lambda i: {"answerable": False}),
+        )
+        for i in range(20)
+    ]
+    (tmp_path / "scored.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(tmp_path / "scored.jsonl")
+
+
+def test_a_threshold_of_abstaining(scored, capsys):
+    """Below 0.4 are all twenty without an answer and none with one: right in all forty."""
+    asked = ["texts", scored, "--match", "contains", "-m", "SelectiveCover@5", "-m", "AbstainRight", "-o", "json"]
+    assert command([*asked, "--abstain-below", "0.45"]) == 0
+    (saved,) = [json.loads(capsys.readouterr().out)]
+    assert {name: column["summary"] for name, column in saved["measures"].items()} == {
+        "SelectiveCover(abstain_below=0.45)@5": 1.0,
+        "AbstainRight(abstain_below=0.45)": 1.0,
+    }
+
+
+def test_curves_of_thresholds(scored, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    asked = ["texts", scored, "--match", "contains", "-m", "SelectiveCover@5", "--thresholds"]
+    assert command([*asked, "--html", str(page)]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^ +0\.5 +1\.000 +0\.000 +1\.000 *$", shown, re.MULTILINE)
+    assert "on the other 20, where always answering has 0.500 and always abstaining 0.500" in shown
+    assert "<h2>Thresholds</h2>" in page.read_text()
+    assert command([*asked, "--abstain-below", "0.5"]) == 2

@@ -13,16 +13,28 @@ from goldrank.conventions import CONVENTIONS, TREC_EVAL_10, Convention
 from goldrank.errors import GoldrankError
 
 PAIRS = list(itertools.permutations(CONVENTIONS, 2))
-MEASURES = ("AP", "nDCG@5", "P@3", "R@5", "RR", "IPrec@0.4")
+MEASURES = (
+    *("AP", "nDCG@5", "P@3", "R@5", "RR", "IPrec@0.4", "DCG", "AUROC", "Hole@3", "R_cap@5", "Success@3", "Bpref"),
+    *("Rprec", "FallOut@3", "RBP", "Accuracy", "AP@4"),
+)
 
 
 def data(seed: int):
-    """Some queries with ties, missing and unjudged documents, and queries that one side lacks."""
+    """Some queries with ties, missing and unjudged documents, and queries that one side lacks.
+
+    Some have scores of 0 and below, negative grades, or a document with the query's id.
+    """
     rng = random.Random(seed)
-    docs = [f"d{i}" for i in range(12)]
+    docs = [f"d{i}" for i in range(12)] + (["q1", "q2"] if seed % 3 == 0 else [])
     queries = [f"q{i}" for i in range(6)]
-    qrels = {query: {doc: rng.choice([0, 1, 2]) for doc in rng.sample(docs, 6)} for query in queries}
-    run = {query: {doc: float(rng.randint(0, 4)) for doc in rng.sample(docs, 8)} for query in queries}
+    grades = [0, 1, 2] if seed % 5 else [-1, 0, 1]
+    lowest = -2 if seed % 4 == 0 else 0
+    qrels = {query: {doc: rng.choice(grades) for doc in rng.sample(docs, 6)} for query in queries}
+    distinct = seed % 7 == 0
+    run = {
+        query: {doc: rng.random() if distinct else float(rng.randint(lowest, 4)) for doc in rng.sample(docs, 8)}
+        for query in queries
+    }
     if seed % 2:
         del run["q3"]
     return qrels, run
@@ -39,10 +51,18 @@ def value(qrels, run, measure, convention):
 def test_all_pairs_of_conventions(first, second):
     """Both values are those of `evaluate`; all rules together lead from the first to the second."""
     seed = PAIRS.index((first, second))
-    qrels, run = data(seed)
-    measure = MEASURES[seed % len(MEASURES)]
-    found = explain_difference(qrels, run, measure, first, second)
+    for measure in random.Random(seed).sample(MEASURES, 5):
+        seed += 1
+        check(*data(seed), measure, first, second)
+
+
+def check(qrels, run, measure, first, second):
     ends = [value(qrels, run, measure, convention) for convention in (first, second)]
+    if ends[0][1] is not None and ends[0][1] == ends[1][1]:
+        with pytest.raises(GoldrankError):
+            explain_difference(qrels, run, measure, first, second)
+        return
+    found = explain_difference(qrels, run, measure, first, second)
     assert [repr(end) for end in found.values] == [repr(number) for number, _ in ends]
     assert list(found.problems) == [problem for _, problem in ends]
     if found.rules:

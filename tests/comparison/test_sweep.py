@@ -106,6 +106,15 @@ def test_evidence_by_place_is_the_same_for_all_chunkings() -> None:
     assert made["cut@1"].causes == {"ranked too low": 4}
 
 
+def test_coverage_is_that_of_the_measure_and_of_the_causes() -> None:
+    """Three of six letters are retrieved: enough from a coverage of 0.5 on."""
+    gold = [{"id": str(i), "evidence": [{"source": "s", "start": 0, "end": 6}]} for i in range(3)]
+    results = [{"id": str(i), "retrieved": [{"text": "abc", "source": "s", "start": 0, "end": 3}]} for i in range(3)]
+    for coverage, mean, causes in ((0.5, 1.0, {"covered": 3}), (1.0, 0.0, {"unknown": 3})):
+        swept = sweep({"half/bm25": results}, gold=gold, ks=[1], coverage=coverage, sources={"s": "abcdef"})
+        assert (swept["half/bm25@1"].mean, dict(swept["half/bm25@1"].causes)) == (mean, causes)
+
+
 def test_bad_sweeps() -> None:
     other = [{**one, "references": ["else"]} for one in GOLD]
     both = [{**one, **gold} for one, gold in zip(found(3, 4), GOLD, strict=True)]

@@ -189,3 +189,37 @@ def test_what_the_judge_said_is_kept_text_by_text() -> None:
     ]
     assert (found.total_chunks, found.useful_chunks, found.first_useful_position) == (3, 2, 2)
     assert ContextualPrecision(judge=always_no).score(item).signals.first_useful_position is None
+
+
+def test_an_asynchronous_judge_is_asked_about_several_texts_at_once() -> None:
+    """At most 16 at a time, whichever item they belong to; results are in the order of the items."""
+    under_way, most = 0, 0
+
+    async def judge(item: DatasetItem, text: str) -> float:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.02 if text == "a" else 0.001)
+        under_way -= 1
+        return float(text in (item.query or ""))
+
+    items = [DatasetItem(query=query, retrieved_content=["a", "b", "c", "d"]) for query in ("a", "b", "c", "d", "x")]
+    found = ContextualPrecision(judge=judge).score_all(items)
+    assert [one.score for one in found[:4]] == [1.0, 1 / 2, 1 / 3, 1 / 4]
+    assert found[4].score == 0.0 or math.isnan(found[4].score)
+    assert most == 16
+
+
+def test_the_first_text_that_fails_is_named_whatever_is_faster() -> None:
+    asked: list[str] = []
+
+    async def judge(item: DatasetItem, text: str) -> bool:
+        asked.append(text)
+        await asyncio.sleep(0.02 if text == "slow" else 0)
+        raise ConnectionError(text)
+
+    texts = ["slow", "fast", *(f"later {i}" for i in range(40))]
+    bad, good = ContextualPrecision(judge=judge).score_all([DatasetItem(id="q", retrieved_content=texts), "no item"])
+    assert "the judge failed with ConnectionError: slow (text 1 of item 'q', 'slow')" in (bad.explanation or "")
+    assert math.isnan(good.score)
+    assert len(asked) <= 16  # nothing is begun after a failure

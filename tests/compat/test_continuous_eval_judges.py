@@ -202,3 +202,21 @@ def test_own_strategies_from_given_ones(base: type[MatchingStrategy], as_release
     metric = RankedRetrievalMetrics(Always(), as_released=as_released)
     for found in (metric.calculate(["x"], ["a"]), metric(["x"], ["a"])):
         assert found["reciprocal_rank"] == 1.0
+
+
+def test_an_asynchronous_judge_is_asked_several_times_at_once() -> None:
+    """At most 16 at a time; values are in the order of the questions."""
+    under_way, most = 0, 0
+
+    async def judge(about: str, text: str) -> bool:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.02 if about == "a" else 0.001)
+        under_way -= 1
+        return about in text
+
+    data = [{"question": one, "retrieved_contexts": ["a", "ab", "abc", "x"]} for one in ("a", "b", "c", "d", "x")]
+    found = RetrievalEvaluator(data, [LLMBasedContextPrecision(judge=judge)]).run()
+    assert [row["LLM_based_context_precision"] for row in found] == [3 / 4, 2 / 4, 1 / 4, 0, 1 / 4]
+    assert most == 16

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from goldrank.compat.ranx import Qrels, Run, compare, evaluate, fuse, normalize, optimize_fusion
+from goldrank.compat.ranx import Qrels, Run, compare, evaluate, fuse, normalization, normalize, optimize_fusion
 from goldrank.compat.ranx import fusion as functions
 from goldrank.compat.ranx import metrics as named
-from goldrank.compat.ranx.data import get_file_kind
+from goldrank.compat.ranx.data_structures import get_file_kind
 from goldrank.errors import InputError, MeasureError, OptionError
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"c": 2}}
@@ -137,7 +137,7 @@ def test_fusion():
     assert functions.rrf(runs(), 1)["q"]["b"] == pytest.approx(1 / 3 + 1 / 2)
     assert functions.wsum(runs(), [0.5, 1.0], name="mine").name == "mine"
     assert normalize(Run({"q": {"a": 2.0, "b": 2.0}}))["q"] == {"a": 0.0, "b": 0.0}  # ranx's value of equal scores
-    assert [list(run["q"].values()) for run in functions.borda_norm(runs())] == [
+    assert [list(run["q"].values()) for run in normalization.borda_norm(runs())] == [
         [1, 0.75, 0.5, 0.25],
         [1, 0.75, 0.375, 0.375],
     ]

@@ -162,12 +162,14 @@ def test_cells_with_separators_and_line_ends() -> None:
 
 
 def test_quepid() -> None:
-    """An empty rating is unjudged. A row that is cut off says nothing for sure."""
+    """An empty rating is unjudged. Quepid writes a query without ratings as a row with the query alone."""
     data = "query,docid,rating\nstar wars,a,3\nstar wars,b,\nstar wars,c,0\ndune,,\n"
     assert qrels_of(stream(data)) == {"star wars": {"a": 3, "c": 0}}
     assert read_qrels(stream(data)).notes == (Note.of("ungraded-rows", count=2),)
-    with pytest.raises(GoldrankError, match="<stream>:5: found 1 columns in 'dune', expected 3"):
-        read_qrels(stream(data.replace("dune,,", "dune")))
+    alone = read_qrels(stream(data.replace("dune,,", "dune")))
+    assert set(alone.notes) == {Note.of("ungraded-rows", count=1), Note.of("unrated-queries", count=1)}
+    with pytest.raises(GoldrankError, match="<stream>:5: found 2 columns in 'dune c', expected 3"):
+        read_qrels(stream(data.replace("dune,,", "dune,c")))
 
 
 def frame(rows: list[tuple[Any, ...]], *columns: str) -> pl.DataFrame:

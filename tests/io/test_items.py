@@ -25,7 +25,8 @@ from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError
 from goldrank.io import aliases
 from goldrank.io.compression import Zstd
-from goldrank.io.items import Items, items
+from goldrank.io.gold import with_gold
+from goldrank.io.items import FAILED, Items, items
 from goldrank.notes import Note
 
 TEXTS = ("chunk one", "chunk two")
@@ -651,3 +652,44 @@ def test_the_page_has_every_name_of_a_field():
         for group in groups:
             assert all(f"`{name}`" in page for name in group)
     assert all(f"`{name}`" in page for name in aliases.TEXT_FIELDS["text"])
+
+
+def test_gold_may_hold_questions_without_an_answer() -> None:
+    gold = [{"id": "1", "references": ["a"], "reference": "It is a."}, {"id": "2", "answerable": False}]
+    results = [
+        {"id": "1", "retrieved": ["a"], "scores": [0.9], "response": "a"},
+        {"id": "2", "retrieved": ["b"], "scores": [0.1]},
+    ]
+    first, second = with_gold(results, gold)
+    assert (first.confidence, first.reference, first.response, first.answerable) == (0.9, "It is a.", "a", None)
+    assert (second.confidence, second.answerable, second.references) == (0.1, False, ())
+
+
+def test_gold_of_ids() -> None:
+    gold = [{"id": "1", "expected_ids": ["d1"]}, {"id": "2", "no_answer": True}, {"id": "3", "expected_ids": ["d3"]}]
+    results = [{"id": "1", "retrieved_ids": ["d1"]}, {"id": "2", "retrieved_ids": ["d2"]}]
+    found = with_gold(results, gold)
+    assert found.by_id
+    assert [(item.query, tuple(item.retrieved), item.answerable) for item in found] == [
+        ("1", ("d1",), None),
+        ("2", ("d2",), False),
+        ("3", (), None),
+    ]
+
+
+def test_a_failure_stays_one_beside_gold() -> None:
+    """It would be a silent zero."""
+    gold = [{"id": "1", "references": ["a"]}, {"id": "2", "references": ["b"]}]
+    failed = {"id": "2", "retrieved": [], FAILED: {"type": "TimeoutError", "text": "too slow"}}
+    results = [{"id": "1", "retrieved": ["a"]}, failed]
+    with pytest.raises(InputError, match="TimeoutError"):
+        list(with_gold(results, gold))
+    found = with_gold(results, gold, failures="skip")
+    assert [item.query for item in found] == ["1"]
+    assert found.counts["failed-left-out"] == 1
+
+
+def test_scores_of_texts_are_numbers_wherever_they_stand() -> None:
+    with pytest.raises(InputError, match="the score is") as caught:
+        list(items([{"id": "1", "retrieved": ["a", "b"], "scores": [0.5, "high"], "references": ["a"]}]))
+    assert "scores[1]" in str(caught.value.where)

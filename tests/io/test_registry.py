@@ -242,10 +242,10 @@ def test_names_are_in_lower_case_and_once() -> None:
         assert [name.casefold() for name in known] == list(dict.fromkeys(known))
 
 
-def test_score_or_rank() -> None:
-    assert aliases.score_or_rank(["query", "doc", "Rank"]) == "rank"
-    assert aliases.score_or_rank(["rank", "sim"]) == "score"
-    assert aliases.score_or_rank(["doc"]) == "score"
+def test_ordered_by() -> None:
+    assert aliases.ordered_by(["query", "doc", "Rank"]) == "rank"
+    assert aliases.ordered_by(["rank", "sim"]) == "score"
+    assert aliases.ordered_by(["doc"]) == "score"
 
 
 # Errors that other code goes by.

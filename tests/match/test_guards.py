@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rag_cases import cases
 
 from goldrank import evaluate_texts
@@ -241,3 +243,43 @@ def test_refused_pairs_are_near_misses() -> None:
     told = str(evaluate_texts(items, "Cover").explain("q"))
     assert "closest to r1" in told
     assert "numbers differ" in told
+
+
+SIGNS = [
+    "1",
+    "23",
+    "456",
+    "000",
+    "２",
+    "٣",
+    " ",
+    ".",
+    ",",
+    "'",
+    "-",
+    "e",
+    "E",
+    "+",
+    "a",
+    "x",
+    "kg",
+    "$",
+    "€",
+    "(",
+    "\n",
+    "%",
+    "\u202f",
+]
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(SIGNS), max_size=24).map("".join), st.data())
+def test_numbers_of_a_stretch_are_those_of_the_text_that_reach_into_it(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    expected = [found for found in quantities(text) if found.end > start and found.start < end]
+    assert quantities(text, start, end) == expected
+
+
+def test_powers_in_digits_of_any_script() -> None:
+    assert [found.readings for found in quantities("1e+２ and 3.5e٣")] == [{(False, "1", 2)}, {(False, "35", 2)}]

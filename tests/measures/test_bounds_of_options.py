@@ -30,6 +30,7 @@ SHAPES = [
     for name, declared in REGISTRY.items()
     for option, rule in declared.options.items()
     if isinstance(rule, Number) and declared.over in JUDGEMENTS and math.isfinite(rule.low + rule.high)
+    if name != "Sampled"
     if option not in ("tokens", "rel", "min_rel", "max_rel", "max_grade", "a", "b", "c", "d", "docs")
 ]  # fmt: skip
 """Without those for which the highest value says that nothing is relevant, or that weigh by their sign."""

@@ -8,6 +8,7 @@ import oracle
 import pytest
 from cases import CASES, close, tables
 from cases_more import ASPECTS, MORE, PREFERENCES, SPANS
+from recommender_cases import RECOMMENDED, SAMPLED
 from text_cases import TEXTS
 
 from goldrank import AspectQrels, Preferences, evaluate, parse
@@ -40,7 +41,7 @@ def test_the_oracle_agrees(case):
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_every_measure_and_option_has_a_case(name):
-    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES, *SPANS, *TEXTS)]
+    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES, *SPANS, *TEXTS, *RECOMMENDED, *SAMPLED)]
     found = [parse(measure) for measure in everything if parse(measure).name == name]
     assert found, f"{name} has no case in cases.py"
     options = {key for measure in found for key, _ in measure.options}

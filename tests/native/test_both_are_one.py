@@ -14,27 +14,11 @@ from goldrank.conventions import DEFAULT, get
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine import lines, memory, ranking, streaming
+from goldrank.engine import memory, streaming
 from goldrank.io import scan
 from tests.lanes import many
 
 pytestmark = pytest.mark.skipif(native.core is None, reason="the compiled core is not built")
-
-
-@pytest.fixture
-def both(monkeypatch):
-    """Call something with the core and without it."""
-
-    def run(work):
-        outcomes = []
-        for core in (native.core, None):
-            with monkeypatch.context() as patch:
-                for module in (memory, lines, ranking, scan):
-                    patch.setattr(module, "core", core)
-                outcomes.append(work())
-        return outcomes
-
-    return run
 
 
 def columns_of(placements: Placements) -> dict[str, list]:

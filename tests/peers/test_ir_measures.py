@@ -184,13 +184,16 @@ def test_equal_to_the_real_package(seed):
         query: {doc: float(rng.randint(0, 6)) if seed % 4 == 1 else rng.random() for doc in rng.sample(docs, 16)}
         for query in list(qrels)[: rng.randint(3, 6)]
     }
-    theirs = real.calc(list(map(real.parse_measure, names)), qrels, run)
+    # Beside an nDCG with gains, ir_measures may measure others with those gains too, as its sets happen to be ordered.
+    apart = [[name for name in names if "gains" in name], [name for name in names if "gains" not in name]]
+    theirs = [real.calc(list(map(real.parse_measure, each)), qrels, run) for each in apart if each]
     found = irm.calc(list(map(irm.parse_measure, names)), qrels, run)
     values = {(metric.query_id, str(metric.measure)): metric.value for metric in found.per_query}
-    expected = {(metric.query_id, str(metric.measure)): metric.value for metric in theirs.per_query}
+    expected = {(metric.query_id, str(metric.measure)): metric.value for each in theirs for metric in each.per_query}
     assert values == (expected if seed % 2 else pytest.approx(expected, abs=1e-12))
     means = {str(measure): value for measure, value in found.aggregated.items()}
-    assert means == pytest.approx({str(measure): value for measure, value in theirs.aggregated.items()}, abs=1e-12)
+    their_means = {str(measure): value for each in theirs for measure, value in each.aggregated.items()}
+    assert means == pytest.approx(their_means, abs=1e-12)
 
 
 def test_diversity_is_equal_to_the_real_package():

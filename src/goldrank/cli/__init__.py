@@ -11,6 +11,7 @@ from importlib import import_module
 import click
 
 from goldrank import __version__, native
+from goldrank.cli import examples
 from goldrank.cli.output import echo, say
 from goldrank.errors import GoldrankError, did_you_mean
 
@@ -19,7 +20,8 @@ COMMANDS = {
     "texts": "Score retrieved texts against the texts that they should cover.",
     "causes": "Say why what an answer needs is not in the context, question by question.",
     "sweep": "Compare chunkings, retrievers, numbers of texts and budgets: recall against cost.",
-    "agree": "Say which matcher of texts decides as people do.",
+    "agree": "Say which matcher of texts, or how well a model, decides as people do.",
+    "judge": "Ask a model for judgements that are missing.",
     "merge": "Put the saved scores of shards together.",
     "compare": "Say whether one system is better than another, and how sure that is.",
     "leaderboard": "Say which of many systems is best, and which ranks each may have.",
@@ -41,9 +43,22 @@ COMMANDS = {
     "measures": "List the measures, or explain one.",
     "choose": "Recommend measures and cut-offs.",
     "convert": "Write a run or qrels in another format.",
+    "judgements": "Make judgements of clicks, or export those that people and models gave.",
+    "completion": "Print the script that completes commands and options in a shell.",
+    "serve": "Show queries in the browser: why they lost, and what nobody judged.",
     "demo": "Evaluate two small retrievers and say what the numbers mean.",
 }
-"""The subcommands in the order of the help page; `name-with-dash` lives in name_with_dash.py."""
+"""The subcommands; `name-with-dash` lives in name_with_dash.py."""
+
+GROUPS = {
+    "Score": ("eval", "texts", "causes", "sweep", "merge", "trec_eval", "explain-difference"),
+    "Compare": ("compare", "leaderboard", "diff", "fuse", "report", "interleave", "plan"),
+    "Keep": ("record", "history", "show", "export", "check", "prune", "gate", "baseline"),
+    "Explore": ("serve", "measures", "choose", "demo"),
+    "Judge": ("judge", "judgements", "agree"),
+    "Convert": ("convert", "completion"),
+}
+"""The subcommands as the help page shows them, by what people want to do; any other comes at its end."""
 
 
 class _Commands(click.Group):
@@ -55,6 +70,7 @@ class _Commands(click.Group):
             return None
         command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
+        command.epilog = examples.epilog(name)
         return command
 
     def resolve_command(
@@ -66,11 +82,17 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        grouped = {name for names in GROUPS.values() for name in names}
+        others = tuple(name for name in COMMANDS if name not in grouped)
+        for title, names in {**GROUPS, "Other": others}.items():
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=examples.epilog("goldrank")
+)
 @click.version_option(__version__, prog_name="goldrank", message=f"%(prog)s, version %(version)s ({native.in_use()})")
 def group() -> None:
     """How much gold is in your ranking? Exact, explained numbers for search, RAG and recommendation."""

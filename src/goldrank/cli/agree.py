@@ -1,4 +1,4 @@
-"""`goldrank agree`: how well matchers decide what people decided."""
+"""`goldrank agree`: how well matchers, or a model that judges, decide what people decided."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import key_values
-from goldrank.cli.options import choice_option, fields_option
+from goldrank import conventions
+from goldrank.cli.inputs import key_values, open_runs
+from goldrank.cli.options import choice_option, fields_option, file_option, measures_option
 from goldrank.cli.output import echo, echo_form, show
 from goldrank.match.matcher import NAMES
 from goldrank.report.matchers import WRITERS
@@ -35,6 +36,12 @@ from goldrank.report.matchers import WRITERS
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same numbers."
 )
+@file_option("--model", "model_qrels", help="A model's judgements: LABELS are then people's qrels.")
+@file_option("--docs", help="With --model: texts of documents, as JSONL.")
+@file_option("--queries", help="With --model: texts of queries, as JSONL.")
+@click.option("--run", "runs", multiple=True, metavar="NAME=FILE", help="With --model: a system; may be repeated.")
+@measures_option
+@click.option("--scale", help="With --model: all grades that can be given, such as 0,1,2,3.")
 @click.option("--format", "data_format", help="The labels' format, if it cannot be detected from their content.")
 def command(
     labels: str,
@@ -43,13 +50,31 @@ def command(
     count: int,
     output: str,
     data_format: str | None,
+    model_qrels: str | None,
+    docs: str | None,
+    queries: str | None,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    scale: str | None,
     **options: Any,
 ) -> None:  # fmt: skip
     """Say which matcher decides as people do, from labelled pairs of texts.
 
     LABELS has a retrieved text, a reference and a label (true or false, yes or no, 1 or 0) for each pair, as
     JSON Lines, JSON, CSV or Parquet. The matcher that agrees most, by Cohen's kappa, comes first.
+
+    With --model LABELS are qrels by people, and it says how far the model's judgements agree with them, what its
+    errors go with, and whether systems keep their order.
     """
+    if model_qrels is not None:
+        options.pop("folds")
+        if matchers or fields or count or data_format:
+            raise click.UsageError("--match, --map, --show and --format are for matchers, not for --model")
+        given = {"docs": docs, "queries": queries, "measures": list(measures) or None, **options}
+        _of_model(labels, model_qrels, runs, scale, output, given)
+        return
+    if docs or queries or runs or measures or scale:
+        raise click.UsageError("--docs, --queries, --run, --measure and --scale need --model")
     from goldrank.comparison.matching import describe_disagreements, matcher_agreement
     from goldrank.data.table import note_sentences
     from goldrank.report.matchers import parts, render
@@ -63,3 +88,24 @@ def command(
         show(note_sentences(found.notes), err=True)
     for result in found if count else ():
         echo("\n" + describe_disagreements(result, count), err=output != "table")
+
+
+def _of_model(
+    people: str, model: str, runs: tuple[str, ...], scale: str | None, output: str, options: dict[str, Any]
+) -> None:
+    from goldrank.judging.bias import judge_agreement
+    from goldrank.report.judge_agreement import WRITERS as FORMS
+    from goldrank.report.judge_agreement import parts
+
+    if output not in FORMS:
+        raise click.UsageError(f"--model is shown as {' or '.join(FORMS)}, not as {output}")
+    try:
+        grades = [int(part) for part in scale.split(",")] if scale else None
+    except ValueError:
+        raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
+    systems = open_runs(runs, {"convention": conventions.DEFAULT, "duplicates": None}) if runs else None
+    found = judge_agreement(people, model, scale=grades, runs=systems, **options)
+    if output == "table":
+        show(parts(found))
+    else:
+        echo_form(FORMS[output](found), output)

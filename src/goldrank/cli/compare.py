@@ -8,12 +8,14 @@ import click
 
 from goldrank.cli.inputs import is_saved, load_saved, named_file, open_qrels, open_systems, progress, refuse_policies
 from goldrank.cli.options import (
+    ReadingOptions,
     comparison_arguments,
     file_options,
     format_option,
     measures_option,
     memory_option,
     policy_options,
+    reading_options,
     statistics_options,
 )
 from goldrank.cli.output import echo, show, show_comparison
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 @file_options
 @click.option("--agreement", "agree", is_flag=True, help="Also show how alike the rankings are, and the measures.")
 @format_option
+@reading_options
 @memory_option
 @policy_options
 def command(
@@ -47,6 +50,7 @@ def command(
     measures: tuple[str, ...],
     agree: bool,
     run_format: str | None,
+    how: ReadingOptions,
     **options: Any,
 ) -> None:
     """Compare two or more runs on the same judgements: differences, intervals, tests and what they mean.
@@ -56,24 +60,24 @@ def command(
     """
     from goldrank.comparison import compare
 
-    how, outputs = comparison_arguments(**options)
+    arguments, outputs = comparison_arguments(**options)
     if db is not None:
         if agree or run_format:
             raise click.UsageError("--agreement and --format are about runs, not records")
-        show_comparison(_of_records(db, (qrels, *runs), measures, how), **outputs)
+        show_comparison(_of_records(db, (qrels, *runs), measures, arguments), **outputs)
         return
     if is_saved(named_file(qrels)[1]):
-        refuse_policies(how | {"run_format": run_format})
+        refuse_policies(arguments | {"run_format": run_format})
         if agree:
             raise click.UsageError("--agreement is about runs, not saved scores")
-        plain = {name: value for name, value in how.items() if name not in ("convention", *POLICIES)}
+        plain = {name: value for name, value in arguments.items() if name not in ("convention", *POLICIES)}
         show_comparison(compare(load_saved((qrels, *runs)), measures=measures or None, **plain), **outputs)
         return
-    judged = open_qrels(qrels, how)
-    opened = open_systems(runs, how, run_format)
+    judged = open_qrels(qrels, arguments, how=how)
+    opened = open_systems(runs, arguments, run_format, how)
     with progress(*(run for several in opened.values() for run in several)):
         drawn = bool(outputs["svg"] or outputs["files"]["html"])
-        result = compare(judged, opened, measures or None, curves=drawn, **how)
+        result = compare(judged, opened, measures or None, curves=drawn, **arguments)
     show_comparison(result, **outputs)
     if agree:
         from goldrank.report.comparison import agreement_parts

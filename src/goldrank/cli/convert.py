@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
-from goldrank.cli.output import say
+from goldrank.cli.options import ReadingOptions, reading_options
+from goldrank.cli.output import say, show
+from goldrank.data.table import note_sentences
+from goldrank.errors import InputError
 
 
 @click.command()
@@ -13,15 +19,43 @@ from goldrank.cli.output import say
 @click.option("--qrels", "is_qrels", is_flag=True, help="The input is judgements, not a run.")
 @click.option("--from", "from_format", help="The input's format, if it cannot be detected from its content.")
 @click.option("--to", "to_format", help="The output's format: trec, json or parquet. Default: by the name of TARGET.")
-def command(source: str, target: str, is_qrels: bool, from_format: str | None, to_format: str | None) -> None:
+@reading_options
+def command(
+    source: str, target: str, is_qrels: bool, from_format: str | None, to_format: str | None, how: ReadingOptions
+) -> None:
     """Read SOURCE, whatever its format, and write it to TARGET as TREC text, JSON or Parquet."""
     from goldrank import io
 
     if is_qrels:
-        qrels = io.read_qrels(source, format=from_format)
+        qrels = io.read_qrels(source, format=from_format, **how._asdict())
+        how.columns.check_used()
         io.write_qrels(qrels, target, format=to_format)
         say(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements")
+        show(note_sentences(qrels.notes, source), err=True)
     else:
-        run = io.read_run(source, format=from_format)
-        io.write_run(run, target, format=to_format)
+        if how.real_grades or how.relevant_from is not None:
+            raise click.UsageError("--real-grades and --relevant-from are about judgements: say --qrels")
+        with _way_out(source, how):
+            run = io.read_run(source, format=from_format, columns=how.columns)
+            how.columns.check_used()
+            io.write_run(run, target, format=to_format)
         say(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents")
+        show(note_sentences(run.notes, source), err=True)
+
+
+@contextmanager
+def _way_out(source: str, how: ReadingOptions) -> Iterator[None]:
+    """Where what is no run can be read as judgements, the error says so."""
+    from goldrank import io
+
+    try:
+        yield
+    except InputError as error:
+        if source == "-" or "--qrels" in (error.hint or ""):
+            raise
+        try:
+            io.read_qrels(source, real_grades=True, columns=how.columns)
+        except ValueError:
+            raise error from None
+        hint = f"It can be read as judgements: say --qrels. {error.hint or ''}".strip()
+        raise InputError(error.what, where=error.where, hint=hint, code=error.code) from None

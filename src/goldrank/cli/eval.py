@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import named_file, once, open_qrels, open_runs, progress
+from goldrank.cli.inputs import named_file, once, open_qrels, open_runs, policy, progress
 from goldrank.cli.options import (
+    ReadingOptions,
     choice_option,
     file_option,
     format_option,
     measures_option,
     memory_option,
     policy_options,
+    reading_options,
     slice_arguments,
     slice_options,
 )
 from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.data.table import note_sentences
+from goldrank.errors import InputError
 from goldrank.report.scores import WRITERS, notes, parts, render
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("qrels")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.argument("runs", metavar="[RUN]...", nargs=-1)
 @measures_option
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every query.")
 @file_option("--by-query-file", help="Write every query's values to a CSV file.")
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 @slice_options
 @file_option("--save", help="Save the scores of one run, with all they are made of.")
 @format_option
+@reading_options
 @click.option("--qrels-format", help="The qrels' format, if it cannot be detected from its content.")
 @click.option("--by-tag", is_flag=True, help="RUN holds several runs: score each tag (column 6 of TREC) on its own.")
 @click.option("--shard", metavar="I/N", help="Score part I of N parts of the queries; put them together with merge.")
@@ -62,19 +67,27 @@ def command(
     by_tag: bool,
     shard: str | None,
     max_memory: str | None,
+    how: ReadingOptions,
     **policies: Any,
 ) -> None:
     """Score one or more runs against judgements.
 
     QRELS and RUN are files of almost any kind (TREC, MS MARCO, BEIR, JSON, CSV, Parquet, also .gz and .zst);
     - is standard input, and NAME=FILE names a run. Folders of part files and quoted patterns
-    ('runs/part-*.parquet') are read as one. Without -m the usual measures are shown.
+    ('runs/part-*.parquet') are read as one. Without -m the usual measures are shown. Without RUN, QRELS holds both:
+    records of questions with the ids that were expected and those that were retrieved.
     """
     from goldrank.evaluation.documents import evaluate
     from goldrank.evaluation.inputs import check_files
     from goldrank.io import read_runs
+    from goldrank.io.sources import open_source
 
     once([qrels, *runs])
+    both: Any = qrels
+    if not runs:
+        if by_tag:
+            raise click.UsageError("--by-tag needs a RUN")
+        both = open_source(qrels) if qrels == "-" else qrels
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
     by = slice_arguments(metadata, slices)
@@ -85,11 +98,16 @@ def command(
     if max_memory:
         check_files(max_memory, qrels, [named_file(run)[1] for run in runs])
     options: Any = {"shard": shard, "max_memory": max_memory, **policies}  # click has checked them
-    judged = open_qrels(qrels, policies, qrels_format)
+    judged = open_qrels(both, policies, qrels_format, how)
     if by_tag:
-        scores = list(evaluate(judged, read_runs(runs[0], format=run_format), measures or None, **options).values())
+        tagged = read_runs(runs[0], format=run_format, columns=how.columns)
+        how.columns.check_used()
+        scores = list(evaluate(judged, tagged, measures or None, **options).values())
     else:
-        opened = list(open_runs(runs, policies, run_format).values())
+        if runs:
+            opened = list(open_runs(runs, policies, run_format, how).values())
+        else:
+            opened = [_retrieved(both, qrels_format, how, policy("duplicates", policies))]
         with progress(*opened):
             scores = list(evaluate(judged, opened, measures or None, **options).values())
     if save and len(scores) > 1:
@@ -109,6 +127,20 @@ def command(
             show_scores(scores, output, by_query)
 
     deliver(*files, shown)
+
+
+def _retrieved(both: Any, format: str | None, how: ReadingOptions, duplicates: str) -> Run:
+    """The run that stands in one file with its judgements."""
+    from goldrank.io import read_run
+
+    try:
+        run = read_run(both, format=format, columns=how.columns, duplicates=duplicates)
+        how.columns.check_used()
+        len(run)  # of some formats nothing was read so far
+    except InputError as error:
+        what = "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
+        raise click.UsageError(f"{what}were retrieved: {error}") from None
+    return run
 
 
 def show_intervals(found: Sequence[RunIntervals], form: str) -> None:

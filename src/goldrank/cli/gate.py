@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_run, progress, refuse_policies
-from goldrank.cli.options import explained, file_option, policy_options
+from goldrank.cli.options import ReadingOptions, explained, file_option, policy_options, reading_options
 from goldrank.cli.output import deliver, echo, echo_form, show, write
 from goldrank.errors import GoldrankError
 from goldrank.gating import HOLES
@@ -49,6 +49,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @click.option("--strict", is_flag=True, default=None, help="Fail what is not shown to be within the tolerance.")
 @click.option("--holes", type=click.Choice(list(HOLES)), help=f"Unjudged documents: {explained(HOLES)}.")
 @click.option("--run-format", help="The run's format, if it cannot be detected from its content.")
+@reading_options
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
 @policy_options
 def command(
@@ -59,6 +60,7 @@ def command(
     outputs: tuple[str, ...],
     forms: tuple[str, ...],
     run_format: str | None,
+    how: ReadingOptions,
     **options: Any,
 ) -> None:
     """Hold a run to rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
@@ -74,7 +76,7 @@ def command(
 
     files = [_form(output) for output in outputs]
     try:
-        verdict = _decide(qrels, run, rules_file, more, run_format, options)
+        verdict = _decide(qrels, run, rules_file, more, run_format, how, options)
     except GoldrankError as error:
         verdict = Verdict.undecided(run or qrels, error)
         _write(verdict, files, [form for form in forms if form != "text"])
@@ -91,6 +93,7 @@ def _decide(
     rules_file: str | None,
     more: tuple[str, ...],
     run_format: str | None,
+    how: ReadingOptions,
     options: dict[str, Any],
 ) -> Any:
     from dataclasses import replace
@@ -109,7 +112,7 @@ def _decide(
         of_scores = ("baseline", "db", "metadata", "latency", "allow_changed_qrels", "strict", "holes")
         return gate(load_saved([qrels])[0], rules=rules, **{name: options[name] for name in of_scores})
     once((qrels, run))
-    judged, opened = open_qrels(qrels, options), open_run(run, options, run_format)
+    judged, opened = open_qrels(qrels, options, how=how), open_run(run, options, run_format, how)
     with progress(opened):
         return gate(judged, opened, rules, **options)
 

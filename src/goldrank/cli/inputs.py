@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,39 +22,56 @@ from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.io.sources import ByteSource
 
+if TYPE_CHECKING:
+    from goldrank.cli.options import ReadingOptions
+
 PROGRESS_DELAY = 1.0
 """Seconds before a progress bar appears."""
+WORKING_DELAY = 2.0
+"""Seconds before a command says that it is at work."""
 
 
-def open_qrels(path: str, policies: Mapping[str, Any], format: str | None = None) -> Qrels:
+def open_qrels(
+    path: Any, policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> Qrels:
     """Judgements, by the policy for repeated ones."""
     from goldrank.io import read_qrels
 
-    return read_qrels(path, format=format, judgements=_policy("judgements", policies))
+    more = {} if how is None else how._asdict()
+    with working("reading the judgements"):
+        return read_qrels(path, format=format, judgements=policy("judgements", policies), **more)
 
 
-def _policy(name: str, policies: Mapping[str, Any]) -> str:
+def policy(name: str, policies: Mapping[str, Any]) -> str:
     """What was chosen, else what the convention says."""
     chosen: str | None = policies[name]
     return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
 
 
-def open_runs(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, Run]:
+def open_runs(
+    given: Sequence[str], policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> dict[str, Run]:
     """Runs by name: that of NAME=FILE, else the file's; told apart where files have the same name."""
-    systems = open_systems(given, policies, format)
+    systems = open_systems(given, policies, format, how)
     for name, runs in systems.items():
         if len(runs) > 1:
             raise click.UsageError(f"two runs are both named {name!r}")
     return {name: runs[0] for name, runs in systems.items()}
 
 
-def open_systems(given: Sequence[str], policies: Mapping[str, Any], format: str | None = None) -> dict[str, list[Run]]:
+def open_systems(
+    given: Sequence[str], policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> dict[str, list[Run]]:
     """The same where a system may have been run several times: its NAME=FILE is then repeated."""
     from goldrank.io import distinct, read_run
 
     once(given)
     files = [named_file(text) for text in given]
-    opened = [read_run(path, format=format, duplicates=_policy("duplicates", policies)) for _, path in files]
+    duplicates, columns = policy("duplicates", policies), None if how is None else how.columns
+    with working("reading the runs"):
+        opened = [read_run(path, format=format, duplicates=duplicates, columns=columns) for _, path in files]
+    if columns is not None:
+        columns.check_used()
     systems: dict[str, list[Run]] = {}
     unnamed: set[str] = set()
     for (name, _), own, run in zip(files, distinct(opened), opened, strict=True):
@@ -65,9 +84,11 @@ def open_systems(given: Sequence[str], policies: Mapping[str, Any], format: str 
     return systems
 
 
-def open_run(given: str, policies: Mapping[str, Any], format: str | None = None) -> Run:
+def open_run(
+    given: str, policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+) -> Run:
     """One run, from FILE or NAME=FILE."""
-    (run,) = open_runs((given,), policies, format).values()
+    (run,) = open_runs((given,), policies, format, how).values()
     return run
 
 
@@ -112,9 +133,9 @@ def named_file(text: str) -> tuple[str | None, str]:
 
 
 def key_values(given: Sequence[str], option: str, form: str = "NAME=FIELD") -> dict[str, str]:
-    """What repeated options of the form NAME=VALUE say."""
+    """What repeated options of the form NAME=VALUE say; a comma begins another where a NAME= follows it."""
     found: dict[str, str] = {}
-    for text in given:
+    for text in (part for whole in given for part in re.split(r",(?=[\w.]+=)", whole)):
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign or not key or not value:
             raise click.UsageError(f"{option} takes {form}, not {text!r}")
@@ -130,11 +151,39 @@ def progress(*runs: Run) -> AbstractContextManager[None]:
 
 
 @contextmanager
+def working(what: str) -> Iterator[None]:
+    """A word on the terminal about work that has taken a while and cannot say how far it is; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown: list[Any] = []
+
+    def begin() -> None:
+        from rich.console import Console
+
+        status = Console(stderr=True).status(what)
+        status.start()
+        shown.append(status)
+
+    timer = threading.Timer(WORKING_DELAY, begin)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        for status in shown:
+            status.stop()
+
+
+@contextmanager
 def watching(sources: Sequence[ByteSource]) -> Iterator[None]:
     """The same for files that are read in other ways."""
     total = sum(source.size or 0 for source in sources)
     if not sys.stderr.isatty() or not total:
-        yield
+        with working("measuring"):
+            yield
         return
     began = time.monotonic()
     bar: Any = None

@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import open_qrels, open_systems, progress
-from goldrank.cli.options import design_arguments, file_option, format_option, leaderboard_options, policy_options
+from goldrank.cli.options import (
+    ReadingOptions,
+    design_arguments,
+    file_option,
+    format_option,
+    leaderboard_options,
+    policy_options,
+    reading_options,
+)
 from goldrank.cli.output import show, write
 from goldrank.errors import one_of
 
@@ -20,9 +28,16 @@ from goldrank.errors import one_of
 @leaderboard_options
 @file_option("-o", "--output", multiple=True, help="Write it to a .md, .tex, .csv, .json, .txt or .svg file (diagram).")
 @format_option
+@reading_options
 @policy_options
 def command(
-    qrels: str, runs: tuple[str, ...], measure: str, output: tuple[str, ...], run_format: str | None, **options: Any
+    qrels: str,
+    runs: tuple[str, ...],
+    measure: str,
+    output: tuple[str, ...],
+    run_format: str | None,
+    how: ReadingOptions,
+    **options: Any,
 ) -> None:
     """Order runs from the best to the worst, with the ranks that each may have and a matrix of all pairs.
 
@@ -35,11 +50,11 @@ def command(
 
     for path in output:
         one_of(Path(path).suffix, ENDINGS, "the ending of --output")
-    how = design_arguments(**options)
-    judged = open_qrels(qrels, how)
-    opened = open_systems(runs, how, run_format)
+    arguments = design_arguments(**options)
+    judged = open_qrels(qrels, arguments, how=how)
+    opened = open_systems(runs, arguments, run_format, how)
     with progress(*(run for several in opened.values() for run in several)):
-        result = compare(judged, opened, measure, curves=False, **how)
+        result = compare(judged, opened, measure, curves=False, **arguments)
     board = leaderboard(result)
     for path in output:
         write(path, render(board, ENDINGS[Path(path).suffix]))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial, reduce
-from typing import Any, TypeVar
+from functools import partial, reduce, wraps
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
+from goldrank.io.columns import Columns
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -17,8 +18,42 @@ FILES = ("html", "markdown", "latex", "csv", "json")
 """Forms of a comparison that have an option for a file."""
 DEFAULT_DB = "history.db"
 
+
+def _split_measures(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Measures with commas between them; commas inside brackets and quotes belong to a measure."""
+    return tuple(name for text in given for name in split_at_commas(text))
+
+
+def split_at_commas(text: str) -> list[str]:
+    """The parts between commas that stand outside of brackets and quotes.
+
+    >>> split_at_commas('nDCG@10, P(rel=2, judged_only=True)@5')
+    ['nDCG@10', 'P(rel=2, judged_only=True)@5']
+    """
+    parts, depth, quote, begin = [], 0, "", 0
+    for i, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "," and depth == 0:
+            parts.append(text[begin:i])
+            begin = i + 1
+    parts.append(text[begin:])
+    return [part.strip() for part in parts if part.strip()] or [text]
+
+
 measures_option = click.option(
-    "-m", "--measure", "measures", multiple=True, help="A measure such as nDCG@10; may be repeated."
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    callback=_split_measures,
+    help="A measure such as nDCG@10, or several: nDCG@10,AP; may be repeated.",
 )
 format_option = click.option(
     "--format", "run_format", help="The runs' format, if it cannot be detected from their content."
@@ -30,6 +65,39 @@ fields_option = click.option(
     metavar="NAME=FIELD",
     help="Where a thing is, such as retrieved=outputs.docs or label=human; may be repeated.",
 )
+
+
+class ReadingOptions(NamedTuple):
+    """How files of runs and qrels are to be read, as `reading_options` says."""
+
+    columns: Columns
+    real_grades: bool
+    relevant_from: float | None
+
+
+def reading_options(function: Function) -> Function:
+    """Options for files: which column is what, and what grades are. The command gets them as `how`."""
+
+    @wraps(function)
+    def command(
+        *args: Any, fields: tuple[str, ...], real_grades: bool, relevant_from: float | None, **more: Any
+    ) -> Any:
+        from goldrank.cli.inputs import key_values
+
+        columns = Columns(key_values(fields, "--map", "ROLE=COLUMN"))
+        return function(*args, how=ReadingOptions(columns, real_grades, relevant_from), **more)
+
+    options = [
+        click.option("--map", "fields", multiple=True, metavar="ROLE=COLUMN",
+                     help="Which column or field is what, such as query=qid,doc=docno; run.query=... and "
+                     "qrels.query=... name one side; query=q{n} numbers search responses; may be repeated."),
+        click.option("--real-grades", is_flag=True, help="Grades may have decimals, such as gains from clicks."),
+        click.option("--relevant-from", type=float, metavar="X",
+                     help="Grades are ratings: those from X on are relevant (1), the others not (0)."),
+    ]  # fmt: skip
+    return with_options(options, command)  # type: ignore[return-value]
+
+
 memory_option = click.option(
     "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
 )

@@ -137,11 +137,13 @@ def show_comparison(
     comparison: Comparison, files: Mapping[str, str | None], svg: str | None = None, save: str | None = None
 ) -> None:
     """Print a comparison and write the files that were asked for: form -> path."""
+    from goldrank.cli.inputs import working
     from goldrank.report import WIDTH, render
     from goldrank.report.comparison import parts
 
     def rendered(form: str, path: str) -> None:
-        write(path, render(comparison, form))
+        with working(f"writing the comparison as {form}"):
+            write(path, render(comparison, form))
 
     steps: list[Callable[[], object]] = [partial(rendered, form, path) for form, path in files.items() if path]
     if svg:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_runs, progress
-from goldrank.cli.options import db_option, format_option, measures_option, policy_options
+from goldrank.cli.options import (
+    ReadingOptions,
+    db_option,
+    format_option,
+    measures_option,
+    policy_options,
+    reading_options,
+)
 from goldrank.cli.output import say, show
 
 if TYPE_CHECKING:
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 @click.option("--mlflow", "to_mlflow", is_flag=True, help="Also log it to MLflow (needs the package mlflow).")
 @measures_option
 @format_option
+@reading_options
 @policy_options
 def command(
     inputs: tuple[str, ...],
@@ -52,6 +60,7 @@ def command(
     to_mlflow: bool,
     measures: tuple[str, ...],
     run_format: str | None,
+    how: ReadingOptions,
     **policies: Any,
 ) -> None:
     """Keep scores in a history: those that `eval --save` or `texts --save` wrote, or those of runs measured now.
@@ -65,7 +74,7 @@ def command(
     for tag in tags:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    found = scores_of(inputs, measures, run_format, policies)
+    found = scores_of(inputs, measures, run_format, policies, how)
     if baseline is not None and len(found) > 1:
         raise click.UsageError("--baseline takes one run")
     show(score_parts(found))
@@ -96,7 +105,11 @@ def command(
 
 
 def scores_of(
-    inputs: tuple[str, ...], measures: tuple[str, ...], run_format: str | None, policies: Any
+    inputs: tuple[str, ...],
+    measures: tuple[str, ...],
+    run_format: str | None,
+    policies: Any,
+    how: ReadingOptions | None = None,
 ) -> list[Scores]:
     """Saved scores, or those of runs."""
     from goldrank.evaluation.documents import evaluate
@@ -107,8 +120,8 @@ def scores_of(
         return load_saved(inputs)
     qrels, *runs = inputs
     once(inputs)
-    judged = open_qrels(qrels, policies)
-    opened = open_runs(runs, policies, run_format)
+    judged = open_qrels(qrels, policies, how=how)
+    opened = open_runs(runs, policies, run_format, how)
     with progress(*opened.values()):
         return list(evaluate(judged, list(opened.values()), measures or None, **policies).values())
 

@@ -22,6 +22,7 @@ from goldrank.report.scores import WRITERS, one_query_table
 
 if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
+    from goldrank.evaluation.abstention import AbstentionCurve
 
 
 @click.command(epilog=MATCHERS)
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 @click.option(
     "--budgets", metavar="N,N,...", help="Budgets of tokens for the curves. Default: eight that suit the texts."
 )
+@click.option("--abstain-below", type=float, help="A first text with a lower score means that the system abstains.")
+@click.option(
+    "--thresholds", is_flag=True, help="Show what abstaining below each score costs and brings, and which one to take."
+)
 @file_option("--svg", help="Write those curves as a drawing.")
 @file_option("--html", help="Write scores, curves and explanation as one HTML file.")
 def command(
@@ -53,6 +58,7 @@ def command(
     query: str | None,
     curves: bool,
     budgets: str | None,
+    thresholds: bool,
     svg: str | None,
     html: str | None,
     **options: Any,
@@ -71,6 +77,8 @@ def command(
 
     if query is not None and output != "table":
         raise click.UsageError("--explain has no other output than text; --html writes a page")
+    if thresholds and options["abstain_below"] is not None:
+        raise click.UsageError("--thresholds tries every threshold; leave out --abstain-below")
     reading, how = text_arguments(**options)
     names, sets, opened = named_sets(data, reading)
     wanted = list(measures or USUAL)
@@ -85,7 +93,8 @@ def command(
         elif draw:
             asked = [*wanted, *curve_measures(budgets=[], measure=drawn_measure)]
         measured = [evaluate_texts(found, asked, name=name, **how) for found, name in zip(sets, names, strict=True)]
-    scores = [_only(system, wanted, how["convention"], how["empty"]) for system in measured]
+        levels = _thresholds(dict(zip(names, sets, strict=True)), wanted, how) if thresholds else {}
+    scores = [_only(system, wanted, how) for system in measured]
     explanations = {system.run: system.explain(query) for system in measured} if query is not None else {}
     drawn = curves_of(measured, drawn_measure) if draw else None
     writing: list[Callable[[], object]] = []
@@ -98,7 +107,7 @@ def command(
     if html:
         from goldrank.report.texts import render
 
-        writing.append(lambda: write(html, render(scores, drawn, explanations)))
+        writing.append(lambda: write(html, render(scores, drawn, explanations, levels)))
 
     def printed() -> None:
         if explanations:
@@ -108,16 +117,30 @@ def command(
         if (curves or budgets) and drawn:
             echo("", err=output != "table")
             show(drawn.parts(), err=output != "table")
+        for name, found in levels.items():
+            echo(f"\n== {ids.show(name)} ==" if len(levels) > 1 else "", err=output != "table")
+            show(found.parts(), err=output != "table")
 
     deliver(*writing, printed)
 
 
-def _only(scores: Scores, wanted: Sequence[str], convention: str, empty: str | None) -> Scores:
+def _thresholds(sets: Mapping[str, Any], wanted: Sequence[str], how: Mapping[str, Any]) -> dict[str, AbstentionCurve]:
+    """What thresholds do to the first measure that takes one, for each system."""
+    from goldrank.evaluation.abstention import CURVES_OF, abstention_curve
+    from goldrank.measures import parse
+
+    measure = next((text for text in wanted if parse(text).name == CURVES_OF), CURVES_OF)
+    return {name: abstention_curve(found, measure, **how) for name, found in sets.items()}
+
+
+def _only(scores: Scores, wanted: Sequence[str], how: Mapping[str, Any]) -> Scores:
     """The scores without the measures that only curves need."""
     from goldrank import conventions
     from goldrank.evaluation.inputs import resolve_measures
+    from goldrank.evaluation.texts import abstaining
 
-    names = map(str, resolve_measures(wanted, conventions.get(convention).having(empty=empty)))
+    rules = conventions.get(how["convention"]).having(empty=how["empty"])
+    names = map(str, resolve_measures(wanted, abstaining(rules, how["abstain_below"])))
     return replace(scores, columns={name: scores.columns[name] for name in names})
 
 

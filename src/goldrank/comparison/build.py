@@ -28,10 +28,11 @@ from goldrank.errors import InputError, MismatchError, OptionError, did_you_mean
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
+from goldrank.evaluation.recommending import Background
 from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.measures import known as known_measure
 from goldrank.notes import Note
-from goldrank.types import MeasureLike, MeasuresLike, Policies, QrelsLike, RunsLike
+from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
 CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 LENGTHS_DIFFER = 1.5
@@ -63,6 +64,8 @@ def compare(
     documents: QueryValues | Callable[[str], Any] | None = None,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    relevant_from: float | None = None,
     align: str = "common",
     curves: bool = True,
     test: str = "randomization",
@@ -74,6 +77,10 @@ def compare(
     samples: int = 10_000,
     holes: str = "look",
     max_memory: str | int | None = None,
+    train: HistoryLike | None = None,
+    catalogue: CatalogueLike | None = None,
+    against: RunLike | None = None,
+    seen: str = "remove",
     **policies: Unpack[Policies],
 ) -> Comparison:
     """Compare systems on the same queries: `compare(qrels, runs)`, or `compare(scores)` with the scores of each.
@@ -87,8 +94,9 @@ def compare(
     file or a data frame with a column 'cluster' or 'weight'. `slice_by` names attributes of queries: for each a dict, a
     function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id,
     and `documents` texts or titles of documents, for reports.
-    A verdict that unjudged documents could turn is withheld, unless `holes="ignore"`. Policies, `format` and
-    `max_memory` are those of `evaluate`. The result is the same for the same `seed`.
+    A verdict that unjudged documents could turn is withheld, unless `holes="ignore"`. Policies, `format`,
+    `columns`, `relevant_from` and `max_memory`, and `train`, `catalogue`, `against` and `seen` are those of `evaluate`.
+    The result is the same for the same `seed`.
 
     >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(4)}
     >>> runs = {"a": {q: ["x", "d"] for q in qrels}, "b": {q: ["d", "x"] for q in qrels}}
@@ -122,7 +130,11 @@ def compare(
             )
         rules = conventions.get(convention).having(**policies)
         wanted = resolve_measures(measures, rules)
-        opened = resolve(qrels, runs, rules, format=format, max_memory=max_memory)
+        beside = Background.of(train, catalogue, against, seen, rules.duplicates)
+        opened = resolve(
+            qrels, runs, rules, format=format, max_memory=max_memory, columns=columns, relevant_from=relevant_from,
+            background=beside,
+        )  # fmt: skip
         if not opened.several:
             raise InputError(
                 "a comparison needs several runs",
@@ -136,7 +148,10 @@ def compare(
             at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
             curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     else:
-        of_runs = {"runs": runs, "documents": documents, "format": format, "max_memory": max_memory, **policies}
+        of_runs = {
+            "runs": runs, "documents": documents, "format": format, "max_memory": max_memory, "columns": columns,
+            "relevant_from": relevant_from, "train": train, "catalogue": catalogue, "against": against, **policies,
+        }  # fmt: skip
         given = [name for name, value in of_runs.items() if value is not None]
         if given or convention is not conventions.DEFAULT:
             raise InputError(
@@ -158,9 +173,9 @@ def compare(
     notes: list[Note] = []
     common, rows = _align(systems, align, notes)
     shared = _measures(systems, asked, notes)
-    columns = {name: [system.columns[name] for system in systems] for name in shared}
-    values = {name: _values(name, columns[name], rows, notes) for name in shared}
-    facts = [facts_of(columns[name][0], values[name]) for name in shared]
+    by_measure = {name: [system.columns[name] for system in systems] for name in shared}
+    values = {name: _values(name, by_measure[name], rows, notes) for name in shared}
+    facts = [facts_of(by_measure[name][0], values[name]) for name in shared]
     facts.sort(key=lambda about: about.diagnostic)  # what decides comes first
     if primary is not None:
         settings = replace(settings, primary=_primary(primary, facts))
@@ -171,7 +186,7 @@ def compare(
     single = [name for name, runs_of in replicates.items() if len(runs_of) == 1]
     if single:
         notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single))))
-    averages = {name: columns[name][0].average for name in shared}
+    averages = {name: by_measure[name][0].average for name in shared}
     everything = Values(names, values, run_values(replicates, averages, common))
     pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
     unbounded = [about.name for about in facts if not about.is_bounded and not about.diagnostic]
@@ -196,7 +211,7 @@ def compare(
         queries=common,
         values=values,
         summaries={
-            (about.name, name): _summary(values[about.name][i], columns[about.name][i], about, settings, design)
+            (about.name, name): _summary(values[about.name][i], by_measure[about.name][i], about, settings, design)
             for about in facts
             for i, name in enumerate(names)
         },

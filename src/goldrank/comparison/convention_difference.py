@@ -153,8 +153,8 @@ def _differing(old: Convention, new: Convention, measure: Measure) -> list[tuple
         options = {**measure.declaration.defaults, **_own(rules, measure)}
         rows = {policy: getattr(rules, policy) for policy in POLICIES}
         rows["repeats"] = rules.repeats.get(measure.name, "first") if kept else None
-        rows |= {name: shown(rules, measure) for name, (_, shown) in _RULES.items()}
-        return rows | {key: options.get(key) for key in keys}
+        rows |= {key: options.get(key) for key in keys}
+        return rows | {name: shown(rules, measure) for name, (_, shown) in _RULES.items()}
 
     mine, theirs = felt(old), felt(new)
     return [(name, mine[name], theirs[name]) for name in mine if mine[name] != theirs[name]]

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from goldrank import ids, types
 from goldrank.errors import InputError, Place
 from goldrank.io import json_text
+from goldrank.io.field_values import as_mapping
 from goldrank.io.sources import open_source
 
 QueryValues: TypeAlias = "Mapping[Any, Any] | types.Path | types.ArrowStream"
@@ -46,6 +47,8 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
     table = {}
     for row in _records(given, f"{name!r}", "queries"):
         key = next((row[word] for word in QUERY_FIELDS if word in row), None)
+        if name == "queries" and field not in row and "title" in row:  # TREC topics
+            row = {**row, field: row["title"]}
         if key is None or field not in row:
             raise InputError(f"query metadata has no field for the query id or no field {field!r}: {list(row)[:8]}")
         table[ids.as_text(key, "query id")] = row[field]
@@ -53,21 +56,25 @@ def lookup(given: Any, name: str) -> Callable[[str], Any]:
 
 
 def _records(given: Any, name: str, what: str) -> Iterable[dict[str, Any]]:
-    """The rows of a JSONL file or a data frame."""
+    """The rows of a JSONL file, a data frame, or an iterator such as those of ir_datasets."""
     if isinstance(given, str | os.PathLike):
         return _objects(given)
+    if hasattr(given, f"{what.replace('documents', 'docs')}_iter"):  # a data set of ir_datasets
+        given = getattr(given, f"{what.replace('documents', 'docs')}_iter")()
     for method, arguments in (("to_dicts", ()), ("to_dict", ("records",)), ("to_pylist", ())):
         if hasattr(given, method):
             rows: Iterable[dict[str, Any]] = getattr(given, method)(*arguments)
             return rows
+    if isinstance(given, Iterable) and not isinstance(given, bytes):
+        return (dict(as_mapping(row, f"{what}: row {number}")) for number, row in enumerate(given, 1))
     raise InputError(
         f"{name}: {type(given).__name__} holds no values of {what}",
         hint="Give a dict, a function, a JSONL file or a data frame.",
     )
 
 
-def document_texts(given: Any, wanted: Collection[str]) -> dict[str, str]:
-    """The titles and texts of some documents, cut to what fits into a line; of a file nothing else is kept."""
+def document_texts(given: Any, wanted: Collection[str], *, whole: bool = False) -> dict[str, str]:
+    """The titles and texts of some documents, cut to a line or `whole`; of a file nothing else is kept."""
     wanted = set(wanted)
     found: dict[str, str] = {}
     if callable(given):
@@ -79,7 +86,7 @@ def document_texts(given: Any, wanted: Collection[str]) -> dict[str, str]:
     for key, value in pairs:
         doc = ids.as_text(key, "document id")
         if doc in wanted and value is not None:
-            found[doc] = _line(value)
+            found[doc] = _titled(value) if whole else _line(value)
     if not found:
         raise InputError("no judged document has a text", where="documents", hint="Are the ids the same?")
     return {doc: text for doc, text in found.items() if text}
@@ -96,11 +103,16 @@ def _document_id(row: dict[str, Any]) -> Any:
     return key
 
 
-def _line(value: Any) -> str:
-    """A title, and a text after it, as one line."""
+def _titled(value: Any) -> str:
+    """A title, and a text after it."""
     if isinstance(value, Mapping):
-        value = ". ".join(str(value[key]) for key in ("title", "text") if value.get(key))
-    return " ".join(str(value)[: 2 * MOST_TEXT].split())[:MOST_TEXT]
+        return ". ".join(str(value[key]) for key in ("title", "text") if value.get(key))
+    return str(value)
+
+
+def _line(value: Any) -> str:
+    """The same as one line."""
+    return " ".join(_titled(value)[: 2 * MOST_TEXT].split())[:MOST_TEXT]
 
 
 def read_objects(path: types.Path) -> list[dict[str, Any]]:

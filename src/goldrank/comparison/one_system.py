@@ -17,6 +17,7 @@ from goldrank.comparison.statistics import Facts, facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError, of_type
+from goldrank.measures import known
 from goldrank.notes import Note
 from goldrank.types import QrelsLike
 
@@ -140,7 +141,7 @@ def interval_of(
     values = column.values[which]
     counted = values if column.counts_nan else values[~np.isnan(values)]
     interval, mean = UNKNOWN, math.nan
-    if len(counted) and column.average != "sum":
+    if len(counted) and column.average != "sum" and not _of_all(column):
         is_geometric = column.average == "geometric"
         on, facts = _scaled(column, counted), _facts(column)
         mean = float(on.mean())
@@ -148,7 +149,7 @@ def interval_of(
             interval = mean_interval(on, level=level, low=facts.low, high=facts.high)
         if is_geometric:
             mean, interval = math.exp(mean), Interval(*(math.exp(end) for end in interval))
-    elif len(counted):
+    elif len(counted) and column.average == "sum":
         mean = float(counted.sum())
     if which.all():
         mean = column.summary
@@ -165,9 +166,17 @@ def _facts(column: Column) -> Facts:
     return facts_of(column, _scaled(column, column.values))
 
 
+def _of_all(column: Column) -> bool:
+    """Whether values of queries depend on each other, so that their spread says nothing."""
+    measure = known(column.measure)
+    return measure is not None and measure.declaration.of_all_queries
+
+
 def _remarks(column: Column) -> Iterator[Note]:
     if column.average == "sum":
         yield Note.of("sum-without-interval", measure=column.measure)
+    elif _of_all(column):
+        yield Note.of("of-all-queries", measure=column.measure)
     elif not _facts(column).is_bounded:
         yield Note.of("unbounded-interval", measure=column.measure)
 

@@ -136,7 +136,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """Judgements from the lines of a file in TREC's format: {query: {document: grade}}."""
     read: Any = io.read_qrels(_stream(f_qrel), format="trec")
-    return defaultdict(dict, {query: dict(docs) for query, docs in read.items()})
+    return defaultdict(dict, read.text)
 
 
 def _stream(lines: Any) -> streams.BytesIO:

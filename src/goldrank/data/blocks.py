@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.id_column import IdColumn
 from goldrank.errors import InputError, Place
 
 SAMPLED_TAGS = 64
@@ -26,7 +27,7 @@ class Rows:
     """Each line's score, a double, never NaN."""
     key: np.ndarray
     """A 64-bit hash of each line's document id, equal for equal ids (see `BlockSource.keys`)."""
-    docs: Callable[[np.ndarray], list[bytes]]
+    docs: Callable[[np.ndarray], IdColumn]
     """The document ids of some lines."""
     place: Callable[[int], Place | str]
     """Where a line stands, for messages."""
@@ -43,7 +44,7 @@ class Rows:
 class Block(Rows):
     """Some consecutive lines of a run, in stretches of one query each."""
 
-    queries: Sequence[bytes]
+    queries: IdColumn
     """The query of each stretch."""
     start: np.ndarray
     """The line at which each stretch starts; one more entry than stretches."""
@@ -74,9 +75,8 @@ class Block(Rows):
     @cached_property
     def _line_query(self) -> np.ndarray:
         """For each line the first stretch that is of its query."""
-        number: dict[bytes, int] = {}
-        codes = np.array([number.setdefault(query, i) for i, query in enumerate(self.queries)], np.int64)
-        return np.repeat(codes, np.diff(self.start))
+        code, first = self.queries.numbered()
+        return np.repeat(first[code], np.diff(self.start))
 
     def select(self, lines: np.ndarray) -> Block:
         """Some of the lines, in ascending order."""
@@ -88,7 +88,7 @@ class Block(Rows):
             self.key[lines],
             lambda some: self.docs(lines[some]),
             lambda line: self.place(int(lines[line])),
-            [self.queries[code] for code in line_code[begin].tolist()],
+            self.queries.take(line_code[begin]),
             np.append(begin, len(lines)),
             lambda some: self.keep(lines[some]),
             claimed=None if claimed is None else lambda some: claimed(lines[some]),
@@ -150,7 +150,7 @@ class BlockSource(ABC):
         """An estimate of the bytes that reading takes with so many pieces at once; nothing is read for it."""
 
     @abstractmethod
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
+    def keys(self, docs: IdColumn) -> np.ndarray:
         """The `Block.key` that lines of these documents would have."""
 
     def held(self) -> int:
@@ -172,7 +172,7 @@ class BlockSource(ABC):
         results: dict[str, dict[str, float]] = {}
         for piece in self.pieces():
             block = piece()
-            docs = block.docs(np.arange(len(block)))
+            docs = block.docs(np.arange(len(block))).to_list()
             for query, low, high in zip(block.queries, block.start[:-1], block.start[1:], strict=True):
                 row = results.setdefault(ids.decode(query), {})
                 before = len(row)
@@ -206,7 +206,7 @@ class OneTag(BlockSource):
     def memory(self, threads: int, share: float) -> int:
         return self._whole.memory(threads, share)
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
+    def keys(self, docs: IdColumn) -> np.ndarray:
         return self._whole.keys(docs)
 
     def digest(self) -> str | None:

@@ -90,6 +90,8 @@ def _check_alike(shards: Sequence[Scores], origins: Sequence[Mapping[str, Any]])
     policies = [dict(origin.get("policies") or {}) for origin in origins]
     for policy in dict.fromkeys(key for each in policies for key in each):
         differ(f"policies ({policy})", lambda i, policy=policy: policies[i].get(policy))  # type: ignore[misc]
+    for given in ("train", "catalogue", "against"):
+        differ(f"what is known beside ({given})", lambda i, given=given: origins[i].get(given))  # type: ignore[misc]
     differ("depths", lambda i: origins[i].get("depth"))
     differ("criteria of the judgements", lambda i: (origins[i].get("qrels") or {}).get("criteria"))
     differ("numbers of shards", lambda i: _of(origins[i]))

@@ -14,6 +14,10 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data import budget
+from goldrank.data.id_column import IdColumn
+from goldrank.data.judgement_columns import Grade as Grade
+from goldrank.data.judgement_columns import JudgementColumns, as_grades, grade_array
+from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.errors import InputError, Place, of_type, one_of
 from goldrank.notes import Note
 
@@ -24,7 +28,6 @@ JUDGEMENT = 400
 TREC text, 350 from Parquet, 340 from CSV, 280 from JSON."""
 
 Id = TypeVar("Id", str, bytes)
-Grade = int | float
 
 
 @dataclass(frozen=True)
@@ -45,17 +48,6 @@ class JudgementArrays:
         """Every judged grade, descending within its query."""
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
         return self.grade[np.lexsort((-self.grade, query))]
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
-
-    queries: list[bytes]
-    docs: list[bytes]
-    grades: list[Grade]
-    where: Callable[[int], Place | str]
-    notes: Sequence[Note] = ()
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):
@@ -98,15 +90,16 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
                 where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
                 row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
         kind = ids.kind(query_types, doc_types, name)
-        notes = _notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
-        self._set(name=name, text=text, raw=None, notes=notes, criteria=criteria, id_kind=kind)
+        notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
+        self._set(name=name, text=text, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
         self,
         *,
         name: str,
-        text: dict[str, dict[str, Grade]] | None,
-        raw: dict[bytes, dict[bytes, Grade]] | None,
+        text: dict[str, dict[str, Grade]] | None = None,
+        raw: dict[bytes, dict[bytes, Grade]] | None = None,
+        columns: JudgementColumns | None = None,
         notes: tuple[Note, ...],
         criteria: str | None,
         id_kind: str,
@@ -124,13 +117,14 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """What a shard was taken from: a document may be judged for queries of other shards."""
         self._text = text
         self._raw = raw
+        self._columns = columns
         self._labels: dict[str, dict[str, int]] = {}
 
     def of_shard(self, number: int, of: int) -> Qrels:
         """The judgements of one of `of` shards, counted from 1. A query is in one by a hash of its id alone."""
         found = Qrels.__new__(Qrels)
         raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
-        found._set(name=self.name, text=None, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
+        found._set(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
         found.shard = (number, of)
         found.whole = self
         return found
@@ -179,7 +173,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         told = list(notes)
         if repeated:
             told.append(Note.of("repeated-judgements", count=repeated))
-        told += _notes_on_grades(max(grades, default=0))
+        told += notes_on_grades(max(grades, default=0))
         qrels = cls.__new__(cls)
         is_raw = bool(queries) and isinstance(queries[0], bytes)
         qrels._set(
@@ -195,6 +189,17 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @classmethod
     def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
         """Qrels from the judgements of one or more files."""
+        one_of(judgements, ("error", "last"), "judgements")
+        notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+        found = JudgementColumns.of(parts, judgements)
+        if found is not None:
+            columns, repeated = found
+            if repeated:
+                notes.append(Note.of("repeated-judgements", count=repeated))
+            notes += notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
+            qrels = cls.__new__(cls)
+            qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")
+            return qrels
         first = np.cumsum([0, *(len(part.queries) for part in parts)])
 
         def where(row: int) -> Place | str:
@@ -204,25 +209,31 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return cls.from_rows(
             chain.from_iterable(part.queries for part in parts),
             chain.from_iterable(part.docs for part in parts),
-            chain.from_iterable(part.grades for part in parts),
+            chain.from_iterable(as_grades(grade_array(part.grades)) for part in parts),
             name=name,
             where=where,
             judgements=judgements,
-            notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
+            notes=notes,
         )
 
     @property
     def text(self) -> dict[str, dict[str, Grade]]:
         """The judgements by text ids."""
         if self._text is None:
-            assert self._raw is not None
-            decode = ids.decode
-            self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in self._raw.items()}
+            if self._columns is not None:
+                docs = self._columns.docs.texts()
+                self._text = dict(zip(self.arrays.queries, self._columns.rows(docs), strict=True))
+            else:
+                decode, raw = ids.decode, self.raw
+                self._text = {decode(q): {decode(d): grade for d, grade in docs.items()} for q, docs in raw.items()}
         return self._text
 
     @property
     def raw(self) -> dict[bytes, dict[bytes, Grade]]:
         """The judgements by ids as bytes."""
+        if self._raw is None and self._columns is not None:
+            rows = self._columns.rows(self._columns.docs.to_list())
+            self._raw = dict(zip(self.order, rows, strict=True))
         if self._raw is None:
             assert self._text is not None
             encode = ids.encode
@@ -232,11 +243,22 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     @cached_property
     def order(self) -> list[bytes]:
         """The queries in byte order."""
-        return sorted(self.raw)
+        return sorted(self.raw) if self._columns is None else self._columns.queries.to_list()
+
+    @cached_property
+    def columns(self) -> JudgementColumns:
+        """The judgements as columns."""
+        if self._columns is not None:
+            return self._columns
+        arrays = self.arrays
+        docs = IdColumn.of([doc for query in self.order for doc in self.raw[query]])
+        return JudgementColumns(IdColumn.of(self.order), arrays.start, arrays.grade, docs)
 
     @cached_property
     def arrays(self) -> JudgementArrays:
         """Queries in byte order and grades as arrays."""
+        if self._columns is not None:
+            return JudgementArrays(self._columns.queries.texts(), self._columns.start, self._columns.grade)
         if self._raw is not None:
             queries = ids.decode_all(self.order)
             rows = [self._raw[query] for query in self.order]
@@ -245,9 +267,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             rows = [self.text[query] for query in queries]  # type: ignore[misc]
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        values = [grade for row in rows for grade in row.values()]
-        grade = np.array(values, np.float64 if float in set(map(type, values)) else np.int64)
-        return JudgementArrays(queries, start, grade)
+        return JudgementArrays(queries, start, grade_array([grade for row in rows for grade in row.values()]))
 
     @cached_property
     def docs(self) -> tuple[str, ...]:
@@ -276,6 +296,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     def near_forms(self) -> dict[str, dict[str, str]]:
         """For each query the other Unicode forms of its judged ids, where they differ: form -> judged id."""
         near: dict[str, dict[str, str]] = {}
+        if self._columns is not None and (self._columns.docs.data < 128).all():
+            return near
         if self._raw is not None and b"".join(chain.from_iterable(self._raw.values())).isascii():
             return near
         for query, docs in self.text.items():
@@ -293,8 +315,16 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if self.whole is not self:
             return self.whole.digest
         digest = hashlib.sha256()
-        for query in sorted(self.raw):
-            for doc, grade in sorted(self.raw[query].items()):
+        if self._columns is not None:
+            docs, grades = self._columns.docs, self._columns.grade
+            rows: Iterable[tuple[bytes, Iterable[tuple[bytes, Grade]]]] = (
+                (query, zip(docs.part(low, high), as_grades(grades[low:high]), strict=True))
+                for query, low, high in self._columns.bounds()
+            )
+        else:
+            rows = ((query, self.raw[query].items()) for query in self.order)
+        for query, row in rows:
+            for doc, grade in sorted(row):
                 digest.update(b"%b\x00%b\x00%r\n" % (query, doc, grade))
         return digest.hexdigest()
 
@@ -305,6 +335,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return iter(self.arrays.queries)
 
     def __len__(self) -> int:
+        if self._columns is not None:
+            return len(self._columns.queries)
         return len(self._text if self._text is not None else self.raw)
 
     def __repr__(self) -> str:
@@ -341,7 +373,8 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
     number: Any = value
     if not isinstance(number, int):
         if not math.isfinite(number):
-            raise InputError(f"grade {number} is not a finite number", where=where)
+            hint = "Leave a document out if it was not judged: in arrays, with mask=."
+            raise InputError(f"grade {number} is not a finite number", where=where, hint=hint)
         if abs(number) <= MAX_GRADE:
             if number == int(number):
                 number = int(number)
@@ -372,7 +405,7 @@ def _is_exact(value: object) -> bool:
     return isinstance(value, Decimal | Fraction)
 
 
-def _notes_on_grades(highest: Grade) -> tuple[Note, ...]:
+def notes_on_grades(highest: Grade) -> tuple[Note, ...]:
     return (Note.of("high-grade", grade=highest),) if highest > HIGH_GRADE else ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -13,6 +13,7 @@ from goldrank.notes import Note
 
 if TYPE_CHECKING:
     from goldrank.data.blocks import BlockSource
+    from goldrank.data.qrels import Qrels
 
 
 class RunSource(Protocol):
@@ -27,6 +28,24 @@ class RunSource(Protocol):
 
     def digest(self) -> str | None:
         """A hash of what was returned, the same for the same input; None if it cannot be had."""
+        ...
+
+
+class Alternatives(Protocol):
+    """Other columns of a run's input that could hold its ids."""
+
+    @property
+    def candidates(self) -> Mapping[str, Sequence[str]]:
+        """For "query" and "doc" the columns that could be it; the first is the one that was taken."""
+        ...
+
+    @property
+    def taken(self) -> Callable[[Mapping[str, str]], Run]:
+        """The run with its ids from certain columns."""
+        ...
+
+    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> Sequence[int]:
+        """For each candidate, how many lines have an id in it that is judged; `chosen` has what is settled."""
         ...
 
 
@@ -74,6 +93,7 @@ class Run(Mapping[str, Mapping[str, float]]):
         name: str = "run",
         id_kind: str = "text",
         notes: tuple[Note, ...] = (),
+        alternatives: Alternatives | None = None,
     ) -> None:
         if isinstance(results, Mapping):
             texts, id_kind = with_text_ids(results, name)
@@ -87,6 +107,19 @@ class Run(Mapping[str, Mapping[str, float]]):
         """What was tolerated when the run was made."""
         self.has_scores = True
         """Whether scores are the system's own; those of ranked lists of ids only say the order."""
+        self.alternatives = alternatives
+        """Where several columns could hold the ids: judgements can tell which do (`fitted`)."""
+
+    def fitted(self, judged: Qrels) -> Run:
+        """The same run with its ids from the columns whose values are judged; where none are, as it is."""
+        found = fitting_columns(self.alternatives, judged)
+        if self.alternatives is None or found is None:
+            return self
+        columns, notes = found
+        run = self.alternatives.taken(columns).renamed(self.name)
+        run.alternatives = None
+        run.notes = (*(note for note in run.notes if note.code != "column-choice"), *notes)
+        return run
 
     @cached_property
     def results(self) -> Mapping[str, Mapping[str, float]]:
@@ -95,7 +128,7 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def renamed(self, name: str) -> Run:
         """The same run under another name."""
-        same = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes)
+        same = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes, alternatives=self.alternatives)
         same.has_scores = self.has_scores
         return same
 
@@ -131,10 +164,29 @@ class Runs(Mapping[str, Run]):
     other, which reads all of the files and passes over the lines of the others.
     """
 
-    def __init__(self, source: BlockSource, *, name: str, notes: tuple[Note, ...] = ()) -> None:
+    def __init__(
+        self,
+        source: BlockSource,
+        *,
+        name: str,
+        notes: tuple[Note, ...] = (),
+        alternatives: Alternatives | None = None,
+    ) -> None:
         self.source = source
         self.name = name
         self.notes = notes
+        self.alternatives = alternatives
+        """As `Run` has them."""
+
+    def fitted(self, judged: Qrels) -> Runs:
+        """The same runs with their ids from the columns whose values are judged."""
+        from goldrank.data.blocks import BlockSource
+
+        if self.alternatives is None:
+            return self
+        whole = Run(self.source, name=self.name, notes=self.notes, alternatives=self.alternatives).fitted(judged)
+        assert isinstance(whole.source, BlockSource)
+        return Runs(whole.source, name=self.name, notes=whole.notes)
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -165,6 +217,29 @@ class Runs(Mapping[str, Run]):
 
     def __repr__(self) -> str:
         return f"<Runs in {self.name}, told apart by tag>"
+
+
+def fitting_columns(given: Alternatives | None, judged: Qrels) -> tuple[dict[str, str], tuple[Note, ...]] | None:
+    """The columns whose values are judged most often, and notes that say so; None if there is no choice."""
+    if given is None:
+        return None
+    chosen: dict[str, str] = {}
+    notes: list[Note] = []
+    for role in ("query", "doc"):
+        names = list(given.candidates[role])
+        counts = given.matches(role, chosen, judged) if len(names) > 1 else [1]
+        best = max(range(len(names)), key=lambda i: (counts[i], -i))
+        chosen[role] = names[best]
+        if len(names) > 1:
+            notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
+    return chosen, tuple(notes)
+
+
+def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = False) -> Note:
+    """The note that says which of several columns holds the ids of queries or documents, by its name or its values."""
+    others = tuple(ids.show(name) for name in names if name != chosen)
+    why = "judged" if judged else "by_name"
+    return Note.of("column-choice", role=role, column=ids.show(chosen), others=others, why=why)
 
 
 def notes_on_ids(id_kind: str) -> tuple[Note, ...]:

@@ -33,4 +33,5 @@ class WhiteSpace:
             codes = np.frombuffer(self._sources[source].encode("utf-32-le", "surrogatepass"), np.uint32)
             self._places[source] = np.flatnonzero(np.isin(codes, _signs()))
         places = self._places[source]
-        return length - (np.searchsorted(places, end) - np.searchsorted(places, start))
+        solid: np.ndarray = length - (np.searchsorted(places, end) - np.searchsorted(places, start))
+        return solid

@@ -47,7 +47,7 @@ def _bm25(words: list[str], documents: dict[str, Counter[str]]) -> dict[str, flo
     """Okapi BM25 with k1 = 1.2 and b = 0.75."""
     mean = sum(map(Counter.total, documents.values())) / len(documents)
     scores = dict.fromkeys(documents, 0.0)
-    for word in set(words):
+    for word in dict.fromkeys(words):  # in their order, so that sums are the same in every process
         holders = sum(word in found for found in documents.values())
         weight = math.log(1 + (len(documents) - holders + 0.5) / (holders + 0.5))
         for doc, found in documents.items():

@@ -5,7 +5,7 @@ To add one: a file here with an object `ENGINE` that has the methods of `Engine`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Protocol
 
@@ -20,6 +20,7 @@ ENGINES = {
     "memory": "goldrank.engine.memory",
     "streaming": "goldrank.engine.streaming",
     "spark": "goldrank.engine.spark",
+    "arrays": "goldrank.engine.arrays",
 }
 """Where each engine lives, by the name that sources of runs give (`RunSource.engine`)."""
 
@@ -36,10 +37,20 @@ class Engine(Protocol):
         ...
 
 
+class ScoredEngine(Engine, Protocol):
+    """An engine whose runs are on this machine, so that scores of single documents can be had."""
+
+    def top_scored(
+        self, run: Run, queries: Sequence[str], depth: int, convention: Convention
+    ) -> Iterator[tuple[list[str], list[float]]]:
+        """For each query its first `depth` documents, best first, and their scores."""
+        ...
+
+
 def engine_for(run: Run) -> Engine:
     """The engine that places a run."""
     engine: Engine = import_module(ENGINES[run.source.engine]).ENGINE
     return engine
 
 
-__all__ = ["ENGINES", "Engine", "RunCounts", "engine_for"]
+__all__ = ["ENGINES", "Engine", "RunCounts", "ScoredEngine", "engine_for"]

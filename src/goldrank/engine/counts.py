@@ -98,9 +98,10 @@ def tie_order(docs: Sequence[bytes], ties: str) -> list[int]:
     return list(order) if ties == "input" else sorted(order, key=docs.__getitem__, reverse=ties != "docid-ascending")
 
 
-def ranked(scores: np.ndarray, docs: Sequence[bytes], depth: int, convention: Convention) -> list[str]:
-    """The first `depth` documents of a ranking given in the order of the input, best first."""
-    scores = compared(scores, convention)
+def ranked_with_scores(
+    scores: np.ndarray, docs: Sequence[bytes], depth: int, convention: Convention
+) -> tuple[list[str], list[float]]:
+    """The first `depth` documents of a ranking given in the order of the input, best first, and their scores."""
     rows = tie_order(docs, convention.ties)
-    order = np.array(rows, np.int64)[np.argsort(-scores[rows], kind="stable")]
-    return [ids.decode(docs[row]) for row in order[:depth].tolist()]
+    order = np.array(rows, np.int64)[np.argsort(-compared(scores, convention)[rows], kind="stable")][:depth]
+    return [ids.decode(docs[row]) for row in order.tolist()], scores[order].tolist()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from goldrank.data.blocks import Block
-from goldrank.engine.lines import JudgementIndex, RunLines, pair_keys
+from goldrank.data.id_column import IdColumn, pair_keys
+from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import GoldrankError
 
 IN_MEMORY = 64 << 20
@@ -33,7 +35,10 @@ class Stored:
     docs: bytes
 
 
-STORED = {"code": "<i8", "score": "<f8", "key": "<u8", "line": "<i8", "claimed": "<i8", "length": "<i8"}
+STORED = {"code": "<i4", "score": "<f8", "key": "<u8", "line": "<i4", "claimed": "<i4", "length": "<i4"}
+STORED_LINE = sum(np.dtype(kind).itemsize for kind in STORED.values())
+MOST_CLAIMED = (1 << 31) - 1
+"""Above it a claimed rank says what this one does: that it is below all that there are."""
 
 
 class ExternalSort:
@@ -49,34 +54,38 @@ class ExternalSort:
         self.index: list[list[tuple[int, int, int, int]]] = [[] for _ in range(int(self._bucket.max(initial=-1)) + 1)]
         """For each bucket where its parts are: offset, lines, bytes of ids, number of the piece."""
 
-    def sort(self, block: Block, judged: JudgementIndex) -> list[tuple[int, Stored]]:
-        """The lines of a block that are wanted, by bucket."""
-        codes = np.array([judged.code.get(query, -1) for query in block.queries], np.int64)
+    def sort(self, block: Block, judged: JudgementIndex) -> tuple[np.ndarray, list[tuple[int, Stored]]]:
+        """The query numbers of a block's stretches, and the lines that are wanted, by bucket."""
+        codes = judged.codes(block.queries)
         line_code = np.repeat(codes, np.diff(block.start))
-        bucket = np.where(line_code >= 0, self._bucket[line_code], -1)
+        # Numbers of 16 bits are sorted by counting.
+        bucket = np.repeat(np.where(codes >= 0, self._bucket[codes], -1).astype(np.int16), np.diff(block.start))
         lines = np.argsort(bucket, kind="stable")[np.count_nonzero(bucket < 0) :]
-        claims = np.full(len(block), -1)
+        code = line_code[lines]
+        key = block.key[lines]
+        claims = np.full(len(lines), -1, np.int32)
         if block.claimed is not None and len(lines):
             # Only those of judged documents are ever asked for.
-            asked = judged.candidates(pair_keys(block.key, line_code))
-            claims[asked] = block.claimed(asked)
+            asked = judged.candidates(pair_keys(key, code))
+            claims[asked] = np.minimum(block.claimed(lines[asked]), MOST_CLAIMED)
+        docs = block.docs(lines)
+        length = docs.end - docs.start
+        text, end = docs.joined_bytes(), np.concatenate(([0], np.cumsum(length)))
+        columns = (code, block.score[lines], key, lines, claims, length)
         found = []
-        for some in np.split(lines, np.flatnonzero(np.diff(bucket[lines])) + 1):
-            if len(some):
-                docs = block.docs(some)
-                length = np.fromiter(map(len, docs), np.int64, len(docs))
-                columns = (line_code[some], block.score[some], block.key[some], some, claims[some], length)
-                found.append((int(bucket[some[0]]), Stored(*columns, b"".join(docs))))
-        return found
+        bounds = np.flatnonzero(np.diff(bucket[lines])) + 1
+        for low, high in pairwise([0, *bounds.tolist(), len(lines)] if len(lines) else []):
+            part = dict(zip(STORED, (column[low:high] for column in columns), strict=True))
+            found.append((int(bucket[lines[low]]), Stored(**part, docs=text[end[low] : end[high]])))
+        return codes, found
 
     def write(self, piece: int, parts: Sequence[tuple[int, Stored]]) -> None:
         """Add the sorted lines of a piece, which come in order."""
         try:
             for bucket, part in parts:
                 self.index[bucket].append((self._file.tell(), len(part.code), len(part.docs), piece))
-                for name, kind in STORED.items():
-                    self._file.write(np.ascontiguousarray(getattr(part, name), kind).tobytes())
-                self._file.write(part.docs)
+                columns = [np.ascontiguousarray(getattr(part, name), kind).tobytes() for name, kind in STORED.items()]
+                self._file.write(b"".join([*columns, part.docs]))
         except OSError as error:
             raise GoldrankError(
                 f"lines of scattered queries cannot be sorted in a temporary file: {error.strerror}",
@@ -98,23 +107,19 @@ class ExternalSort:
         texts: list[bytes] = []
         for offset, size, doc_bytes, _ in self.index[bucket]:
             self._file.seek(offset)
+            raw, at = self._file.read(STORED_LINE * size + doc_bytes), 0
             for name, kind in STORED.items():
-                columns[name].append(np.frombuffer(self._file.read(8 * size), kind))
-            texts.append(self._file.read(doc_bytes))
+                columns[name].append(np.frombuffer(raw, kind, size, at))
+                at += columns[name][-1].nbytes
+            texts.append(raw[at:])
         whole = {name: np.concatenate(found) for name, found in columns.items()}
-        text = b"".join(texts)
-        end = np.cumsum(whole["length"])
+        docs = IdColumn.packed(b"".join(texts), whole["length"])
         owner = np.repeat([piece for *_, piece in self.index[bucket]], [size for _, size, *_ in self.index[bucket]])
-        begin = end - whole["length"]
-
-        def docs(lines: np.ndarray) -> list[bytes]:
-            return [text[a:b] for a, b in zip(begin[lines].tolist(), end[lines].tolist(), strict=True)]
-
         return RunLines(
-            whole["code"],
+            whole["code"].astype(np.int64),
             whole["score"],
-            pair_keys(whole["key"], whole["code"]),
-            docs,
+            whole["key"],
+            docs.take,
             lambda line: place_of(int(owner[line]), int(whole["line"][line])),
-            lambda lines: whole["claimed"][lines],
+            lambda lines: whole["claimed"][lines].astype(np.int64),
         )

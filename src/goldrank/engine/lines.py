@@ -9,65 +9,69 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import BlockSource, Rows
-from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.id_column import IdColumn, IdsOf, pair_keys
+from goldrank.data.qrels import Qrels
 from goldrank.native import core
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-SEARCH_AT_MOST = 16
-"""Up to so many judged documents of a query, one is found by looking at each of them."""
+ClaimedOf = Callable[[np.ndarray], np.ndarray]
 
 
 class JudgementIndex:
     """The judgements as an engine asks for them: is this (query, document) pair judged, and how?"""
 
     def __init__(self, qrels: Qrels, source: BlockSource) -> None:
-        raw = qrels.raw
+        columns = qrels.columns
         self.arrays = qrels.arrays
         self.owns = qrels.owns
-        order = qrels.order
-        self.code = {query: code for code, query in enumerate(order)}
-        self.judged: list[dict[bytes, Grade]] = [raw[query] for query in order]
-        docs = [doc for row in self.judged for doc in row]
-        codes = np.repeat(np.arange(len(order)), np.diff(self.arrays.start))
-        self.near: list[dict[bytes, str]] | None = None
+        self._queries = columns.queries
+        self._queries.find(columns.queries.part(0, 1))  # made ready before threads ask
+        self._docs = columns.docs
+        self._code = np.repeat(np.arange(len(columns.queries)), np.diff(columns.start))
         if qrels.near_forms:
-            forms = qrels.near_forms
-            self.near = [{ids.encode(f): d for f, d in forms.get(q, {}).items()} for q in self.arrays.queries]
-            docs += [form for row in self.near for form in row]
-            codes = np.append(codes, np.repeat(np.arange(len(order)), [len(row) for row in self.near]))
-        keys = pair_keys(source.keys(docs), codes)
-        bits = min(24, max(16, (128 * len(docs)).bit_length()))
+            forms = [
+                (code, form) for code, name in enumerate(self.arrays.queries) for form in qrels.near_forms.get(name, ())
+            ]
+            self._docs = IdColumn.joined([self._docs, IdColumn.of(ids.encode(form) for _, form in forms)])
+            self._code = np.append(self._code, np.array([code for code, _ in forms], np.int64))
+        keys = pair_keys(source.keys(self._docs), self._code)
+        bits = min(24, max(16, (128 * len(keys)).bit_length()))
         self._shift = np.uint64(64 - bits)
         self._table = np.zeros(1 << bits, bool)
         self._table[(keys >> self._shift).view(np.int64)] = True
         self.slots: np.ndarray | None = None
         """The keys of judged pairs as a hash table for the compiled core, where there is one."""
         if core is not None:
-            self.slots = np.zeros(1 << (2 * len(docs)).bit_length(), np.uint64)
+            self.slots = np.zeros(1 << (len(keys) + len(keys) // 2).bit_length(), np.uint64)
             core.fill(keys, self.slots)
+        self._rows = np.argsort(keys)
+        self._keys = keys[self._rows]
 
-        self._positions: dict[int, dict[bytes, int]] = {}
+    def codes(self, queries: IdColumn) -> np.ndarray:
+        """The numbers of some queries, -1 where nobody judged one."""
+        return self._queries.find(queries)
 
     def candidates(self, keys: np.ndarray) -> np.ndarray:
         """The lines that may be judged: all that are, and a few that are not."""
         return np.flatnonzero(self._table[(keys >> self._shift).view(np.int64)])
 
-    def position(self, code: int, doc: bytes) -> int:
-        """The place of a judged document among those of its query."""
-        row = self.judged[code]
-        if len(row) <= SEARCH_AT_MOST:
-            return list(row).index(doc)
-        positions = self._positions.get(code)
-        if positions is None:
-            positions = self._positions[code] = {other: i for i, other in enumerate(row)}
-        return positions[doc]
+    def rows(self, codes: np.ndarray, doc_keys: np.ndarray, docs: IdColumn) -> np.ndarray:
+        """The judgement that some documents of some queries have, by its row in `arrays`; -1 where there is none.
 
-
-def pair_keys(doc_keys: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """A hash of (query, document) pairs from the document's hash and the query's number."""
-    mixed: np.ndarray = (doc_keys ^ (codes.view(np.uint64) + np.uint64(1)) * _MIX) * _MIX
-    mixed ^= mixed >> np.uint64(29)
-    return mixed
+        A document whose other Unicode form is judged has a number above all rows.
+        """
+        keys = pair_keys(doc_keys, codes)
+        found = np.full(len(keys), -1)
+        at = np.searchsorted(self._keys, keys)
+        left = np.arange(len(keys))
+        while len(left):  # once, unless two pairs have one key
+            left = left[at[left] < len(self._keys)]
+            left = left[self._keys[at[left]] == keys[left]]
+            row = self._rows[at[left]]
+            same = self._docs.take(row).same(docs.take(left)) & (self._code[row] == codes[left])
+            found[left[same]] = row[same]
+            left = left[~same]
+            at[left] += 1
+        return found
 
 
 @dataclass
@@ -77,9 +81,10 @@ class RunLines:
     code: np.ndarray
     score: np.ndarray
     key: np.ndarray
-    docs: Callable[[np.ndarray], list[bytes]]
+    """The hash of each document, whatever its query."""
+    docs: IdsOf
     place: Callable[[int], object]
-    claimed: Callable[[np.ndarray], np.ndarray] | None
+    claimed: ClaimedOf | None
 
     def take(self, which: np.ndarray) -> RunLines:
         """Some of the lines, in the order given."""
@@ -100,14 +105,14 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
     begin = np.concatenate(([0], np.cumsum([len(rows) for rows in all_rows])))
     code = np.concatenate([np.broadcast_to(np.asarray(code), len(rows)) for code, rows in parts])
 
-    def docs(lines: np.ndarray) -> list[bytes]:
+    def docs(lines: np.ndarray) -> IdColumn:
         owner = np.searchsorted(begin, lines, "right") - 1
-        found: list[bytes] = [b""] * len(lines)
-        for i in np.flatnonzero(np.bincount(owner)):  # np.unique would import numpy.ma
-            mine = np.flatnonzero(owner == i)
-            for at, doc in zip(mine.tolist(), all_rows[i].docs(lines[mine] - begin[i]), strict=True):
-                found[at] = doc
-        return found
+        order = np.argsort(owner, kind="stable")
+        owners = np.flatnonzero(np.bincount(owner))  # np.unique would import numpy.ma
+        found = [all_rows[i].docs(lines[order[owner[order] == i]] - begin[i]) for i in owners]
+        place = np.empty(len(lines), np.int64)
+        place[order] = np.arange(len(lines))
+        return IdColumn.joined(found).take(place)
 
     def place_of(line: int) -> object:
         owner = int(np.searchsorted(begin, line, "right")) - 1
@@ -125,7 +130,7 @@ def join(parts: Sequence[tuple[int | np.ndarray, Rows]]) -> RunLines:
     return RunLines(
         code,
         np.concatenate([rows.score for rows in all_rows]),
-        pair_keys(np.concatenate([rows.key for rows in all_rows]), code),
+        np.concatenate([rows.key for rows in all_rows]),
         docs,
         place_of,
         claimed,

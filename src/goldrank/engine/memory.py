@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from typing import Any
 
@@ -21,7 +21,7 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, check_score
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked, tie_order
+from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores, tie_order
 from goldrank.native import core
 
 COUNT_AT_MOST = 12
@@ -75,12 +75,16 @@ class MemoryEngine:
         return assemble(arrays, retrieved, answered, query, rank, label, first, last), counts
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
+
+    def top_scored(
+        self, run: Run, queries: Sequence[str], depth: int, convention: Convention
+    ) -> Iterator[tuple[list[str], list[float]]]:
         results = run.results
-        rows = ((query, results.get(query, {})) for query in queries)
-        return [
-            ranked(_scores(row, query, run.name), [ids.encode(doc) for doc in row], depth, convention)
-            for query, row in rows
-        ]
+        for query in queries:
+            row = results.get(query, {})
+            docs = [ids.encode(doc) for doc in row]
+            yield ranked_with_scores(_scores(row, query, run.name), docs, depth, convention)
 
 
 ENGINE = MemoryEngine()

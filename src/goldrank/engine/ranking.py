@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.blocks import Block
+from goldrank.data.id_column import IdsOf, pair_keys, repeated_pairs
 from goldrank.engine.counts import compared, tie_order
 from goldrank.engine.lines import JudgementIndex, RunLines
 from goldrank.errors import InputError
@@ -17,8 +17,6 @@ from goldrank.native import core
 
 KEEP_REPEATS = ("count", "places")
 """The policies under which a document may be in a ranking twice."""
-DocsOf = Callable[[np.ndarray], list[bytes]]
-ClaimedOf = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass
@@ -45,6 +43,16 @@ class PartialPlacements:
         rows, codes = ~queries[self.query], ~queries[self.code]
         per_row = {name: getattr(self, name)[rows] for name in PER_ROW}
         return PartialPlacements(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
+
+    def without_queries(self) -> PartialPlacements:
+        """The placements alone."""
+        nothing = np.zeros(0, np.int64)
+        return replace(self, **dict.fromkeys(("code", *PER_QUERY), nothing))
+
+
+def no_placements() -> PartialPlacements:
+    """Those of no query."""
+    return PartialPlacements(**{name: np.zeros(0, np.int64) for name in (*PER_ROW, "code", *PER_QUERY)})
 
 
 SUSPECTS = 10_000
@@ -85,20 +93,34 @@ def rank_block(
 
     None where there is no core, or something is unusual: scores that do not descend, perhaps a repeated document.
     """
+    if (codes < 0).all():
+        return no_placements()
+    survey = _surveyed(block.start, codes, block.score, block.key, judged, convention)
+    return None if survey is None else _placed(block, survey, judged, convention)
+
+
+def _surveyed(
+    start: np.ndarray,
+    codes: np.ndarray,
+    score: np.ndarray,
+    key: np.ndarray,
+    judged: JudgementIndex,
+    convention: Convention,
+) -> Survey | None:
+    """The stretches of lines that have a query number, by the compiled core; None where it declines."""
     if core is None or judged.slots is None or convention.score_type != "float64":
         return None
-    room = max(1024, len(block) // 16, min(len(block), 4 * len(judged.arrays.grade)))
+    room = max(1024, len(score) // 16, min(len(score), 4 * len(judged.arrays.grade)))
     hits, stretch, first, last = (np.empty(room, np.int64) for _ in range(4))
     infinite = np.empty(len(codes), np.int64)
-    columns = (block.start, codes, block.score, block.key, judged.slots)
     repeats = convention.duplicates not in KEEP_REPEATS
-    count = core.survey(*columns, repeats, hits, stretch, first, last, infinite)
+    count = core.survey(start, codes, score, key, judged.slots, repeats, hits, stretch, first, last, infinite)
     if count is None:
         return None
-    start, end, score = block.start[:-1], block.start[1:], block.score
+    end = start[1:]
+    start = start[:-1]
     constant = (end - start > 1) & (score[start] == score[end - 1])
-    survey = Survey(codes, start, end, infinite, constant, hits[:count], stretch[:count], first[:count], last[:count])
-    return _placed(block.docs, block.claimed, survey, judged, convention)
+    return Survey(codes, start, end, infinite, constant, hits[:count], stretch[:count], first[:count], last[:count])
 
 
 def rank_lines(
@@ -108,6 +130,13 @@ def rank_lines(
 
     RunLines of one query are neighbours unless they are `scattered`.
     """
+    if core is not None:
+        ordered = lines.take(_arranged(lines.code, lines.score)) if scattered else lines
+        begin, _ = _stretches(ordered.code[1:] == ordered.code[:-1], len(ordered.code))
+        bounds = np.append(begin, len(ordered.code))
+        found = _surveyed(bounds, ordered.code[begin], ordered.score, ordered.key, judged, convention)
+        if found is not None:
+            return _placed(ordered, found, judged, convention)
     if convention.score_type == "float32":
         with np.errstate(over="ignore"):  # beyond single precision lies infinity
             lines.score = compared(lines.score, convention)
@@ -116,12 +145,12 @@ def rank_lines(
         lines, dropped = _without_repeats(lines, convention.duplicates)
     same_query = lines.code[1:] == lines.code[:-1]
     if scattered or (same_query & (lines.score[1:] > lines.score[:-1])).any():
-        lines = lines.take(np.lexsort((-lines.score, lines.code)))
+        lines = lines.take(_arranged(lines.code, lines.score))
         same_query = lines.code[1:] == lines.code[:-1]
     code, score = lines.code, lines.score
     start, end = _stretches(same_query, len(code))
     tie_start, tie_end = _stretches(same_query & (score[1:] == score[:-1]), len(code))
-    hits = judged.candidates(lines.key)
+    hits = judged.candidates(pair_keys(lines.key, code))
     stretch = np.searchsorted(start, hits, "right") - 1
     tie = np.searchsorted(tie_start, hits, "right") - 1
     survey = Survey(
@@ -135,19 +164,32 @@ def rank_lines(
         first=tie_start[tie] - start[stretch] + 1,
         last=tie_end[tie] - start[stretch],
     )
-    found = _placed(lines.docs, lines.claimed, survey, judged, convention)
+    placed = _placed(lines, survey, judged, convention)
     if len(dropped):
-        found.repeated = _tally(dropped, len(judged.judged))[found.code]
-    return found
+        placed.repeated = _tally(dropped, len(judged.arrays.queries))[placed.code]
+    return placed
+
+
+def _arranged(code: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """The order of lines by query, then descending score, then place."""
+    if core is None or not len(code):
+        return np.lexsort((-score, code))
+    low = int(code.min())
+    begin, order = np.empty(int(code.max()) - low + 2, np.int64), np.empty(len(code), np.int64)
+    core.arrange(code - low, score, begin, order)
+    return order
 
 
 def _placed(
-    docs: DocsOf, claimed: ClaimedOf | None, survey: Survey, judged: JudgementIndex, convention: Convention
+    lines: Block | RunLines, survey: Survey, judged: JudgementIndex, convention: Convention
 ) -> PartialPlacements:
     """The placements of what is judged in sorted lines, with what is to be said of each query."""
     size = len(survey.codes)
-    chosen, labels, near = _judged(docs(survey.hits), survey.codes[survey.stretch], judged)
-    near_forms = _tally(survey.stretch[near], size)
+    docs, claimed = lines.docs, lines.claimed
+    rows = judged.rows(survey.codes[survey.stretch], lines.key[survey.hits], docs(survey.hits))
+    is_near = rows >= len(judged.arrays.grade)
+    chosen = np.flatnonzero((rows >= 0) & ~is_near)
+    near_forms = _tally(survey.stretch[is_near], size)
     hits, stretch = survey.hits[chosen], survey.stretch[chosen]
     first, last = survey.first[chosen], survey.last[chosen]
     begin = survey.start[stretch]
@@ -163,7 +205,7 @@ def _placed(
     return PartialPlacements(
         query=survey.codes[stretch],
         rank=rank,
-        label=labels,
+        label=rows[chosen],
         tie_first=first,
         tie_last=last,
         code=survey.codes[asked],
@@ -190,33 +232,18 @@ def _stretches(same: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _order_ties(
-    rank: np.ndarray, hits: np.ndarray, tie_start: np.ndarray, tie_end: np.ndarray, docs_of: DocsOf, ties: str
+    rank: np.ndarray, hits: np.ndarray, tie_start: np.ndarray, tie_end: np.ndarray, docs_of: IdsOf, ties: str
 ) -> None:
     """Rank the hits that share their score with the lines from `tie_start` to `tie_end` as the tie rule says."""
     tied = np.flatnonzero(tie_end - tie_start > 1)
     for group in np.split(tied, np.flatnonzero(np.diff(tie_start[tied])) + 1):
         if len(group):
             low, high = int(tie_start[group[0]]), int(tie_end[group[0]])
-            docs = docs_of(np.arange(low, high))
+            docs = docs_of(np.arange(low, high)).to_list()
             position = np.empty(len(docs), np.int64)
             position[tie_order(docs, ties)] = np.arange(len(docs))
             ranks_before = rank[group] - (hits[group] - low)
             rank[group] = ranks_before + position[hits[group] - low]
-
-
-def _judged(
-    docs: Sequence[bytes], codes: np.ndarray, judged: JudgementIndex
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which of some documents of some queries are judged, the labels of those, and which are near misses."""
-    rows = judged.judged
-    pairs = list(zip(codes.tolist(), docs, strict=True))
-    chosen = [i for i, (code, doc) in enumerate(pairs) if doc in rows[code]]
-    positions = np.array([judged.position(*pairs[i]) for i in chosen], np.int64)
-    near: list[int] = []
-    if judged.near is not None:
-        near = [i for i, (code, doc) in enumerate(pairs) if doc in judged.near[code] and doc not in rows[code]]
-    which = np.array(chosen, np.int64)
-    return which, judged.arrays.start[codes[which]] + positions, np.array(near, np.int64)
 
 
 def refuse_repeats(block: Block, lines: np.ndarray) -> None:
@@ -227,11 +254,17 @@ def refuse_repeats(block: Block, lines: np.ndarray) -> None:
 
 def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray]:
     """The lines with each document of a query once and the queries of those dropped, or an error."""
-    ordered = np.sort(lines.key)
+    key = pair_keys(lines.key, lines.code)
+    if core is not None and not core.repeated(np.array([0, len(key)]), key):
+        return lines, np.zeros(0, np.int64)
+    ordered = np.sort(key)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
         return lines, np.zeros(0, np.int64)
-    suspects = np.flatnonzero(np.isin(lines.key, twice))
+    pairs = None if policy == "error" else repeated_pairs(lines.code, lines.key, lines.docs)
+    if pairs is not None:
+        return _dropped(lines, pairs[0] if policy == "last" else pairs[1])
+    suspects = np.flatnonzero(np.isin(key, twice))
     seen: dict[tuple[int, bytes], int] = {}
     drop: list[int] = []
     # Some at a time: a run of one line again and again is refused by its first two.
@@ -251,6 +284,11 @@ def _without_repeats(lines: RunLines, policy: str) -> tuple[RunLines, np.ndarray
         drop.append(before if policy == "last" else line)
         if policy == "last":
             seen[pair] = line
+    return _dropped(lines, np.array(drop, np.int64))
+
+
+def _dropped(lines: RunLines, drop: np.ndarray) -> tuple[RunLines, np.ndarray]:
+    """The other lines, and the queries of those dropped."""
     keep = np.ones(len(lines.code), bool)
     keep[drop] = False
     return lines.take(np.flatnonzero(keep)), lines.code[drop]

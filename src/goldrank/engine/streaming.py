@@ -3,7 +3,8 @@
 Each piece is parsed and ranked by a thread of its own, and only judged documents survive it. A query
 whose lines lie in one stretch is finished on the spot. The stretches at the edges of a piece are kept and
 joined with their neighbours; if a query turns up again later, the input is read a second time for those
-queries alone, and their lines are sorted by query in a temporary file.
+queries alone, and their lines are sorted by query in a temporary file. Where the first piece shows that
+most queries are scattered, the input is read for nothing but that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar, cast
 
 import numpy as np
@@ -25,11 +26,19 @@ from goldrank.data.budget import check, named, resident
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked
+from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores
 from goldrank.engine.distinct import DistinctIds
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
-from goldrank.engine.lines import JudgementIndex, RunLines, join, pair_keys
-from goldrank.engine.ranking import PER_QUERY, PER_ROW, PartialPlacements, rank_block, rank_lines, refuse_repeats
+from goldrank.engine.lines import JudgementIndex, RunLines, join
+from goldrank.engine.ranking import (
+    PER_QUERY,
+    PER_ROW,
+    PartialPlacements,
+    no_placements,
+    rank_block,
+    rank_lines,
+    refuse_repeats,
+)
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -41,6 +50,9 @@ of ten-byte ids: 80 with distinct scores, 176 where all are tied."""
 RUN, RUN_QUERY = 36_000, 150
 """Bytes for each run of several that are told apart by tag, and for each of its judged queries. Measured with 30,000
 runs of one line: 17,000 for one when all is done, and as much again for those of the pieces in work."""
+BUCKET = 4 << 20
+"""Bytes as stored for each of the parts into which a run is sorted whose queries are all scattered."""
+MOST_BUCKETS = 256
 QUERY_HINT = "Give more memory, or leave out of the run what lies deeper than you measure."
 TAGS_HINT = "Is the last column a tag? If not, leave --by-tag (read_runs) out; else split the file by tag."
 _LARGE_BLOCK = 31 << 20
@@ -76,7 +88,10 @@ class RunAccumulator:
         self._plan = plan
         self._where = where
         self.counts = RunCounts()
-        self.parts: list[PartialPlacements] = []
+        self._parts: list[PartialPlacements] = []
+        """Placements; what there is to say of each query is in `_totals`."""
+        self._totals = {name: np.zeros(size, np.int64) for name in PER_QUERY}
+        self._answered = np.zeros(size, bool)
         self.lines = np.zeros(size, np.int64)
         """How many lines each query has."""
         self._stretches = np.zeros(size, np.int64)
@@ -85,8 +100,8 @@ class RunAccumulator:
         self._last = -1
         self._unjudged = DistinctIds(plan.lines)
 
-    def add(self, piece: RankedBlock) -> None:
-        """Take the next piece."""
+    def count(self, piece: RankedBlock) -> None:
+        """Take what the next piece says beside placements."""
         self._unjudged.add(piece.unjudged)
         self.counts.lines += piece.lines
         self.counts.example_docs = self.counts.example_docs or piece.example_docs
@@ -94,19 +109,24 @@ class RunAccumulator:
         for tag in piece.tags:
             if tag not in self.counts.tags:
                 self.counts.example(self.counts.tags, tag, MOST_TAGS)
+        judged = piece.codes >= 0
+        np.add.at(self._stretches, piece.codes[judged], 1)
+        np.add.at(self.lines, piece.codes[judged], piece.sizes[judged])
+
+    def add(self, piece: RankedBlock) -> None:
+        """Take the next piece."""
+        self.count(piece)
         codes = piece.codes
         if not len(codes):
             return
         judged = codes >= 0
-        np.add.at(self._stretches, codes[judged], 1)
-        np.add.at(self.lines, codes[judged], piece.sizes[judged])
         if codes[0] == self._last >= 0:
             self._stretches[self._last] -= 1
         else:
             self._close()
         # What a piece says of scattered queries is of no use, and would grow with the run.
         scattered = self._stretches > 1
-        self.parts.append(piece.found.without(scattered) if scattered.any() else piece.found)
+        self.take(piece.found.without(scattered) if scattered.any() else piece.found)
         if judged[0]:
             self._open.append(piece.edges[0])
         if len(codes) > 1:
@@ -124,34 +144,38 @@ class RunAccumulator:
     def _close(self) -> None:
         """Rank the query that no later piece continues; should it turn up again, it is among the scattered."""
         if self._open:
-            self.parts.append(rank_lines(join(self._open), self.judged, self.convention))
+            self.take(rank_lines(join(self._open), self.judged, self.convention))
             self._open = []
+
+    def take(self, found: PartialPlacements) -> None:
+        """Take the placements of whole queries."""
+        self._answered[found.code] = True
+        for name in PER_QUERY:
+            self._totals[name][found.code] += getattr(found, name)
+        self._parts.append(found.without_queries())
 
     def scattered(self) -> np.ndarray:
         """Which queries have lines in more than one place. What was found for them so far is forgotten."""
         self._close()
         found: np.ndarray = self._stretches > 1
         if found.any():
-            self.parts = [part.without(found) for part in self.parts]
+            self._parts = [part.without(found) for part in self._parts]
+            self._answered[found] = False
+            for total in self._totals.values():
+                total[found] = 0
         return found
 
     def finish(self) -> tuple[Placements, RunCounts]:
         """The placements, when all parts are there."""
-        size = len(self.judged.arrays.queries)
         counts = self.counts
-        total = {name: np.zeros(size, np.int64) for name in PER_QUERY}
-        answered = np.zeros(size, bool)
-        for found in self.parts:
-            answered[found.code] = True
-            for name in PER_QUERY:
-                total[name][found.code] += getattr(found, name)
         for name in PER_QUERY[1:]:
-            setattr(counts, name, int(total[name].sum()))
+            setattr(counts, name, int(self._totals[name].sum()))
         counts.unjudged_queries, examples = self._unjudged.finish()
         counts.unjudged_examples = list(map(ids.decode, examples))
         empty = [np.zeros(0, np.int64)]
-        joined = [np.concatenate([getattr(found, name) for found in self.parts] or empty) for name in PER_ROW]
-        return assemble(self.judged.arrays, total["retrieved"], answered, *joined), counts
+        joined = [np.concatenate([getattr(found, name) for found in self._parts] or empty) for name in PER_ROW]
+        self._parts = []
+        return assemble(self.judged.arrays, self._totals["retrieved"], self._answered, *joined), counts
 
 
 def check_room(plan: Plan, needed: int, what: str, where: str, hint: str) -> None:
@@ -164,12 +188,17 @@ Split = Callable[[Block], Iterable[tuple[bytes, Block]]]
 """How a block is dealt out to the runs in it, by tag."""
 
 
+def one_run(block: Block) -> Iterable[tuple[bytes, Block]]:
+    """A block whose lines are all of one run."""
+    return [(b"", block)]
+
+
 class StreamingEngine:
     """Places runs that come in blocks."""
 
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
         source = cast(BlockSource, run.source)
-        return _place(qrels, source, convention, plan, lambda block: [(b"", block)])[b""]
+        return _place(qrels, source, convention, plan, one_run)[b""]
 
     def place_by_tag(
         self, qrels: Qrels, source: BlockSource, convention: Convention, plan: Plan = USUAL
@@ -178,6 +207,11 @@ class StreamingEngine:
         return _place(qrels, source, convention, plan, Block.by_tag)
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
+        return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
+
+    def top_scored(
+        self, run: Run, queries: Sequence[str], depth: int, convention: Convention
+    ) -> Iterator[tuple[list[str], list[float]]]:
         code = {ids.encode(query): number for number, query in enumerate(queries)}
         scores: list[list[float]] = [[] for _ in code]
         docs: list[list[bytes]] = [[] for _ in code]
@@ -194,8 +228,10 @@ class StreamingEngine:
                     least = np.partition(score, high - low - depth)[high - low - depth]
                     lines = lines[score >= least]
                 scores[code[query]] += block.score[lines].tolist()
-                docs[code[query]] += block.docs(lines)
-        return [ranked(np.array(row), docs[i], depth, convention) for i, row in enumerate(scores)]
+                docs[code[query]] += block.docs(lines).to_list()
+        for i, row in enumerate(scores):
+            yield ranked_with_scores(np.array(row), docs[i], depth, convention)
+            docs[i] = []
 
 
 ENGINE = StreamingEngine()
@@ -221,7 +257,17 @@ def _place(
         return found
 
     with named(source.name):
-        for pieces in in_threads(work, source.pieces(plan.share), plan.threads):
+        given = source.pieces(plan.share)
+        if plan.limit is None and split is one_run:
+            first = [piece() for piece in islice(given, 1)]
+            given = chain((lambda block=block: block for block in first), given)  # type: ignore[misc]
+            if any(_is_shuffled(judged.codes(block.queries), block) for block in first):
+                found = _rank_shuffled(source, given, judged, convention, plan)
+                if found is not None:
+                    return {b"": found}
+                given = source.pieces(plan.share)
+            del first
+        for pieces in in_threads(work, given, plan.threads):
             for tag, piece in pieces:
                 if tag not in gathered:
                     gathered[tag] = RunAccumulator(judged, convention, plan, source.name)
@@ -263,9 +309,9 @@ def in_threads(work: Callable[[In], Out], items: Iterator[In], threads: int | No
 
 def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) -> RankedBlock:
     """Finish the inner stretches of a block; hand on those at its edges."""
-    get = judged.code.get
-    codes = np.fromiter((get(query, -1) for query in block.queries), np.int64, len(block.queries))
-    inner = codes.copy()
+    codes = judged.codes(block.queries)
+    # What a block says of a query that it has twice is of no use.
+    inner = np.where(_again(codes), -1, codes)
     edges: list[tuple[int, Rows]] = []
     for i in sorted({0, len(codes) - 1} if len(codes) else ()):
         if codes[i] >= 0:
@@ -278,22 +324,84 @@ def _rank_piece(block: Block, judged: JudgementIndex, convention: Convention) ->
     found = rank_block(block, inner, judged, convention)
     if found is None:
         line_code = np.repeat(inner, np.diff(block.start))
-        key = pair_keys(block.key, line_code)
-        lines = RunLines(line_code, block.score, key, block.docs, block.place, block.claimed)
+        lines = RunLines(line_code, block.score, block.key, block.docs, block.place, block.claimed)
         if (inner < 0).any():
             lines = lines.take(np.flatnonzero(line_code >= 0))
         found = rank_lines(lines, judged, convention)
+    return _seen(block, judged, codes, found, edges)
+
+
+def _seen(
+    block: Block,
+    judged: JudgementIndex,
+    codes: np.ndarray,
+    found: PartialPlacements,
+    edges: list[tuple[int, Rows]],
+) -> RankedBlock:
+    """What a block has, beside what was placed."""
+    strangers = block.queries.take(np.flatnonzero(codes < 0))
+    strangers = strangers.take(strangers.numbered()[1])
     return RankedBlock(
         found=found,
         edges=edges,
         codes=codes,
         sizes=np.diff(block.start),
-        unjudged={q for i in np.flatnonzero(codes < 0).tolist() if judged.owns(q := block.queries[i])},
+        unjudged={query for query in strangers if judged.owns(query)},
         lines=len(block),
         example_docs=list(map(ids.decode, block.docs(np.arange(min(3, len(block)))))),
         tags=[] if block.tags is None else block.tags.some()[:MOST_TAGS],
         block_notes=block.notes,
     )
+
+
+def _again(codes: np.ndarray) -> np.ndarray:
+    """Which stretches are of a query that has another one too; -1 is none."""
+    judged = codes >= 0
+    low, high = int(codes.min(initial=0, where=judged)), int(codes.max(initial=0))
+    if high - low > 64 * len(codes) + 1024:
+        codes = np.unique(codes, return_inverse=True)[1]
+        low, high = 0, len(codes)
+    often = np.bincount(codes[judged] - low, minlength=high - low + 1) > 1
+    found: np.ndarray = judged & often[np.maximum(codes - low, 0)]
+    return found
+
+
+def _is_shuffled(codes: np.ndarray, block: Block) -> bool:
+    """Whether most lines of judged queries in a block are of those whose lines lie apart."""
+    sizes = np.diff(block.start)
+    return 2 * int(sizes[_again(codes)].sum()) > int(sizes[codes >= 0].sum())
+
+
+def _rank_shuffled(
+    source: BlockSource,
+    pieces: Iterator[Callable[[], Block]],
+    judged: JudgementIndex,
+    convention: Convention,
+    plan: Plan,
+) -> tuple[Placements, RunCounts] | None:
+    """Rank a run by sorting all lines by query, in one pass; None if it is too large for that."""
+    import tempfile
+
+    stored = sum(file.size or 0 for file in source.files()) or 1 << 62
+    buckets = min(MOST_BUCKETS, 1 + stored // BUCKET)
+    size = len(judged.arrays.queries)
+    everything, nothing = np.ones(size, np.int64), no_placements()
+    run = RunAccumulator(judged, convention, plan, source.name)
+
+    def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[tuple[int, Stored]]]:
+        block = piece()
+        codes, parts = sort.sort(block, judged)
+        return _seen(block, judged, codes, nothing, []), parts
+
+    with tempfile.SpooledTemporaryFile(max_size=min(IN_MEMORY, 32 * plan.lines), prefix="goldrank-") as file:
+        sort = ExternalSort(file, everything > 0, everything, -(-size // buckets))
+        for number, (seen, parts) in enumerate(in_threads(gather, pieces, plan.threads)):
+            if run.counts.lines > buckets * plan.lines:
+                return None
+            run.count(seen)
+            sort.write(number, parts)
+        _rank_buckets(source, judged, convention, plan, one_run, {b"": sort}, {b"": run})
+        return run.finish()
 
 
 def _rank_again(
@@ -312,23 +420,36 @@ def _rank_again(
 
     def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[tuple[int, Stored]]]]:
         blocks = [(tag, block) for tag, block in split(piece()) if tag in gathered]
-        return [(tag, sorts[tag].sort(block, judged)) for tag, block in blocks]
+        return [(tag, sorts[tag].sort(block, judged)[1]) for tag, block in blocks]
 
     with tempfile.SpooledTemporaryFile(max_size=min(IN_MEMORY, 32 * plan.lines), prefix="goldrank-") as file:
         sorts = {tag: ExternalSort(file, run.scattered(), run.lines, plan.lines) for tag, run in gathered.items()}
         for number, pieces in enumerate(in_threads(gather, source.pieces(plan.share), plan.threads)):
             for tag, parts in pieces:
                 sorts[tag].write(number, parts)
-        for tag, sort in sorts.items():
-            for bucket in sort.filled():
+        _rank_buckets(source, judged, convention, plan, split, sorts, gathered)
 
-                def place_of(number: int, line: int, tag: bytes = tag) -> object:
-                    """Where a line stands: its piece is read once more, for a message."""
-                    piece = next(islice(source.pieces(plan.share), number, None))
-                    return dict(split(piece()))[tag].place(line)
 
-                size, needed = sort.size(bucket)
-                what = f"ranking {size:,} lines of queries that are scattered over the run"
-                check_room(plan, needed, what, source.name, QUERY_HINT)
-                lines = sort.read(bucket, place_of)
-                gathered[tag].parts.append(rank_lines(lines, judged, convention, scattered=True))
+def _rank_buckets(
+    source: BlockSource,
+    judged: JudgementIndex,
+    convention: Convention,
+    plan: Plan,
+    split: Split,
+    sorts: Mapping[bytes, ExternalSort],
+    gathered: Mapping[bytes, RunAccumulator],
+) -> None:
+    """Rank what was sorted by query, bucket by bucket."""
+    for tag, sort in sorts.items():
+        for bucket in sort.filled():
+
+            def place_of(number: int, line: int, tag: bytes = tag) -> object:
+                """Where a line stands: its piece is read once more, for a message."""
+                piece = next(islice(source.pieces(plan.share), number, None))
+                return dict(split(piece()))[tag].place(line)
+
+            size, needed = sort.size(bucket)
+            what = f"ranking {size:,} lines of queries that are scattered over the run"
+            check_room(plan, needed, what, source.name, QUERY_HINT)
+            lines = sort.read(bucket, place_of)
+            gathered[tag].take(rank_lines(lines, judged, convention, scattered=True))

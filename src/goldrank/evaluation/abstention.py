@@ -14,6 +14,8 @@ from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.measures import make, parse
 
+CURVES_OF = "SelectiveCover"
+"""The measure that takes a threshold."""
 MOST_POINTS = 50
 LEAST_OF_A_KIND = 10
 """Questions with, and without an answer, from which on a threshold is chosen: half of them on each side."""
@@ -76,7 +78,7 @@ class AbstentionCurve:
         return notebook_html(self.parts())
 
 
-def abstention_curve(items: Any, measure: str = "SelectiveCover", **how: Any) -> AbstentionCurve:
+def abstention_curve(items: Any, measure: str = CURVES_OF, **how: Any) -> AbstentionCurve:
     """What every threshold for the score of the first text costs and brings, and which one to take.
 
     `items` and `how` are those of `evaluate_texts`; the measure is SelectiveCover with any cut-off and options. The
@@ -88,7 +90,7 @@ def abstention_curve(items: Any, measure: str = "SelectiveCover", **how: Any) ->
     [(0.2, 0.5), (0.9, 1.0), (inf, 0.5)]
     """
     asked = parse(measure)
-    if asked.declaration.caveat != "selective-ends" or asked.option("abstain_below") is not None:
+    if asked.name != CURVES_OF or asked.option("abstain_below") is not None:
         raise MeasureError(f"{asked}: curves of thresholds are of SelectiveCover", hint="For example SelectiveCover@5.")
     reading = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
     data = items if isinstance(items, Items) else read_items(items, **reading)

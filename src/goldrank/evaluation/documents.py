@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Unpack, overload
 
 from goldrank import conventions, io
 from goldrank.conventions import Convention
+from goldrank.data.aspects import AspectQrels
+from goldrank.data.preferences import Preferences
+from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.data.scores import Scores, ScoresByRun
-from goldrank.errors import OptionError
+from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures, whole_depth
-from goldrank.types import JudgementsLike, MeasuresLike, Path, Policies, RunLike, RunsLike
+from goldrank.evaluation.recommending import NOTHING, Background
+from goldrank.io.columns import Columns
+from goldrank.io.sources import open_source
+from goldrank.types import (
+    CatalogueLike,
+    HistoryLike,
+    JudgementsLike,
+    MeasuresLike,
+    Path,
+    Policies,
+    RunLike,
+    RunsLike,
+)
 
 NamedRuns = (
     Runs
@@ -37,6 +52,12 @@ class EvaluateOptions(Policies, total=False):
     depth: int | None
     shard: str | None
     max_memory: str | int | None
+    columns: Mapping[str, str] | None
+    relevant_from: float | None
+    train: HistoryLike | None
+    catalogue: CatalogueLike | None
+    against: RunLike | None
+    seen: str
 
 
 @overload
@@ -45,11 +66,11 @@ def evaluate(
 ) -> ScoresByRun: ...
 @overload
 def evaluate(
-    qrels: JudgementsLike, run: RunLike, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
+    qrels: JudgementsLike, run: RunLike | None = None, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
 ) -> Scores: ...
 def evaluate(
     qrels: JudgementsLike,
-    run: RunLike | RunsLike,
+    run: RunLike | RunsLike | None = None,
     measures: MeasuresLike = None,
     *,
     convention: str | Convention = conventions.DEFAULT,
@@ -57,6 +78,12 @@ def evaluate(
     depth: int | None = None,
     shard: str | None = None,
     max_memory: str | int | None = None,
+    columns: Mapping[str, str] | None = None,
+    relevant_from: float | None = None,
+    train: HistoryLike | None = None,
+    catalogue: CatalogueLike | None = None,
+    against: RunLike | None = None,
+    seen: str = "remove",
     **policies: Unpack[Policies],
 ) -> Any:  # Scores for one run, ScoresByRun for several: see the overloads
     """Score a run, or several, against judgements.
@@ -68,7 +95,15 @@ def evaluate(
     than so many documents a query (trec_eval -M). `shard="2/8"` scores the second of eight parts of the queries, told
     apart by a hash of their ids; `Scores.merge` puts the parts together. `max_memory` ('500MB', '2GiB' or
     bytes) is what the process may take: pieces of files become smaller as needed, and what cannot fit is refused
-    before the work begins.
+    before the work begins. `columns` says which column or field holds what, {"query": "qid", "doc": "docno"}; with
+    `relevant_from` grades are ratings, which are relevant from there on.
+
+    Without a run, `qrels` holds both: records of questions with the ids that were expected and those that were
+    retrieved, as Ragas, LlamaIndex, LangSmith and DeepEval have them.
+
+    For recommendations, `train` is what users had before: it is removed from the run before anything is cut, and
+    measures of popularity and novelty read it; with `seen="keep"` nothing is removed. `catalogue`
+    is a `Catalogue`, or the ids of all items; `against` the run of a primitive recommender for Serendipity.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]
@@ -77,11 +112,16 @@ def evaluate(
     rules = conventions.get(convention).having(**policies)
     asked = resolve_measures(measures, rules)
     depth = whole_depth(depth)
+    if run is None:
+        qrels, run = both_sides(qrels)
+    background = NOTHING
+    if seen != "remove" or any(what is not None for what in (train, catalogue, against)):
+        background = Background.of(train, catalogue, against, seen, rules.duplicates)
     if io.is_spark(qrels) and io.is_spark(run):
         from goldrank.evaluation import executors
         from goldrank.io import spark
 
-        judged = spark.qrels_from_spark(qrels, "qrels", rules.judgements)
+        judged = spark.qrels_from_spark(qrels, "qrels", rules.judgements, Columns.of(columns))
         if judged is None:
             if shard is not None:
                 raise OptionError("shard= is for judgements that fit on one machine", hint="Spark shares the work out.")
@@ -90,8 +130,26 @@ def evaluate(
                     f"the convention {rules.name} is not for judgements that stay in Spark",
                     hint="It looks at whole rankings: give fewer judgements, or another convention.",
                 )
+            if background is not NOTHING:
+                raise OptionError("train=, catalogue= and against= are for judgements that fit on one machine")
             return executors.evaluate(qrels, io.as_run(run), asked, rules, depth)
         qrels = judged
-    inputs = resolve(qrels, run, rules, format=format, shard=shard, max_memory=max_memory)
+    inputs = resolve(
+        qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=columns,
+        relevant_from=relevant_from, background=background,
+    )  # fmt: skip
     scores = [pipeline.score(placed, asked, depth) for placed in pipeline.place_all(inputs)]
     return ScoresByRun(scores) if inputs.several else scores[0]
+
+
+def both_sides(given: Any) -> tuple[Any, Any]:
+    """Records of questions with expected and retrieved ids, to be read as judgements and as a run."""
+    if isinstance(given, Qrels | AspectQrels | Preferences | Mapping):
+        raise InputError(
+            "there is no run", hint="Give evaluate(qrels, run), or records with expected and retrieved ids."
+        )
+    if hasattr(given, "read") or (isinstance(given, str) and given == "-"):
+        given = open_source(given)
+    elif isinstance(given, Iterator):
+        given = list(given)
+    return given, given

@@ -14,6 +14,7 @@ from goldrank.data.scores import Bounds, Column, format_value
 from goldrank.engine import RunCounts
 from goldrank.measures import Measure, summarise
 from goldrank.measures.apply import counted as measure_counted
+from goldrank.measures.holes import copies
 from goldrank.notes import Note, from_counts
 
 _COUNTED = {
@@ -101,6 +102,9 @@ def notes_of(
         notes.append(Note.of("repeated-places", count=int((~placements.novel).sum()), about="run"))
     notes += _unjudged_ranges(bounds or {})
     notes += _unreachable_recall(columns, placements)
+    notes += [
+        Note.of("sampled", measure=str(measure)) for measure in columns if measure.declaration.caveat == "sampled"
+    ]
     return tuple(notes)
 
 
@@ -123,18 +127,30 @@ def _tie_ranges(
     tied[placements.query[placements.tie_first < placements.tie_last]] = True
     if not (tied & counted).any():
         return ()
-    worst, best = placements.best_of_ties(False), placements.best_of_ties(True)
+    # Only queries with ties can move, and they are few mostly: the others keep their values.
+    moved = np.flatnonzero(tied & counted)
+    table = placements if placements.shared else copies(placements, moved)
+    worst, best = table.best_of_ties(False), table.best_of_ties(True)
+    at = np.cumsum(counted)[moved] - 1
     ranges = []
     for measure, column in columns.items():
         declared = measure.declaration
         if not declared.monotone or declared.over != "placements" or np.isnan(column.values).any():
             continue
         low, high = (
-            summarise(measure, measure_counted(measure, table, rules.repeats)[counted]) for table in (worst, best)
+            _with_values(measure, column, at, values if len(table) == len(moved) else values[moved])
+            for values in (measure_counted(measure, one, rules.repeats) for one in (worst, best))
         )
         if high - low >= 0.00005:
             ranges.append((str(measure), format_value(low), format_value(high)))
     return tuple(ranges)
+
+
+def _with_values(measure: Measure, column: Column, at: np.ndarray, values: np.ndarray) -> float:
+    """The summary of a column if some queries had other values."""
+    changed = column.values.copy()
+    changed[at] = values
+    return summarise(measure, changed)
 
 
 def _unreachable_recall(columns: Mapping[Measure, Column], placements: Placements) -> list[Note]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError
 from goldrank.evaluation import memory
+from goldrank.evaluation.recommending import NOTHING, Background
+from goldrank.io.columns import Columns
 from goldrank.measures import DEFAULT, Measure, parse_all
 from goldrank.types import JudgementsLike, MeasuresLike, RunLike, RunsLike
 
@@ -37,6 +40,7 @@ class Inputs:
     """Whether several runs were asked for, be it a list of one."""
     tagged: Runs | None = None
     plan: Plan = USUAL
+    background: Background = NOTHING
 
 
 def resolve(
@@ -47,11 +51,17 @@ def resolve(
     format: str | None = None,
     shard: str | None = None,
     max_memory: str | int | None = None,
+    columns: Mapping[str, str] | None = None,
+    relevant_from: float | None = None,
+    background: Background = NOTHING,
 ) -> Inputs:
     """Read the judgements, open the runs, and plan the work within the memory that there is."""
     limit = None if max_memory is None else memory.size(max_memory)
+    named = Columns.of(columns)
     with budget.limited(limit):
-        return _resolved(qrels, runs, rules, format, shard, limit)
+        found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from)
+    named.check_used()
+    return replace(found, background=background)
 
 
 def _resolved(
@@ -61,20 +71,27 @@ def _resolved(
     format: str | None,
     shard: str | None,
     limit: int | None,
+    columns: Columns,
+    relevant_from: float | None,
 ) -> Inputs:
     if limit is not None:
         check_files(limit, qrels, runs)
-    judgements = (
-        qrels if isinstance(qrels, AspectQrels | Preferences) else io.as_qrels(qrels, judgements=rules.judgements)
-    )
+    if isinstance(qrels, AspectQrels | Preferences | Qrels) and relevant_from is not None:
+        raise OptionError("relevant_from= is for judgements that are read now", hint="Give it to read_qrels.")
+    judgements: Judgements
+    if isinstance(qrels, AspectQrels | Preferences):
+        judgements = qrels
+    else:
+        judgements = io.as_qrels(qrels, judgements=rules.judgements, columns=columns, relevant_from=relevant_from)
     if shard is not None:
         judgements = of_shard(judgements, shard)
     opened: list[Run] = []
     several, tagged = True, runs if isinstance(runs, Runs) else None
     if tagged is None:
-        listed = io.as_runs(runs, format=format, duplicates=rules.duplicates)
+        how: Any = {"format": format, "duplicates": rules.duplicates, "columns": columns}
+        listed = io.as_runs(runs, **how)
         several = listed is not None
-        opened = [io.as_run(runs, format=format, duplicates=rules.duplicates)] if listed is None else listed
+        opened = [io.as_run(runs, **how)] if listed is None else listed
         if not opened:
             raise InputError("no runs were given")
     plan = USUAL

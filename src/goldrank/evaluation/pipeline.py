@@ -24,10 +24,11 @@ from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Scores
 from goldrank.data.top_documents import TopDocuments
 from goldrank.engine import RunCounts, engine_for
-from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError
-from goldrank.evaluation import footer, views
+from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
+from goldrank.evaluation import footer, recommending, views
 from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
+from goldrank.evaluation.recommending import NOTHING, Background, join, table_of, unseen, without_seen
 from goldrank.measures import Measure, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
@@ -49,6 +50,9 @@ class Placed:
     rules: Convention
     placements: Placements
     counts: RunCounts
+    background: Background = NOTHING
+    removed: np.ndarray | None = None
+    """How many documents of each query were removed, because the user had them before."""
 
     @cached_property
     def qrels(self) -> Qrels:
@@ -59,36 +63,51 @@ class Placed:
         """The first documents of each judged query, best first. This reads the run once more."""
         if depth < 1:
             return [[] for _ in self.placements.queries]
+        queries, train = self.placements.queries, self.background.removed
+        more = 0 if self.removed is None else int(self.removed.max(initial=0))
         rules = self.rules.having(**self.rules.heads)
-        return engine_for(self.run).top_documents(self.run, self.placements.queries, depth, rules)
+        rows = engine_for(self.run).top_documents(self.run, queries, depth + more, rules)
+        return rows if train is None else unseen(rows, queries, train, depth)
 
 
-def place(judgements: Judgements, run: Run, rules: Convention, plan: Plan = USUAL) -> Placed:
-    """Where the run put each judged document."""
+def place(
+    judgements: Judgements, run: Run, rules: Convention, plan: Plan = USUAL, background: Background = NOTHING
+) -> Placed:
+    """Where the run put each judged document, without what users had before."""
+    qrels = documents_of(judgements)
+    run = run.fitted(qrels)
     if rules.drops_own_id:
         run = views.without_own_ids(run)
-    _check_ids(documents_of(judgements), run, rules)
-    placements, counts = engine_for(run).place(documents_of(judgements), run, rules, plan)
-    return _checked(Placed(judgements, run, rules, placements, counts))
+    _check_ids(qrels, run, rules)
+    if background.removed is None:
+        placements, counts = engine_for(run).place(qrels, run, rules, plan)
+        return _checked(Placed(judgements, run, rules, placements, counts, background))
+    joined = join(qrels, background.removed)
+    placements, counts = engine_for(run).place(joined.qrels, run, rules, plan)
+    kept, removed = without_seen(placements, joined, qrels)
+    return _checked(Placed(judgements, run, rules, kept, counts, background, removed))
 
 
 def place_all(inputs: Inputs) -> Iterable[Placed]:
     """The same for all runs of the inputs, one after the other."""
     if inputs.tagged is None:
         for run in inputs.runs:
-            yield place(inputs.judgements, run, inputs.rules, inputs.plan)
+            yield place(inputs.judgements, run, inputs.rules, inputs.plan, inputs.background)
         return
+    if inputs.background.removed is not None:
+        raise OptionError("train= takes runs one by one", hint="Read each tag as a run: read_runs(file)['tag'].")
     from goldrank.engine.streaming import ENGINE
 
     qrels = documents_of(inputs.judgements)
-    placed = ENGINE.place_by_tag(qrels, inputs.tagged.source, inputs.rules, inputs.plan)
+    tagged = inputs.tagged.fitted(qrels)
+    placed = ENGINE.place_by_tag(qrels, tagged.source, inputs.rules, inputs.plan)
     for tag, (placements, counts) in placed.items():
-        run = inputs.tagged.run(ids.decode(tag))
+        run = tagged.run(ids.decode(tag))
         if inputs.rules.drops_own_id:
             yield place(inputs.judgements, run, inputs.rules, inputs.plan)
             continue
         _check_ids(qrels, run, inputs.rules)
-        yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts))
+        yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts, inputs.background))
 
 
 def _check_ids(qrels: Qrels, run: Run, rules: Convention) -> None:
@@ -143,6 +162,15 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     if deepest:
         docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
+    asked = [measure for measure in measures if measure.declaration.over == "recommended"]
+    if asked:
+        # Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up.
+        deep = placed.background.catalogue.items is None or any(
+            one.k is None or one.option("judged_only") for one in asked
+        )
+        most = int(placements.retrieved.max(initial=0)) if deep else max(int(one.k or 0) for one in asked)
+        lists = placed.top_documents(most if depth is None else min(most, depth))
+        tables["recommended"] = table_of(placements.queries, lists, judgements, placed.background, placed.rules)
     return tables
 
 
@@ -155,6 +183,7 @@ _NEEDS = {
     "heads": "one grade per document",
     "texts": "texts: evaluate_texts with retrieved texts and references",
     "spans": "evidence by place: evaluate_texts with evidence, and the places of retrieved texts or their sources",
+    "recommended": "one grade per item, and a run of items: goldrank.evaluate",
 }
 
 
@@ -306,10 +335,14 @@ def score(
         queries=queries,
         columns={str(measure): column for measure, column in columns.items()},
         counts=numbers,
-        notes=footer.notes_of(numbers, placed.counts, placed.judgements.notes, placed.run, rules, placements, columns,
-                              depth, {str(measure): both for measure, both in bounds.items()}),
+        notes=(
+            *footer.notes_of(numbers, placed.counts, placed.judgements.notes, placed.run, rules, placements, columns,
+                             depth, {str(measure): both for measure, both in bounds.items()}),
+            *recommending.notes(placed.background, placed.qrels, placements.queries, placed.removed,
+                                placements.retrieved, tables.get("recommended"), columns),
+        ),
         convention=rules.label,
-        origin=origin(placed.judgements, placed.run, rules, depth),
+        origin=origin(placed.judgements, placed.run, rules, depth, placed.background),
         bounds={str(measure): both for measure, both in bounds.items()},
         options=rules.options,
         placed=placed if depth is None else replace(placed, placements=placements),
@@ -317,7 +350,7 @@ def score(
 
 
 def origin(
-    judgements: Judgements | None, run: Run, rules: Convention, depth: int | None
+    judgements: Judgements | None, run: Run, rules: Convention, depth: int | None, background: Background = NOTHING
 ) -> Callable[[], dict[str, Any]]:
     """Where the numbers come from; hashes are computed when somebody asks. Without judgements, they stayed in Spark."""
     shard = judgements.shard if isinstance(judgements, Qrels) else None
@@ -330,6 +363,7 @@ def origin(
         where = "the driver" if judgements is not None else "the executors"
         return {
             **provenance(rules, now),
+            **background.provenance,
             "depth": depth,
             "shard": None if shard is None else f"{shard[0]}/{shard[1]}",
             "qrels": judged,

@@ -151,7 +151,7 @@ def place_texts(
         if key not in usual and key not in policies:
             raise OptionError(f"there is no option {key!r}", hint=did_you_mean(key, [*usual, *conventions.POLICIES]))
     ask = SimpleNamespace(**{**usual, **given})
-    rules = _abstaining(conventions.get(ask.convention).having(**policies), ask.abstain_below)
+    rules = abstaining(conventions.get(ask.convention).having(**policies), ask.abstain_below)
     asked = resolve_measures(measures, rules, DEFAULT_OF_PAIRS if ask.credit == "pairs" else DEFAULT)
     wanted = [measure.of_texts for measure in asked]
     answers = Answers.of(ask.claims, ask.entities, ask.judge)
@@ -266,7 +266,7 @@ def _check_ids_suffice(wanted: Sequence[Measure], answers: Answers, name: str) -
             raise OptionError(f"{measure} needs texts, and {name} has ids", hint="Give retrieved texts too.")
 
 
-def _abstaining(rules: Convention, below: float | None) -> Convention:
+def abstaining(rules: Convention, below: float | None) -> Convention:
     """The rules with a threshold of abstaining for the measures that take one."""
     if below is None:
         return rules

@@ -21,13 +21,13 @@ SEGMENT_ENDS = (0, *(10 * 2**k - 5 for k in range(10)))
 """Where SegFuse's segments begin and end: 5, 15, 35 and so on, twice as long each time."""
 
 
-def learn_log_odds(evidence: Evidence) -> list[np.ndarray]:
+def learn_log_odds(evidence: Evidence, ends: tuple[int, ...] = BAYES_ENDS) -> list[np.ndarray]:
     """BayesFuse: for each run and rank, the logarithm of the odds that the document is relevant."""
     found = []
-    for share in _shares(evidence, BAYES_ENDS):
+    for share in _shares(evidence, ends):
         share = np.where(share == 0, RARE, share)
         found.append(np.log(share / np.where(share == 1, RARE, 1 - share)))
-    return [np.repeat(each, np.diff(BAYES_ENDS)) for each in found]
+    return [np.repeat(each, np.diff(ends)) for each in found]
 
 
 @by_rank("bayesfuse", "the sum of log odds of relevance at each rank, by intervals of ranks", "Aslam and Montague 2001",

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain, count, pairwise, product
+from operator import methodcaller
 
 import numpy as np
 
@@ -73,6 +74,20 @@ class Lists:
         return np.repeat(np.diff(self.first), len(self.runs))
 
     @cached_property
+    def by_candidate(self) -> np.ndarray:
+        """The entries ordered by candidate, those of one in the order of the runs."""
+        placed = np.empty(len(self.candidate), np.int64)
+        free = np.cumsum(self.count) - self.count
+        order = np.argsort(self.run.astype(np.uint16) if len(self.runs) < 1 << 16 else self.run, kind="stable")
+        ends = np.cumsum(np.bincount(self.run, minlength=len(self.runs))).tolist()
+        for begin, end in pairwise([0, *ends]):  # a run returns a candidate once, so that each place is taken once
+            entries = order[begin:end]
+            candidates = self.candidate[entries]
+            placed[free[candidates]] = entries
+            free[candidates] += 1
+        return placed
+
+    @cached_property
     def count(self) -> np.ndarray:
         """How many runs returned each candidate."""
         return np.bincount(self.candidate, minlength=len(self.docs))
@@ -113,16 +128,14 @@ def pieces(
     kept = None if only is None else set(only)
     queries = [query for query in dict.fromkeys(chain.from_iterable(runs)) if kept is None or query in kept]
     results = [run.results for run in runs]
-    waiting: list[str] = []
-    entries = 0
-    for query in queries:
-        waiting.append(query)
-        entries += sum(len(rows[query]) for rows in results if query in rows)
-        if entries >= size:
-            yield _lists(runs, results, waiting, ties, lowest_first)
-            waiting, entries = [], 0
-    if waiting:
-        yield _lists(runs, results, waiting, ties, lowest_first)
+    # How long each query's lists are together, so that pieces can be cut before anything is read.
+    lengths = np.zeros(len(queries), np.int64)
+    for rows in results:
+        of_run = (len(rows[query]) if query in rows else 0 for query in queries)
+        lengths += np.fromiter(of_run, np.int64, len(queries))
+    edges = np.unique((np.cumsum(lengths) - lengths) // size, return_index=True)[1].tolist() if queries else []
+    for begin, end in pairwise([*edges, len(queries)]):
+        yield _lists(runs, results, queries[begin:end], ties, lowest_first)
 
 
 def _lists(
@@ -132,34 +145,38 @@ def _lists(
     ties: str,
     lowest_first: bool,
 ) -> Lists:
+    none: Mapping[str, float] = {}
+    rows = [of_run.get(query) or none for query in queries for of_run in results]
+    start = np.concatenate(([0], np.cumsum(list(map(len, rows))))).astype(np.int64)
     docs: list[str] = []
-    first, sizes, candidate, score = [0], [], [], []
-    for query in queries:
-        rows = [rows.get(query) or {} for rows in results]
+    first = [0]
+    of_entry = np.empty(start[-1], np.int64)
+    begins = start[:: len(runs)].tolist()
+    for i, (begin, end) in enumerate(pairwise(begins)):
         number: defaultdict[str, int] = defaultdict(count(len(docs)).__next__)  # each document, when first looked up
-        lengths = list(map(len, rows))
-        sizes += lengths
-        candidate.append(np.fromiter(map(number.__getitem__, chain.from_iterable(rows)), np.int64, sum(lengths)))
+        returned = chain.from_iterable(rows[i * len(runs) : (i + 1) * len(runs)])
+        of_entry[begin:end] = np.fromiter(map(number.__getitem__, returned), np.int64, end - begin)
         docs.extend(number)
         first.append(len(docs))
-        score.append(_scores(runs, query, rows, sum(lengths)))
-    start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    of_entry, scores = np.concatenate(candidate), np.concatenate(score)
+    scores = _scores(runs, queries, rows, int(start[-1]))
     rank = _ranks(-scores if lowest_first else scores, start, of_entry, docs, ties)
     names = tuple(run.name for run in runs)
     return Lists(tuple(queries), names, tuple(docs), np.array(first, np.int64), start, of_entry, scores, rank)
 
 
-def _scores(runs: Sequence[Run], query: str, rows: Sequence[Mapping[str, float]], length: int) -> np.ndarray:
+def _scores(
+    runs: Sequence[Run], queries: Sequence[str], rows: Sequence[Mapping[str, float]], length: int
+) -> np.ndarray:
+    """The scores of all entries; `rows` are ordered by query, then by run."""
     try:
-        scores = np.fromiter(chain.from_iterable(row.values() for row in rows), np.float64, length)
+        scores = np.fromiter(chain.from_iterable(map(methodcaller("values"), rows)), np.float64, length)
         if not np.isnan(scores).any():
             return scores
     except (TypeError, ValueError, OverflowError):
         pass
     checked = [
         check_score(value, f"{run.name}: query '{ids.show(query)}', document '{ids.show(doc)}'")
-        for run, row in zip(runs, rows, strict=True)
+        for (query, run), row in zip(product(queries, runs), rows, strict=True)
         for doc, value in row.items()
     ]
     return np.array(checked, np.float64)

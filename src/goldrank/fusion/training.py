@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,21 @@ class Evidence:
             length=lists.length[kept],
             hit=hit[kept],
             average_precision=precision[chosen].mean(axis=0) if chosen.any() else np.zeros(len(lists.runs)),
+        )
+
+    @classmethod
+    def of_hits(cls, runs: Sequence[Sequence[Sequence[float]]]) -> Evidence:
+        """From each run's lists of 1 for a relevant document and 0 for another, in the order of ranks."""
+        sizes = [np.array([len(hits) for hits in lists], np.int64) for lists in runs]
+        each = np.concatenate(sizes)
+        return cls(
+            runs=len(runs),
+            queries=max(map(len, runs)),
+            run=np.repeat(np.arange(len(runs)), [size.sum() for size in sizes]),
+            rank=np.concatenate([np.arange(1, size + 1) for size in each.tolist()]),
+            length=np.repeat(each, each),
+            hit=np.concatenate([np.asarray(hits, np.float64) for lists in runs for hits in lists]),
+            average_precision=np.full(len(runs), np.nan),
         )
 
     def by_run(self, position: np.ndarray, values: np.ndarray) -> list[np.ndarray]:

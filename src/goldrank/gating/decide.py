@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -36,6 +37,8 @@ def gate(
     db: str | Path | None = None,
     convention: str | Convention = conventions.DEFAULT,
     format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    relevant_from: float | None = None,
     depth: int | None = None,
     metadata: QueryValues | None = None,
     latency: LatencyLike | None = None,
@@ -59,7 +62,10 @@ def gate(
     'fail'
     """
     if isinstance(qrels, Scores) and (
-        run is not None or format is not None or depth is not None or policies or convention is not conventions.DEFAULT
+        any(given is not None for given in (run, format, columns, relevant_from))
+        or depth is not None
+        or policies
+        or convention is not conventions.DEFAULT
     ):
         raise InputError(
             "scores are held to rules as they are; a run and how to measure it have no meaning for them",
@@ -83,7 +89,7 @@ def gate(
     else:
         assert run is not None
         policy = conventions.get(convention).having(**policies)
-        inputs = resolve(qrels, run, policy, format=format)
+        inputs = resolve(qrels, run, policy, format=format, columns=columns, relevant_from=relevant_from)
         if inputs.several:
             raise InputError("a gate is for one run", hint="Call it once for each run.")
         judged, documents = inputs.judgements, documents_of(inputs.judgements)

@@ -26,7 +26,7 @@ from goldrank.gating.documents import KeptDocuments
 from goldrank.gating.holes import GateHoles, OtherJudgements
 from goldrank.gating.rules import OF_MEASURES, Rule, Rules
 from goldrank.gating.verdict import Finding, Moved
-from goldrank.measures import Measure, parse
+from goldrank.measures import Measure, known, parse
 from goldrank.notes import Note
 
 LatencyLike: TypeAlias = "Mapping[Any, float] | Iterable[float] | str | Path"
@@ -215,6 +215,13 @@ class RuleChecker:
             unanswered = int(which.sum())
             words = f"the run returned nothing for any of the {unanswered:,} queries{of_group}"
             return Draft(Finding(rule, "fail", words, math.nan, group, queries=unanswered))
+        measure = known(self.name(str(rule.measure)))
+        together = measure is not None and measure.declaration.of_all_queries
+        if together and (which is not None or (rule.kind == "drop" and rule.tested)):
+            raise InputError(
+                f"{rule.measure} is a number of all queries together: no test and no slice has a meaning for it",
+                hint=f"A limit has, such as '{rule.measure} >= 0.1', or a drop with tested = false.",
+            )
         if rule.kind == "drop":
             return self._drop(rule, group, of_group, which, column)
         return Draft(self._limit(rule, group, of_group, which, column))

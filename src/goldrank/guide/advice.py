@@ -40,6 +40,8 @@ class Advice:
     """What `goldrank.evaluate_texts` measures beside, where retrieved texts and references are at hand."""
     evidence: tuple[str, ...] = ()
     """The same, where evidence is given by its place in its sources."""
+    beyond: tuple[str, ...] = ()
+    """What to look at beyond accuracy, where `train=` and `catalogue=` are at hand."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a measure is of use here, by its name, where that is not what is said of it in general."""
     notes: tuple[Note, ...] = ()
@@ -58,6 +60,7 @@ class Advice:
         for title, spelled in (
             ("With retrieved texts and references (goldrank texts):", self.texts),
             ("With evidence by its place in its sources (goldrank texts):", self.evidence),
+            ("Beyond accuracy (goldrank.evaluate with train= and catalogue=; docs/recommenders.md):", self.beyond),
         ):
             lines += [title, *map(self._line, spelled)] if spelled else []
         return "\n".join(lines)
@@ -83,6 +86,7 @@ class UseCase:
     texts: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    beyond: tuple[str, ...] = ()
 
 
 _FIND_ALL = {
@@ -120,6 +124,7 @@ USE_CASES = {
         "A few places, and the first ones sell.",
         also=("R@50",),
         reasons={"R": "How much of what people like is within reach of a better order."},
+        beyond=("ItemCoverage@5", "Gini@5", "Novelty@5", "PopularityLift@5", "IntraListDiversity@5", "Calibration@5"),
     ),
     "fact-checking": UseCase(
         "Fact verification", 3, (1, 5), ("Success@3",), ("RR",), "One piece of evidence settles it."
@@ -290,12 +295,12 @@ def find_use_case(name: str) -> tuple[str, UseCase]:
 def _for_use_case(name: str, k: int | None) -> Advice:
     _, case = find_use_case(name)
     cut = case.k if k is None else k
-    named = (case.primary, case.secondary, case.also, case.texts, case.evidence)
+    named = (case.primary, case.secondary, case.also, case.texts, case.evidence, case.beyond)
     cut_anew = [[_cut_at(text, case.k, cut) for text in texts] for texts in named]
-    primary, secondary, also, texts, evidence = _each_once(cut_anew)
+    primary, secondary, also, texts, evidence, beyond = _each_once(cut_anew)
     low, high = case.looked_at
     notes = () if low <= cut <= high else (unusual_cutoff(case, (cut,)),)
-    return Advice(primary, secondary, case.why, (), also, texts, evidence, case.reasons, notes)
+    return Advice(primary, secondary, case.why, (), also, texts, evidence, beyond, case.reasons, notes)
 
 
 def unusual_cutoff(case: UseCase, cutoffs: Iterable[float]) -> Note:

@@ -19,9 +19,9 @@ import numpy as np
 
 from goldrank.conventions import options_of
 from goldrank.data.scores import Bounds, Column, Scores
-from goldrank.errors import HistoryError, OptionError, did_you_mean, whole_number
+from goldrank.errors import GoldrankError, HistoryError, OptionError, did_you_mean, whole_number
 from goldrank.history import packing
-from goldrank.history.file import HistoryFile, translated_errors
+from goldrank.history.file import HistoryFile
 from goldrank.history.record import (
     Record,
     analysis_digest,
@@ -170,7 +170,7 @@ class History(HistoryFile):
                 self._db.executemany("DELETE FROM record WHERE id = ?", [(record.id,) for record in removed])
                 self._db.execute("UPDATE total SET records = (SELECT count(*) FROM record)")
                 self._db.execute("DELETE FROM query_set WHERE sha256 NOT IN (SELECT query_set FROM record)")
-            with translated_errors(self.path):
+            with self._translated():
                 self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page
         return removed
 
@@ -188,14 +188,14 @@ class History(HistoryFile):
             records = [record for record in records if record.spelled(measure)]
         return records if limit is None else records[max(0, len(records) - limit) :]
 
-    def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[HistoryError]]:
+    def sound_records(self, *, label: str | None = None) -> tuple[list[Record], list[GoldrankError]]:
         """The records that can be read, oldest first, and what is wrong with the others: for saving what there is."""
         with self._reading():
             rows, damage = self._rows(label)
             records, errors = [], [] if damage is None else [self._damaged(damage)]
             for row in rows:
                 try:
-                    with translated_errors(self.path):
+                    with self._translated():
                         records.append(self._record(row, self._columns_of([row[0]]).get(row[0], [])))
                 except HistoryError as error:
                     errors.append(error)
@@ -343,7 +343,7 @@ class History(HistoryFile):
 
         A `HistoryError` says what is damaged.
         """
-        with translated_errors(self.path):
+        with self._translated():
             problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
             if problems != ["ok"]:
                 raise self._damaged("; ".join(map(str, problems)))
@@ -351,7 +351,7 @@ class History(HistoryFile):
         for record in records:
             self.scores(record)
         self.baselines()
-        with translated_errors(self.path):
+        with self._translated():
             if self._has_analyses():
                 for row in self._db.execute("SELECT * FROM analysis").fetchall():
                     self._analysis(row)

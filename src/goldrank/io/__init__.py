@@ -15,8 +15,11 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, file_name, one_of
-from goldrank.io import aliases, formats, objects, sources
-from goldrank.io.files import InputFiles, PartsRun, is_file, is_frame, is_spark, open_files
+from goldrank.io import aliases, datasets, formats, objects, result_objects, sources
+from goldrank.io.columns import ROLES, Columns
+from goldrank.io.files import InputFiles, is_file, is_frame, is_spark, open_files, parts_run
+from goldrank.io.formats import KnownColumns, Reading
+from goldrank.io.id_lists import IdLists
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 from goldrank.writing import write_whole
@@ -31,27 +34,50 @@ FileLike = types.Path | IO[bytes] | ByteSource
 """A path, '-' for standard input, an open binary stream, or an input that was opened before."""
 
 
-def read_run(given: FileLike, *, format: str | None = None, name: str | None = None, duplicates: str = "error") -> Run:
+ColumnsLike = Columns | Mapping[str, str] | None
+"""Names of columns by what they hold, {"query": "qid", "doc": "docno"}."""
+
+
+def read_run(
+    given: FileLike,
+    *,
+    format: str | None = None,
+    name: str | None = None,
+    duplicates: str = "error",
+    columns: ColumnsLike = None,
+) -> Run:
     """A run from a path, an open binary stream or '-' for standard input; the format is recognised by the content.
 
-    A pattern ('runs/part-*.parquet') or a folder of part files is one run too, read file by file.
+    A pattern ('runs/part-*.parquet') or a folder of part files is one run too, read file by file. `columns` says which
+    column or field holds what, {"query": "qid", "doc": "docno"}, where names do not.
     """
     one_of(duplicates, POLICIES["duplicates"], "duplicates")
-    files = open_files(given, "run", format)
-    run: Run = _run_of_parts(files, duplicates) if files.several else files.read("run", duplicates=duplicates)[0]
+    named = Columns.of(columns)
+    files = open_files(given, "run", format, known_columns=_known_columns(named, "run"))
+    how = {"duplicates": duplicates, "columns": named}
+    run: Run = _run_of_parts(files, how) if files.several else files.read("run", **how)[0]
+    if named is not columns:
+        named.check_used()
     return run if name is None else run.renamed(name)
 
 
-def read_runs(given: FileLike, *, format: str | None = None) -> Runs:
+def _known_columns(columns: Columns, thing: str) -> KnownColumns:
+    """Whether the header of a text table has columns for a run or for qrels, by their names or by the user's."""
+    named = {name for role in ROLES if (name := columns.named(role, thing)) is not None}
+    lists = IdLists(thing, columns)
+    return lambda header: bool(named & set(header)) or formats.has_ranking_columns(header) or lists.is_header(header)
+
+
+def read_runs(given: FileLike, *, format: str | None = None, columns: ColumnsLike = None) -> Runs:
     """Several runs in one file, pattern or folder, told apart by tag: column 6 of TREC files, a column of tables.
 
     The result maps tags to runs. Give it to `evaluate` as it is: the files are then read once for all runs.
     """
-    run = read_run(given, format=format)
+    run = read_run(given, format=format, columns=columns)
     if not isinstance(run.source, BlockSource) or not _has_tags(run.source):
         hint = f"TREC runs have them in column 6, tables in a column named {', '.join(aliases.COLUMNS['tag'])}."
         raise InputError("has no tags to tell runs apart by", where=getattr(run.source, "name", run.name), hint=hint)
-    return Runs(run.source, name=run.name, notes=run.notes)
+    return Runs(run.source, name=run.name, notes=run.notes, alternatives=run.alternatives)
 
 
 def _has_tags(blocks: BlockSource) -> bool:
@@ -59,12 +85,12 @@ def _has_tags(blocks: BlockSource) -> bool:
     return first is not None and first().tags is not None
 
 
-def _run_of_parts(files: InputFiles, duplicates: str) -> Run:
+def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
     """One run in several files."""
     names = [source.name for source, _ in files.opened]
     if files.format.in_memory:
-        return objects.joined_run(files.read("run", duplicates=duplicates), names, files.label, duplicates)
-    parts: list[Callable[[], Run]] = files.readers("run", duplicates=duplicates)
+        return objects.joined_run(files.read("run", **how), names, files.label, how["duplicates"])
+    parts: list[Callable[[], Run]] = files.readers("run", **how)
     notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
     if files.format.counts_rows and not any(source.compression for source, _ in files.opened):
         # All are opened now, so that a damaged file is found before the work begins.
@@ -75,7 +101,7 @@ def _run_of_parts(files: InputFiles, duplicates: str) -> Run:
             raise InputError("no rows in any file", where=files.name, hint="Did the system return anything?")
         if empty:
             notes.append(Note.of("empty-files", count=len(empty), files=len(runs), first=empty[0]))
-    return Run(PartsRun(files.name, parts), name=files.label, notes=tuple(notes))
+    return parts_run(files.name, files.label, parts, tuple(notes))
 
 
 def held_bytes(given: types.Path, thing: str) -> int:
@@ -94,10 +120,14 @@ def read_qrels(
     split: str | None = None,
     judgements: str = "error",
     real_grades: bool = False,
+    columns: ColumnsLike = None,
+    relevant_from: float | None = None,
 ) -> Qrels:
     """Qrels from a path, a BEIR folder, an open binary stream or '-'; the format is recognised by the content.
 
-    A pattern or a folder of part files is one set of qrels too.
+    A pattern or a folder of part files is one set of qrels too. `columns` says which column or field holds what,
+    {"grade": "stars"}, where names do not. With `relevant_from` grades are ratings: those from it on are relevant (1),
+    the others not (0).
     """
     one_of(judgements, POLICIES["judgements"], "judgements")
     asked = None if format is None else formats.chosen(format, "qrels")
@@ -108,12 +138,44 @@ def read_qrels(
             raise OptionError("split= chooses among the qrels of a BEIR folder", hint="Name the folder, not a file.")
         whole = whole or formats.FORMATS["beir"]
         given, format = whole.implementation.find_file(folder, split), None
-    files = open_files(given, "qrels", format)
-    found = files.read("qrels", judgements=judgements, real_grades=real_grades)
+    named = Columns.of(columns)
+    files = open_files(given, "qrels", format, known_columns=_known_columns(named, "qrels"))
+    how = _reading(judgements, named, relevant_from, real_grades)
+    found = files.read("qrels", **how)
+    if named is not columns:
+        named.check_used()
     if not files.several and isinstance(found[0], Qrels):
-        return found[0]
+        return _cut(found[0], relevant_from)
     rows = [_rows(each, source.name) for each, (source, _) in zip(found, files.opened, strict=True)]
-    return Qrels.from_parts(rows, name=files.label, judgements=judgements)
+    return _cut(Qrels.from_parts(rows, name=files.label, judgements=judgements), relevant_from)
+
+
+def _reading(judgements: str, columns: Columns, relevant_from: float | None, real_grades: bool) -> dict[str, Any]:
+    """Fields of `Reading` for judgements. Ratings may have decimals."""
+    if relevant_from is not None and (
+        isinstance(relevant_from, bool) or not isinstance(relevant_from, int | float) or relevant_from != relevant_from
+    ):
+        raise OptionError(f"relevant_from is {relevant_from!r:.80}, not a number", hint="For example relevant_from=4.")
+    return {
+        "judgements": judgements,
+        "real_grades": real_grades or relevant_from is not None,
+        "columns": columns,
+        "relevant_from": relevant_from,
+    }
+
+
+def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
+    """Judgements of ratings: 1 from a certain one on, 0 below."""
+    if relevant_from is None:
+        return ratings
+    judged = {
+        query: {doc: int(grade >= relevant_from) for doc, grade in docs.items()} for query, docs in ratings.items()
+    }
+    cut = Qrels(judged, name=ratings.name, criteria=ratings.criteria)
+    part, whole = (sum(map(count, judged.values())) for count in (lambda docs: sum(docs.values()), len))
+    cut.id_kind = ratings.id_kind
+    cut.notes = (*ratings.notes, Note.of("ratings-cut", least=f"{relevant_from:g}", part=part, whole=whole))
+    return cut
 
 
 def _rows(found: Judgements | Qrels, where: str) -> Judgements:
@@ -151,60 +213,92 @@ def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) 
     write_whole(path, formats.to_write(Path(file_name(path)), format).implementation.dump(data))
 
 
-def as_qrels(given: types.QrelsLike, *, judgements: str = "error") -> Qrels:
-    """Qrels from whatever holds judgements: a file, a dict, rows, a data frame."""
+def as_qrels(
+    given: types.QrelsLike,
+    *,
+    judgements: str = "error",
+    columns: ColumnsLike = None,
+    real_grades: bool = False,
+    relevant_from: float | None = None,
+) -> Qrels:
+    """Qrels from whatever holds judgements: a file, a dict, rows, a data frame, a data set of HuggingFace."""
     if isinstance(given, Qrels):
         return given
+    named = Columns.of(columns)
+    how: dict[str, Any] = _reading(judgements, named, relevant_from, real_grades)
     if is_file(given):
-        return read_qrels(given, judgements=judgements)
+        return read_qrels(given, **{**how, "real_grades": real_grades})
+    reading = Reading("object", **how)
+    given = datasets.as_table(given, "qrels")
     if isinstance(given, Mapping):
-        return objects.qrels_from_mapping(given, "qrels")
-    if is_spark(given):
+        found = objects.qrels_from_mapping(given, "qrels", reading.real_grades)
+    elif is_spark(given):
         from goldrank.io import spark
 
-        found = spark.qrels_from_spark(given, "qrels", judgements)
-        if found is None:
+        in_driver = spark.qrels_from_spark(given, "qrels", judgements, named)
+        if in_driver is None:
             what = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
             hint = "Give goldrank.evaluate a run that is in Spark too: then they stay there."
             raise InputError(what, where="qrels", hint=hint)
-        return found
-    if is_frame(given):
+        found = in_driver
+    elif is_frame(given):
         from goldrank.io import tables
 
-        return tables.qrels_from_frame(given, "qrels", judgements=judgements)
-    return objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", judgements)
+        found = tables.qrels_from_frame(given, "qrels", reading)
+    else:
+        found = objects.qrels_from_rows(_iterable(given, "qrels"), "qrels", reading)
+    if named is not columns:
+        named.check_used()
+    return _cut(found, relevant_from)
 
 
-def as_run(given: types.RunLike, *, format: str | None = None, duplicates: str = "error", name: str = "run") -> Run:
-    """A run from whatever holds a ranking: a file, a dict, rows, a data frame."""
+def as_run(
+    given: types.RunLike,
+    *,
+    format: str | None = None,
+    duplicates: str = "error",
+    name: str = "run",
+    columns: ColumnsLike = None,
+) -> Run:
+    """A run from whatever holds a ranking: a file, a dict, rows, a data frame, results of vector stores by query."""
     if isinstance(given, Run):
         return given
+    named = Columns.of(columns)
     if is_file(given):
-        return read_run(given, format=format, duplicates=duplicates)
+        return read_run(given, format=format, duplicates=duplicates, columns=columns)
+    given = datasets.as_table(given, name)
     if isinstance(given, Mapping):
-        return objects.run_from_mapping(given, name, duplicates)
-    if is_spark(given):
+        found = objects.run_from_mapping(given, name, duplicates)
+    elif is_spark(given):
         from goldrank.io import spark
 
-        return spark.run_from_spark(given, name)
-    if is_frame(given):
+        found = spark.run_from_spark(given, name, named)
+    elif is_frame(given):
         from goldrank.io import tables
 
-        return tables.run_from_frame(given, name)
-    return objects.run_from_rows(_iterable(given, "a run"), name, duplicates)
+        found = tables.run_from_frame(given, name, named)
+    else:
+        found = objects.run_from_rows(_iterable(given, "a run"), name, duplicates, columns=named)
+    if named is not columns:
+        named.check_used()
+    return found
 
 
 def as_runs(
-    given: types.RunLike | types.RunsLike, *, format: str | None = None, duplicates: str = "error"
+    given: types.RunLike | types.RunsLike,
+    *,
+    format: str | None = None,
+    duplicates: str = "error",
+    columns: ColumnsLike = None,
 ) -> list[Run] | None:
     """Several runs, each with a name of its own; None if what is given is one run."""
-    how: dict[str, Any] = {"format": format, "duplicates": duplicates}
+    how: dict[str, Any] = {"format": format, "duplicates": duplicates, "columns": columns}
     if isinstance(given, Run) or is_file(given) or is_frame(given):
         return None
     if isinstance(given, Mapping):
         first = next(iter(given.values()), None)
         if isinstance(first, Mapping) and not isinstance(first, Run):
-            several = isinstance(next(iter(first.values()), None), Mapping | list | tuple)
+            several = _holds_rankings(first)
         else:
             several = isinstance(first, Run) or is_file(first) or is_frame(first)
         named = [(str(name), run) for name, run in given.items()]
@@ -213,6 +307,14 @@ def as_runs(
         runs = [as_run(run, **how) for run in given]
         return [run.renamed(name) for run, name in zip(runs, distinct(runs), strict=True)]
     return None
+
+
+def _holds_rankings(value: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is a run, rather than the results of one query."""
+    inner = next(iter(value.values()), None)
+    if result_objects.is_result(value):
+        return False
+    return isinstance(inner, Mapping | list | tuple) or result_objects.is_result(inner)
 
 
 def distinct(runs: list[Run]) -> list[str]:

@@ -6,31 +6,67 @@ earlier one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
-
-from goldrank.errors import InputError
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "query": (
-        "query", "query_id", "qid", "q_id", "query-id", "queryid", "topic", "topic_id", "user", "user_id",
-        "searchtext", "querytext",
+        "query_id", "qid", "q_id", "queryid", "topic_id", "query", "topic", "user_id", "userid", "user", "uid",
+        "searchtext", "querytext", "query_text",
     ),
     "doc": (
-        "doc", "doc_id", "docid", "docno", "corpus-id", "corpus_id", "pid", "document", "document_id", "passage_id",
-        "did", "item", "item_id",
+        "doc_id", "docno", "docid", "corpus_id", "pid", "document_id", "passage_id", "did", "doc", "document",
+        "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid", "track_id", "book_id",
+        "article_id", "news_id", "video_id", "asin", "sku", "item",
     ),
-    "score": ("score", "sim", "similarity"),
-    "rank": ("rank", "position"),
-    "grade": ("grade", "relevance", "rel", "rating", "label", "score"),
+    "score": ("score", "sim", "similarity", "prediction", "est"),
+    "rank": ("rank", "position", "doc_position"),
+    "distance": ("distance", "_distance", "vector_distance"),
+    "grade": ("grade", "relevance", "rel", "rating", "label", "r_ui", "score"),
     "tag": ("tag", "run", "run_id", "runid", "run_name", "system", "system_id"),
 }  # fmt: skip
-"""Columns of runs and qrels, the more usual name first."""
+"""Columns of runs and qrels, as `normal` has them. Names of ids come before names that may be of texts (`query`), the
+more usual ones first."""
+
+USERS = ("user_id", "userid", "user", "uid")
+"""Queries that are people, so that what they gave is a rating."""
+
+ORDERED_BY = ("score", "rank", "distance")
+"""What can order the documents of a run, the surest first; of ranks and distances the lower ones are better."""
 
 LISTED_DOC = (*COLUMNS["doc"], "id", "_id")
 """The document of an entry of a ranked list."""
 
 RANKED_LISTS = ("results", "ranking", "hits", "documents", "docs", "retrieved", "documentids", "ratings", "judgements")
 """Where a record of a query has the list of its documents."""
+
+QUESTION_IDS = (
+    "query_id", "qid", "q_id", "queryid", "question_id", "example_id", "topic_id", "user_id", "userid", "id", "_id",
+)  # fmt: skip
+QUESTION_TEXTS = ("user_input", "question", "query", "input", "query_text", "query_str", "topic", "user")
+"""What a question with lists of ids is called: by its id, else by its text."""
+
+_OF_WHAT = ("context_", "", "doc_", "document_", "chunk_", "node_", "docs_")
+_EXPECTED = ("reference", "expected", "relevant", "gold", "golden", "ground_truth", "positive")
+ID_LISTS: dict[str, tuple[str, ...]] = {
+    "retrieved_ids": (
+        *(f"retrieved_{middle}ids" for middle in _OF_WHAT),
+        *("retrieved_docids", "recommended_ids", "predicted_ids", "result_ids"),
+    ),
+    "reference_ids": (
+        *(f"{who}_{middle}ids" for who in _EXPECTED for middle in _OF_WHAT),
+        *("expected_docids", "relevant_docids"),
+    ),
+}
+"""Where a record has the ids that were retrieved, and those that should have been."""
+
+_ANYWHERE = ("metadata", "additional_metadata", "additionalmetadata")
+ID_LIST_HOLDERS: dict[str, tuple[str, ...]] = {
+    "retrieved_ids": ("outputs", "output", "run_outputs", *_ANYWHERE),
+    "reference_ids": ("reference_outputs", "referenceoutputs", "reference_output", "expected_outputs", "outputs",
+                      *_ANYWHERE),
+}  # fmt: skip
+"""Objects in a record that may hold those lists: LangSmith's and DeepEval's."""
 
 RECORD_LISTS = ("examples", "items", "data", "samples", "test_cases", "goldens", "rows")
 """Where a JSON object has the list of its records."""
@@ -84,6 +120,19 @@ PAIR_FIELDS: dict[str, tuple[str, ...]] = {
 }
 """Fields of a labelled pair of texts."""
 
+CLICK_FIELDS: dict[str, tuple[str, ...]] = {
+    "query": ("query", "query_id", "qid", "query_text", "user_query", "searchtext"),
+    "doc": ("doc", "doc_id", "docid", "docno", "document", "document_id", "item", "item_id", "object_id", "url"),
+    "rank": ("rank", "position", "ordinal"),
+    "click": ("click", "clicked", "is_click", "clicks"),
+    "page": ("page", "page_id", "page_view", "page_view_id", "view_id", "impression", "impression_id", "session",
+             "session_id", "serp_id", "search_id"),
+    "user": ("user", "user_id", "userid", "client_id"),
+    "shown": ("shown", "impressions", "results", "ranking", "documents"),
+    "clicks": ("clicks", "clicked", "clicked_docs"),
+}  # fmt: skip
+"""Fields of a click log."""
+
 TEXT_FIELDS: dict[str, tuple[str, ...]] = {
     "text": ("page_content", "content", "text", "context", "chunk", "passage"),
     "id": ("id", "node_id", "id_", "doc_id", "document_id", "chunk_id"),
@@ -95,10 +144,30 @@ TEXT_FIELDS: dict[str, tuple[str, ...]] = {
 """Fields of a retrieved text that is an object, or of its metadata."""
 
 
+_KIND = re.compile(r":(token|float|token_seq|float_seq)$")
+
+
+def normal(name: str) -> str:
+    """A name as it stands in `COLUMNS`: in lower case, with underscores, without the types that RecBole writes.
+
+    >>> normal("Query ID"), normal("corpus-id"), normal("user_id:token")
+    ('query_id', 'corpus_id', 'user_id')
+    """
+    return _KIND.sub("", name.casefold().strip()).replace(" ", "_").replace("-", "_")
+
+
+def all_present(present: Iterable[str], known: Iterable[str]) -> list[str]:
+    """The names that are among the known ones, in whatever spelling, in the order of those."""
+    by_name: dict[str, list[str]] = {}
+    for name in present:
+        if isinstance(name, str):
+            by_name.setdefault(normal(name), []).append(name)
+    return [name for alias in known for name in by_name.get(alias, ())]
+
+
 def first_present(present: Iterable[str], known: Iterable[str]) -> str | None:
-    """The name that is one of the known ones, in any case; of several, the one known first."""
-    folded = {name.casefold().strip(): name for name in reversed(list(present)) if isinstance(name, str)}
-    return next((folded[alias] for alias in known if alias in folded), None)
+    """Of the names that are among the known ones, the one known first."""
+    return next(iter(all_present(present, known)), None)
 
 
 def find(columns: Iterable[str], wanted: str) -> str | None:
@@ -106,18 +175,11 @@ def find(columns: Iterable[str], wanted: str) -> str | None:
     return first_present(columns, COLUMNS[wanted])
 
 
-def find_all(columns: Collection[str], wanted: Iterable[str], where: str) -> dict[str, str]:
-    """Columns for all of `wanted`, or the error that lists what there is."""
-    found: dict[str, str] = {}
-    for word in wanted:
-        column = find(columns, word)
-        if column is None:
-            what = f"no column for the {word}; columns are: {', '.join(map(str, columns)) or 'none'}"
-            raise InputError(what, where=where, hint=f"Name it one of: {', '.join(COLUMNS[word])}.")
-        found[word] = column
-    return found
+def ordered_by(columns: Collection[str]) -> str:
+    """What orders the documents of a run: its scores, or what it has in their place."""
+    return next((word for word in ORDERED_BY if find(columns, word) is not None), "score")
 
 
-def score_or_rank(columns: Collection[str]) -> str:
-    """What orders the documents of a run: its scores, or its ranks where it has only those."""
-    return "rank" if find(columns, "score") is None and find(columns, "rank") else "score"
+def is_rating(query: str, grade: str) -> bool:
+    """Whether columns of these names hold what people gave things, rather than what judges said of documents."""
+    return normal(query) in USERS and normal(grade) in ("rating", "r_ui")

@@ -18,11 +18,14 @@ from typing import IO, Any, TypeGuard
 import numpy as np
 
 from goldrank.data.blocks import Block, BlockSource
+from goldrank.data.id_column import IdColumn
+from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.errors import InputError, did_you_mean
 from goldrank.io import formats, sources
 from goldrank.io.formats import Format, KnownColumns, Partition
 from goldrank.io.sources import ByteSource
+from goldrank.notes import Note
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """How partitioned tables spell a missing value in a path."""
@@ -190,7 +193,7 @@ class PartsRun(BlockSource):
     def memory(self, threads: int, share: float) -> int:
         return max(blocks.held() + blocks.memory(threads, share) for blocks in self._opened())
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
+    def keys(self, docs: IdColumn) -> np.ndarray:
         return next(self._opened()).keys(docs)
 
     def digest(self) -> str | None:
@@ -204,3 +207,37 @@ class PartsRun(BlockSource):
 
     def files(self) -> list[ByteSource]:
         return [file for blocks in self._opened() for file in blocks.files()]
+
+
+def parts_run(name: str, label: str, parts: Sequence[Callable[[], Run]], notes: tuple[Note, ...]) -> Run:
+    """A run in several files. Where columns leave a choice, it is one choice for all files."""
+    first = parts[0]()
+    run = Run(PartsRun(name, parts), name=label, notes=notes)
+    if first.alternatives is not None:
+        run.alternatives = _OtherColumns(first.alternatives.candidates, name, label, parts, notes)
+        run.notes += tuple(note for note in first.notes if note.code == "column-choice")
+    return run
+
+
+@dataclass(frozen=True)
+class _OtherColumns:
+    """Columns of several files that could hold ids (`data.run.Alternatives`)."""
+
+    candidates: Mapping[str, Sequence[str]]
+    name: str
+    label: str
+    parts: Sequence[Callable[[], Run]]
+    notes: tuple[Note, ...]
+
+    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+        found = (part().alternatives for part in self.parts)
+        return [sum(counts) for counts in zip(*(o.matches(role, chosen, judged) for o in found if o), strict=True)]
+
+    def taken(self, columns: Mapping[str, str]) -> Run:
+        parts = [partial(self._taken, part, columns) for part in self.parts]
+        return Run(PartsRun(self.name, parts), name=self.label, notes=self.notes)
+
+    @staticmethod
+    def _taken(part: Callable[[], Run], columns: Mapping[str, str]) -> Run:
+        run = part()
+        return run if run.alternatives is None else run.alternatives.taken(columns)

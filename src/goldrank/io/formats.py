@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from goldrank import ids
 from goldrank.errors import InputError, one_of
 from goldrank.io import aliases
+from goldrank.io.columns import Columns
 from goldrank.io.numbers import NUMBER
 from goldrank.io.sources import HEAD, MAX_LINE, ByteSource
 
@@ -50,6 +51,10 @@ class Reading:
     duplicates: str = "error"
     judgements: str = "error"
     real_grades: bool = False
+    relevant_from: float | None = None
+    """The rating from which on a document is relevant (1), the others are not (0)."""
+    columns: Columns = field(default_factory=Columns)
+    """Columns that the user named."""
     fields: RecordFields | None = None
     """Finds the fields of records."""
 
@@ -171,6 +176,18 @@ def _is_msmarco(seen: Beginning) -> bool:
     return bool(first) and len(first[0]) == 3 and all(cells[-1].isdigit() for cells in first)
 
 
+def _is_ratings(seen: Beginning) -> bool:
+    if not seen.lines or not (b"\t" in seen.lines[0] or b"::" in seen.lines[0]):
+        return False
+    from goldrank.io import ratings
+
+    return all(map(ratings.is_rating, seen.lines[:3]))
+
+
+def _is_letor(seen: Beginning) -> bool:
+    return bool(seen.lines) and re.match(rb"\s*[-+.\d]+\s+qid:\S+", seen.lines[0]) is not None
+
+
 _IO = "goldrank.io."
 _TABLE = ("run", "qrels", "records")
 
@@ -183,6 +200,8 @@ FORMATS: dict[str, Format] = {
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
         Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
         Format("table", _TABLE, _IO + "text_tables", _is_table),
+        Format("ratings", ("qrels",), _IO + "ratings", _is_ratings),
+        Format("letor", ("qrels",), _IO + "letor", _is_letor),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),
@@ -205,14 +224,15 @@ def chosen(name: str, thing: str) -> Format:
     return FORMATS[one_of(name, names(thing), "format")]
 
 
-def _has_ranking_columns(header: Sequence[str]) -> bool:
+def has_ranking_columns(header: Sequence[str]) -> bool:
+    """Whether a header has columns for queries, and for documents or grades."""
     query, *others = (aliases.find(header, word) for word in ("query", "doc", "grade"))
     return query is not None and any(others)
 
 
 def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = None) -> Format:
     """The format of a file, from its first bytes. Without `known_columns` those of runs and qrels are."""
-    seen = Beginning(source, thing, known_columns or _has_ranking_columns)
+    seen = Beginning(source, thing, known_columns or has_ranking_columns)
     if seen.is_empty:
         raise source.empty()
     able = [entry for entry in FORMATS.values() if thing in entry.holds]

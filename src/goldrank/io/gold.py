@@ -8,11 +8,13 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.errors import InputError, MismatchError
-from goldrank.io.items import Items
+from goldrank.io.items import FAILED, Items
 from goldrank.io.records import ItemFields, Records, as_mapping, open_records
 from goldrank.notes import Note
 
-_OF_GOLD = ("references", "evidence", "expected_ids", "question")
+_NEEDED = ("references", "evidence", "expected_ids", "answerable", "no_answer")
+_OF_GOLD = (*_NEEDED, "reference", "question")
+_OF_RESULTS = ("retrieved", "retrieved_ids", "scores", "sources", "response", "latency", "question")
 
 
 def with_gold(data: Any, gold: Any, *, fields: Mapping[str, str | None] | None = None, **reading: Any) -> Items:
@@ -41,9 +43,12 @@ def with_gold(data: Any, gold: Any, *, fields: Mapping[str, str | None] | None =
     if other:
         notes.append(Note.of("results-without-gold", count=len(other), samples=other))
 
+    by_id = not any({"references", "evidence"} & needed.keys() for needed in wanted.values())
+    nothing: dict[str, Any] = {"retrieved_ids" if by_id else "retrieved": []}
+
     def rows(counts: Counter[str]) -> Iterator[tuple[int, Any]]:
         for number, (query, needed) in enumerate(wanted.items()):
-            yield number, {"id": query, "retrieved": [], **retrieved.get(query, {}), **needed}
+            yield number, {"id": query, **retrieved.get(query, nothing), **needed}
 
     joined = Records(opened.name, opened.label, rows, lambda number: f"{opened.name}: question {number + 1}",
                      opened.digest, notes)  # fmt: skip
@@ -63,10 +68,13 @@ def _by_id(given: Any, fields: ItemFields, name: str, format: str | None) -> dic
         query = ids.as_text(values["query"].value, "query id", where)
         if query in found:
             raise InputError(f"query id '{ids.show(query)}' is duplicated", where=where)
-        roles = _OF_GOLD if name == "gold" else ("retrieved", "retrieved_ids", "sources", "latency", "question")
-        found[query] = {role: values[role].value for role in roles if role in values}
-        if name == "gold" and not {"references", "evidence", "expected_ids"} & found[query].keys():
+        is_gold = name == "gold"
+        told = {role: values[role].value for role in (_OF_GOLD if is_gold else _OF_RESULTS) if role in values}
+        if is_gold and not set(_NEEDED) & told.keys():
             raise fields.missing("references", as_mapping(record, where), where)
-        if name != "gold" and not {"retrieved", "retrieved_ids"} & found[query].keys():
+        if not is_gold and FAILED in record:
+            told[FAILED] = record[FAILED]
+        elif not is_gold and not {"retrieved", "retrieved_ids"} & told.keys():
             raise fields.missing("retrieved", as_mapping(record, where), where)
+        found[query] = told
     return found

@@ -9,50 +9,62 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data import budget
 from goldrank.data.qrels import Grade, Qrels, check_grade, reserve_judgements
-from goldrank.data.run import Run, check_score
+from goldrank.data.run import Rankings, Run, check_score
 from goldrank.errors import InputError
-from goldrank.io import aliases, json_text, objects
+from goldrank.io import aliases, json_rows, json_text, nearest, objects, quepid, responses
 from goldrank.io.formats import Reading
+from goldrank.io.id_lists import IdLists
+from goldrank.io.json_records import RecordRows
+from goldrank.io.json_rows import ROW
 from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, of_mapping
 from goldrank.io.sources import ByteSource
+from goldrank.notes import Note, from_counts
 
 HELD_LINES = 1_000
 """After how many lines it is asked whether more fit."""
-ROW = 500
-"""Bytes that a row of a run takes beside the record that it comes from."""
 ONE_OBJECT = "Each query has one object, and each document stands in it once."
 ONE_NAME = "Each field of an item has one name."
 TABLE_HINT = 'Expected {"q1": {"d1": 1, ...}, ...}.'
-RECORD_HINT = 'Expected {"query_id": ..., "doc_id": ..., "score": ...} or {"query_id": ..., "results": [...]}.'
 
 
 def read_run(source: ByteSource, how: Reading) -> Run:
     """A run from any of the shapes of a run."""
-    data, numbers = _load(source, how, json_text.SCORES)
+    is_lines = how.format == "jsonl" or json_text.is_lines(source)
+    results = json_rows.rankings(source) if is_lines and not how.columns else None
+    if results is not None:
+        return Run(Rankings(results), name=source.label, id_kind="text", notes=tuple(source.notes))
+    data, lines = _load(source, how, json_text.SCORES)
     where = source.name
-    places: list[str] = []
     if isinstance(data, dict) and isinstance(data.get("rank_eval"), dict):
         data = data["rank_eval"]
-    if isinstance(data, list):
-        budget.reserve(ROW * len(data), f"a run of {len(data):,} records", where)
-        rows = _records(data, "score", where, numbers, places)
-        run = objects.run_from_rows(rows, source.label, how.duplicates, where=places.__getitem__)
-    elif isinstance(data.get("details"), Mapping):
+    if isinstance(data, Mapping) and isinstance(data.get("details"), Mapping):
+        places: list[str] = []
         rows, queries = _hits(data["details"], where, places), tuple(data["details"])
         run = objects.run_from_rows(rows, source.label, how.duplicates, queries, where=places.__getitem__)
-    elif "requests" in data or "judgmentRatings" in data or "relevant_docs" in data:
-        raise InputError("these are judgements, not a run", where=where, hint="Are the two files swapped?")
+    elif (found := responses.find(data, where, lines, how.columns)) is not None:
+        ranked = list(found.rows())
+        run = objects.run_from_rows(ranked, source.label, how.duplicates, found.queries, where=found.places.__getitem__)
+        run.notes += from_counts(found.counts)
+    elif isinstance(data, list):
+        budget.reserve(ROW * len(data), f"a run of {len(data):,} records", where)
+        run = _run_of_records(data, lines, source, how)
+    elif _judgement_keys(data):
+        hint = "Are the two files swapped? To convert judgements, say --qrels."
+        raise InputError("these are judgements, not a run", where=where, hint=hint)
     else:
         table, path = _mteb(data, where) if "mteb_model_meta" in data else (data, "$")
+        if nearest.is_answer(table):
+            what = "has the keys of an answer of a search engine, and no results that can be read"
+            raise InputError(what, where=where, hint=nearest.hint(table))
         _check_table(table, f"{where}: {path}", lambda score: check_score(score, where))
         run = objects.run_from_mapping(table, source.label, how.duplicates)
     run.id_kind = "text"
@@ -62,27 +74,75 @@ def read_run(source: ByteSource, how: Reading) -> Run:
 
 def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     """Qrels from any of the shapes of judgements."""
-    data, numbers = _load(source, how, json_text.GRADES)
+    data, lines = _load(source, how, json_text.GRADES)
     where = source.name
-    places: list[str] = []
-    if isinstance(data, list) or "requests" in data or "judgmentRatings" in data:
-        if isinstance(data, list):
-            reserve_judgements(len(data), where)
-            rows = _records(data, "grade", where, numbers, places)
-        else:
-            rows = _ratings(data, where, places)
-        graded = ((query, doc, _grade(grade, places[-1], how.real_grades)) for query, doc, grade in rows)
-        qrels = objects.qrels_from_rows(graded, source.label, how.judgements, how.real_grades, where=places.__getitem__)
-    elif "details" in data and ("metric_score" in data or "quality_level" in data):
-        raise InputError("this is a response with rankings, not judgements", where=where, hint="Are the files swapped?")
+    noticed: Counter[str] = Counter()
+    if (rated := quepid.ratings(data, where, noticed)) is not None:
+        qrels = _qrels_of_rows(rated, source, how)
+    elif isinstance(data, list):
+        reserve_judgements(len(data), where)
+        qrels = _qrels_of_records(data, lines, source, how)
+    elif "requests" in data or "judgmentRatings" in data:
+        qrels = _qrels_of_rows(_ratings(data, where), source, how)
+    elif ("details" in data and ("metric_score" in data or "quality_level" in data)) or responses.find(
+        data, where, None, how.columns
+    ):
+        hint = "Are the files swapped? Judgements come first."
+        raise InputError("this is a response with rankings, not judgements", where=where, hint=hint)
     else:
         table, path = (data["relevant_docs"], "$.relevant_docs") if "relevant_docs" in data else (data, "$")
-        _check_table(table, f"{where}: {path}", lambda grade: _grade(grade, where, how.real_grades))
+        _check_table(table, f"{where}: {path}", lambda grade: _grade(grade, where, how.real_grades), one_doc=True)
         qrels = objects.qrels_from_mapping(table, source.label, how.real_grades)
     if not len(qrels):
         raise InputError("no judgements", where=where, hint="Is it the right file, and is it complete?")
     qrels.id_kind = "text"
-    qrels.notes = (*source.notes, *qrels.notes)
+    qrels.notes = (*source.notes, *qrels.notes, *from_counts(noticed))
+    return qrels
+
+
+def _qrels_of_rows(placed: Iterable[tuple[Any, Any, Any, str]], source: ByteSource, how: Reading) -> Qrels:
+    """Qrels from rows of query, document, grade and where each stands."""
+    places: list[str] = []
+
+    def rows() -> Iterator[tuple[Any, Any, Any]]:
+        for query, doc, grade, place in placed:
+            places.append(place)
+            yield query, doc, _grade(grade, place, how.real_grades)
+
+    return objects.qrels_from_rows(rows(), source.label, how, where=places.__getitem__)
+
+
+def _judgement_keys(data: Mapping[str, Any]) -> bool:
+    return "requests" in data or "judgmentRatings" in data or "relevant_docs" in data or quepid.is_export(data)
+
+
+def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: ByteSource, how: Reading) -> Run:
+    """A run from records: one for each document, or for each query with its documents in a list."""
+    shape = RecordRows("run", data, lines, source.name, how.columns)
+    if shape.lists is not None:
+        return objects.run_of_lists(shape.lists, data, source.label, how.duplicates, shape.place)
+
+    def taken(columns: Mapping[str, str]) -> Run:
+        chosen = shape.with_ids(columns)
+        run = objects.run_from_rows(chosen.rows(), source.label, how.duplicates, where=chosen.places.__getitem__)
+        run.id_kind = "text"
+        run.notes += shape.notes
+        return run
+
+    run = taken({})
+    if shape.is_open:
+        run.alternatives = objects.OtherFields(data, shape.candidates, taken)
+    return run
+
+
+def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: ByteSource, how: Reading) -> Qrels:
+    """Qrels from the same."""
+    shape = RecordRows("qrels", data, lines, source.name, how.columns)
+    if shape.lists is not None:
+        return objects.qrels_from_rows(data, source.label, how, where=shape.place)
+    qrels = _qrels_of_rows(((*row, shape.places[-1]) for row in shape.rows()), source, how)
+    implicit = [Note.of("implicit-grades", count=shape.implicit)] if shape.implicit else []
+    qrels.notes = (*qrels.notes, *shape.notes, *implicit)
     return qrels
 
 
@@ -124,26 +184,41 @@ def _load(source: ByteSource, how: Reading, kinds: dict[str, Any]) -> tuple[Any,
                 budget.reserve(needed, f"holding {len(numbered):,} lines of JSON", source.name)
         return [record for _, record in numbered], [number for number, _ in numbered]
     data = json_text.read_whole(source, ONE_OBJECT, kinds)
-    if isinstance(data, Mapping) and (query := aliases.find(data, "query")) and isinstance(data[query], str | int):
+    if isinstance(data, Mapping) and _is_record(data, how):
         return [data], [1]
+    key = next((key for key in aliases.RECORD_LISTS if isinstance(data, Mapping) and _are_records(data.get(key))), None)
+    if key is not None:
+        return data[key], None
     if not isinstance(data, dict | list):
         raise InputError(f"is a JSON {type(data).__name__}, not an object", where=source.name, hint=TABLE_HINT)
     return data, None
 
 
-def _check_table(table: Any, where: str, check: Callable[[Any], Any]) -> None:
-    """Check every number of {query: {doc: number}}; a list of documents has none."""
+def _is_record(data: Mapping[str, Any], how: Reading) -> bool:
+    """Whether an object is the one record of a file, rather than a table of queries."""
+    query = aliases.find(data, "query")
+    return (query is not None and isinstance(data[query], str | int)) or IdLists("run", how.columns).is_record(data)
+
+
+def _are_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(record, Mapping) for record in value)
+
+
+def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: bool = False) -> None:
+    """Check every number of {query: {doc: number}}; a list of documents has none, nor has the one of `one_doc`."""
     if not isinstance(table, Mapping):
         raise InputError(f"is a JSON {type(table).__name__}, not an object", where=where, hint=TABLE_HINT)
     for query, row in table.items():
-        if not isinstance(row, Mapping | list):
-            raise InputError(f"holds {row!r:.40} where documents should be", where=where + step(query), hint=TABLE_HINT)
+        if not isinstance(row, Mapping | list | str if one_doc else Mapping | list):
+            what = f"holds {ids.show(repr(row), 40)} where documents should be"
+            raise InputError(what, where=where + step(query), hint=nearest.hint(table))
         if isinstance(row, Mapping):
             for doc, value in row.items():
                 try:
                     check(value)
                 except InputError as error:
-                    raise InputError(error.what, where=where + step(query) + step(doc), hint=error.hint) from None
+                    hint = nearest.hint(table) if isinstance(value, Mapping | list) else error.hint
+                    raise InputError(error.what, where=where + step(query) + step(doc), hint=hint) from None
 
 
 def _mteb(data: Mapping[str, Any], where: str) -> tuple[Any, str]:
@@ -175,8 +250,8 @@ def _hits(details: Mapping[str, Any], where: str, places: list[str]) -> Iterator
             yield query, hit["_id"], -float(rank) if score is None else score
 
 
-def _ratings(data: Mapping[str, Any], where: str, places: list[str]) -> Iterator[tuple[Any, Any, Any]]:
-    """Rows of the rated searches of Elasticsearch or OpenSearch; `places` gets the path of each."""
+def _ratings(data: Mapping[str, Any], where: str) -> Iterator[tuple[Any, Any, Any, str]]:
+    """Rows of the rated searches of Elasticsearch or OpenSearch, with the path of each."""
     top, query, doc = ("requests", "id", "_id") if "requests" in data else ("judgmentRatings", "query", "docId")
     hint = f'Expected {{"{top}": [{{"{query}": ..., "ratings": [{{"{doc}": ..., "rating": ...}}, ...]}}, ...]}}.'
     for i, entry in enumerate(_items(data[top], f"{where}: $.{top}")):
@@ -184,11 +259,11 @@ def _ratings(data: Mapping[str, Any], where: str, places: list[str]) -> Iterator
         if not isinstance(entry, Mapping) or query not in entry:
             raise InputError(f"has no {query}", where=path, hint=hint)
         for j, item in enumerate(_items(entry.get("ratings"), f"{path}.ratings")):
-            places.append(f"{path}.ratings[{j}]")
+            place = f"{path}.ratings[{j}]"
             if not isinstance(item, Mapping) or doc not in item or "rating" not in item:
-                raise InputError(f"has no {doc} with a rating", where=places[-1], hint=hint)
+                raise InputError(f"has no {doc} with a rating", where=place, hint=hint)
             rating = item["rating"]  # which OpenSearch writes as text
-            yield entry[query], item[doc], _WrittenGrade(rating) if isinstance(rating, str) else rating
+            yield entry[query], item[doc], _WrittenGrade(rating) if isinstance(rating, str) else rating, place
 
 
 class _WrittenGrade(NamedTuple):
@@ -208,40 +283,3 @@ def _items(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise InputError(f"is {value!r:.40}, not a list", where=where)
     return value
-
-
-def _records(
-    records: Sequence[Any], value: str, where: str, lines: Sequence[int] | None, places: list[str]
-) -> Iterator[tuple[Any, Any, Any]]:
-    """Rows of records: one per document, or one per query with its documents in a list."""
-    for number, record in enumerate(records):
-        place = f"{where}: $[{number}]" if lines is None else f"{where}:{lines[number]}"
-        if not isinstance(record, Mapping):
-            raise InputError(f"is {record!r:.60}, not an object", where=place, hint=RECORD_HINT)
-        query = aliases.find(record, "query")
-        doc = aliases.find(record, "doc")
-        key = aliases.find(record, value)
-        items = next((k for k in record if k.casefold() in aliases.RANKED_LISTS and isinstance(record[k], list)), None)
-        if query is None or (doc is None and items is None) or (doc is not None and key is None):
-            missing = "query" if query is None else "document" if doc is None else value
-            raise InputError(f"has no {missing}; it has: {_keys(record)}", where=place, hint=RECORD_HINT)
-        if doc is not None and key is not None:
-            places.append(place)
-            yield record[query], record[doc], record[key]
-            continue
-        assert items is not None
-        for rank, item in enumerate(record[items], 1):
-            implied: Any = 1 if value == "grade" else -float(rank)
-            places.append(f"{place}, {items}[{rank - 1}]")
-            if isinstance(item, Mapping):
-                doc = aliases.first_present(item, aliases.LISTED_DOC)
-                if doc is None:
-                    raise InputError(f"has no document id; it has: {_keys(item)}", where=places[-1])
-                key = aliases.find(item, value)
-                yield record[query], item[doc], implied if key is None else item[key]
-            else:
-                yield record[query], item, implied
-
-
-def _keys(record: Mapping[str, Any]) -> str:
-    return ", ".join(map(ids.show, record)) or "nothing"

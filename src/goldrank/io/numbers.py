@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from goldrank import ids
 from goldrank.data.qrels import Grade, check_grade
@@ -36,6 +37,19 @@ def score_of(text: bytes, where: Place | str, field: str = "", what: str = "scor
     if re.fullmatch(rb"[+-]?[0-9]+,[0-9]+", text):
         hint = f"Is this a decimal comma? {hint}"
     raise InputError(f"{what} '{shown(text)}'{field} is not a number", where=where, hint=hint)
+
+
+def plain_scores(texts: Sequence[bytes]) -> list[float] | None:
+    """The scores that many texts stand for; None where one has more than digits, points, signs and exponents.
+
+    Of texts of these characters alone, Python's `float` takes exactly those that are scores.
+    """
+    if b"".join(texts).translate(None, b"0123456789.+-eE"):
+        return None
+    try:
+        return list(map(float, texts))
+    except ValueError:
+        return None
 
 
 def grade_of(text: bytes, where: Place | str, field: str = "", *, real_grades: bool = False) -> Grade:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows
+from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import Qrels, check_grade
 from goldrank.data.run import Rankings, Run, check_score, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
-from goldrank.io import aliases
-from goldrank.notes import from_counts
+from goldrank.io import aliases, id_lists, result_objects
+from goldrank.io.columns import Columns
+from goldrank.io.field_values import as_mapping
+from goldrank.io.formats import Reading
+from goldrank.io.id_lists import IdLists
+from goldrank.notes import Note, from_counts
 
 RowName = Callable[[int], str]
 
@@ -25,18 +32,29 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
     if not given:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
+    given = {query: result_objects.ranked(docs, f"{name}: query {query!r:.80}") for query, docs in given.items()}
     if all(isinstance(row, Mapping) for row in given.values()):
         texts, kind = with_text_ids(given, name)
         return Run(Rankings(texts), name=name, id_kind=kind, notes=notes_on_ids(kind))
     rows = (row for query, docs in given.items() for row in _rows_of(query, docs, name))
     run = run_from_rows(rows, name, duplicates, queries=tuple(given))
-    run.has_scores = any(isinstance(docs, Mapping) or _pairs(docs) for docs in given.values())
+    run.has_scores = any(isinstance(docs, Mapping) or _has_scored_pairs(docs) for docs in given.values())
+    run.notes += _ascending(given)
     return run
 
 
-def _pairs(docs: Any) -> bool:
+def _has_scored_pairs(docs: Any) -> bool:
     """Whether results are a list of documents with scores."""
     return isinstance(docs, list | tuple) and any(isinstance(item, list | tuple) for item in docs[:1])
+
+
+def _ascending(given: Mapping[Any, Any]) -> tuple[Note, ...]:
+    """A warning where every longer list of (document, number) begins with the lowest number, as distances do."""
+    longer = [docs for docs in given.values() if isinstance(docs, list | tuple) and len(docs) > 2]
+    pairs = [docs for docs in longer if all(isinstance(item, tuple | list) and len(item) == 2 for item in docs)]
+    if not pairs or not all(all(a[1] < b[1] for a, b in pairwise(docs)) for docs in pairs):
+        return ()
+    return (Note.of("ascending-scores", count=len(pairs)),)
 
 
 def _rows_of(query: Any, docs: Any, name: str) -> Iterator[tuple[Any, Any, Any]]:
@@ -69,13 +87,105 @@ def refuse_unordered(given: Any, where: str) -> None:
 
 
 def run_from_rows(
-    rows: Iterable[Any], name: str, duplicates: str = "error", queries: Sequence[Any] = (), where: RowName | None = None
+    rows: Iterable[Any],
+    name: str,
+    duplicates: str = "error",
+    queries: Sequence[Any] = (),
+    where: RowName | None = None,
+    columns: Columns | None = None,
 ) -> Run:
-    """A run from (query, doc, score) tuples, or named tuples with those fields under any of their names.
+    """A run from (query, doc, score) tuples, or rows with those fields under any of their names.
 
-    `queries` are there even if no row is about them; `where` names a row in messages.
+    Rows are named tuples, dicts or objects with fields. `queries` are there even if no row is about them; `where` names
+    a row in messages.
     """
     refuse_unordered(rows, name)
+    columns = columns or Columns()
+    first, rows = _first(rows)
+    fields = _fields(first)
+    if fields is None:
+        return _run(_triples(rows, ("query", "doc", "score"), name), name, duplicates, queries, where)
+    lists = IdLists("run", columns)
+    if lists.is_record(as_mapping(first, name)):
+        return run_of_lists(lists, rows, name, duplicates, where)
+    value = columns.ordered_by(fields, name)
+    found = columns.find_all(fields, ("query", "doc", value), "run", name)
+    if found.is_open and not isinstance(rows, Sequence):
+        rows = list(rows)
+
+    def taken(by_role: Mapping[str, str]) -> Run:
+        chosen = {**found.columns, **by_role}
+        lines = _named(rows, [chosen[role] for role in ("query", "doc", value)], name)
+        if value != "score":
+            lines = ((query, doc, _negative(number, name)) for query, doc, number in lines)
+        run = _run(lines, name, duplicates, queries, where)
+        run.notes += found.notes()
+        return run
+
+    run = taken({})
+    if found.is_open:
+        assert isinstance(rows, Sequence)
+        run.alternatives = OtherFields(rows, found.candidates, taken)
+    return run
+
+
+def _negative(number: Any, where: str) -> float:
+    """A rank or distance as a score."""
+    return -check_score(number, where)
+
+
+def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str, where: RowName | None) -> Run:
+    """A run from records with the ids that were retrieved."""
+    place = where or (lambda number: f"{name}[{number}]")
+    queries: list[Any] = []
+    places: list[str] = []
+
+    def lines() -> Iterator[tuple[Any, Any, Any]]:
+        given = ((place(i), as_mapping(record, place(i))) for i, record in enumerate(rows))
+        for entry in lists.entries(given):
+            if isinstance(entry, str):
+                queries.append(entry)
+            else:
+                places.append(entry.where)
+                yield entry.query, entry.doc, -float(entry.rank)
+
+    found = list(lines())
+    run = _run(found, name, duplicates, queries, places.__getitem__)
+    run.notes += from_counts(lists.counts)
+    return run
+
+
+@dataclass(frozen=True)
+class OtherFields:
+    """Fields of rows in memory that could hold their ids (`data.run.Alternatives`)."""
+
+    rows: Sequence[Any]
+    candidates: Mapping[str, Sequence[str]]
+    taken: Callable[[Mapping[str, str]], Run]
+
+    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+        names = self.candidates[role]
+        counts = [0] * len(names)
+        for row in self.rows:
+            known: Any = judged if role == "query" else judged.get(_text(_field(row, chosen["query"])), ())
+            for i, name in enumerate(names):
+                counts[i] += _text(_field(row, name)) in known
+        return counts
+
+
+def _field(row: Any, name: str) -> Any:
+    return row.get(name) if isinstance(row, Mapping) else getattr(row, name, None)
+
+
+def _text(value: Any) -> str:
+    """An id as text; nothing that is judged for what is none."""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _run(
+    rows: Iterable[tuple[Any, Any, Any]], name: str, duplicates: str, queries: Sequence[Any], where: RowName | None
+) -> Run:
+    """A run from rows of query, document and score."""
     results: dict[str, dict[str, float]] = {ids.as_text(query, "query id", name): {} for query in queries}
     query_types: set[type] = set(map(type, queries))
     doc_types: set[type] = set()
@@ -87,7 +197,7 @@ def run_from_rows(
         query, doc, _ = kept[number]
         return f"{row_name(number)}, query '{ids.show(query)}', document '{ids.show(doc)}'"
 
-    for number, (query, doc, score) in enumerate(_columns(rows, ("query", "doc", "score"), name)):
+    for number, (query, doc, score) in enumerate(rows):
         query_types.add(type(query))
         doc_types.add(type(doc))
         if type(query) is not str or type(doc) is not str or not query or not doc or len(query) + len(doc) > SHORT:
@@ -147,8 +257,8 @@ class RowsInMemory(BlockSource):
     def memory(self, threads: int, share: float) -> int:
         return 0
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
-        return np.fromiter(map(hash, docs), np.int64, len(docs)).view(np.uint64)
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return docs.hashes()
 
     def digest(self) -> str:
         import hashlib
@@ -157,18 +267,18 @@ class RowsInMemory(BlockSource):
 
     def _block(self) -> Block:
         queries = [ids.encode(query) for query, _, _ in self._rows]
-        docs = [ids.encode(doc) for _, doc, _ in self._rows]
+        docs = IdColumn.of(ids.encode(doc) for _, doc, _ in self._rows)
         begin = [i for i in range(len(queries)) if i == 0 or queries[i] != queries[i - 1]]
         score = np.array([score for _, _, score in self._rows], np.float64)
         key = self.keys(docs)
 
         def columns(lines: np.ndarray) -> dict[str, Any]:
-            texts, place = lambda some: [docs[i] for i in lines[some]], lambda i: f"{self.name}: row {lines[i] + 1}"
+            texts, place = lambda some: docs.take(lines[some]), lambda i: f"{self.name}: row {lines[i] + 1}"
             return {"score": score[lines], "key": key[lines], "docs": texts, "place": place}
 
         return Block(
             **columns(np.arange(len(docs))),
-            queries=[queries[i] for i in begin],
+            queries=IdColumn.of(queries[i] for i in begin),
             start=np.array([*begin, len(docs)], np.int64),
             keep=lambda lines: Rows(**columns(lines)),
         )
@@ -187,13 +297,15 @@ def checked(run: Run) -> Run:
 
 
 def qrels_from_mapping(given: Mapping[Any, Any], name: str, real_grades: bool = False) -> Qrels:
-    """Qrels from {query: {doc: grade}}, or {query: [doc, ...]} where every document listed is relevant."""
+    """Qrels from {query: {doc: grade}}, or {query: [doc, ...]} or {query: doc} where all that is listed is relevant."""
     table = {query: _graded(query, docs, name) for query, docs in given.items()}
     return Qrels(table, name=name, real_grades=real_grades)
 
 
 def _graded(query: Any, docs: Any, name: str) -> Any:
-    if isinstance(docs, Mapping | str | bytes) or not isinstance(docs, Iterable):
+    if isinstance(docs, str | bytes):  # leave-one-out: the one item of a user
+        return {docs: 1}
+    if isinstance(docs, Mapping) or not isinstance(docs, Iterable):
         return docs  # for Qrels to take or refuse
     try:
         return dict.fromkeys(docs, 1)
@@ -202,43 +314,132 @@ def _graded(query: Any, docs: Any, name: str) -> Any:
         raise InputError(f"the documents of query {query!r} are not ids", where=name, hint=hint) from None
 
 
-def qrels_from_rows(
-    rows: Iterable[Any], name: str, judgements: str = "error", real_grades: bool = False, where: RowName | None = None
-) -> Qrels:
-    """Qrels from (query, doc, grade) tuples, or named tuples with those fields under any of their names."""
+def qrels_from_rows(rows: Iterable[Any], name: str, how: Reading, where: RowName | None = None) -> Qrels:
+    """Qrels from (query, doc, grade) tuples, or rows with those fields under any of their names.
+
+    A pair without a grade counts as relevant.
+    """
     place = where or (lambda number: f"{name}: row {number + 1}")
-    if judgements == "last":
+    if how.judgements == "last":
         refuse_unordered(rows, name)
+    first, rows = _first(rows)
+    fields = _fields(first)
+    notes: tuple[Note, ...] = ()
+    queries: list[str] = []
+    counts: dict[str, int] = {}
+    lines: Iterable[tuple[Any, Any, Any]]
+    lists = IdLists("qrels", how.columns)
+    implicit = fields is None and _is_pair(first)
+    if implicit:
+        lines = _pairs(rows, name)
+    elif fields is None:
+        lines = _triples(rows, ("query", "doc", "grade"), name)
+    elif lists.is_record(as_mapping(first, name)):
+        lines, queries, place = _lines_of_lists(lists, rows, name, where)
+        counts = dict(lists.counts)
+    else:
+        found = how.columns.find_qrels(fields, name)
+        implicit = "grade" not in found.columns
+        notes = found.notes()
+        wanted = [found.columns[role] for role in found.columns]
+        lines = _named(rows, wanted, name)
+        if not implicit and how.relevant_from is None and aliases.is_rating(wanted[0], wanted[2]):
+            notes += (Note.of("ratings-as-grades"),)
+    made = _qrels(lines, name, how, place)
+    if implicit:
+        notes += (Note.of("implicit-grades", count=sum(map(len, made.values()))),)
+    empty = [query for query in queries if query not in made]
+    if empty:
+        made = Qrels({query: made.get(query, {}) for query in queries}, name=name, real_grades=True)
+    made.notes = (*made.notes, *notes, *from_counts(counts))
+    return made
+
+
+def _lines_of_lists(
+    lists: IdLists, rows: Iterable[Any], name: str, where: RowName | None
+) -> tuple[list[tuple[Any, Any, Any]], list[str], RowName]:
+    """Rows of judgements from records with the ids that were expected, all queries, and where each row stands."""
+    place = where or (lambda number: f"{name}[{number}]")
+    given = ((place(i), as_mapping(record, place(i))) for i, record in enumerate(rows))
+    found = list(lists.entries(given))
+    entries = [entry for entry in found if isinstance(entry, id_lists.Entry)]
+    queries = [entry for entry in found if isinstance(entry, str)]
+    lines = [(entry.query, entry.doc, 1 if entry.number is None else entry.number) for entry in entries]
+    return lines, queries, lambda number: entries[number].where
+
+
+def _qrels(lines: Iterable[tuple[Any, Any, Any]], name: str, how: Reading, place: RowName) -> Qrels:
     columns: tuple[list[str], list[str], list[Any]] = ([], [], [])
     query_types: set[type] = set()
     doc_types: set[type] = set()
-    for number, (query, doc, grade) in enumerate(_columns(rows, ("query", "doc", "grade"), name)):
+    for number, (query, doc, grade) in enumerate(lines):
         query_types.add(type(query))
         doc_types.add(type(doc))
         columns[0].append(ids.as_text(query, "query id", place(number)))
         columns[1].append(ids.as_text(doc, "document id", place(number)))
-        columns[2].append(check_grade(grade, place(number), real_grades))
+        columns[2].append(check_grade(grade, place(number), how.real_grades))
     kind = ids.kind(query_types, doc_types, name)
-    return Qrels.from_rows(*columns, name=name, where=place, judgements=judgements, kind=kind)
+    return Qrels.from_rows(*columns, name=name, where=place, judgements=how.judgements, kind=kind)
 
 
-def _columns(rows: Iterable[Any], wanted: tuple[str, str, str], name: str) -> Iterator[tuple[Any, Any, Any]]:
-    """Three values of each row: by field name for named tuples, objects with fields and dicts, else the first three."""
-    fields: dict[str, str] | None = None
+# Rows of any kind.
+
+
+def _first(rows: Iterable[Any]) -> tuple[Any, Iterable[Any]]:
+    """The first row, None if there is none, and all of them."""
+    if isinstance(rows, list | tuple):
+        return (rows[0] if rows else None), rows
+    numbered = iter(rows)
+    first = list(islice(numbered, 1))
+    return (first[0] if first else None), chain(first, numbered)
+
+
+def _fields(row: Any) -> list[str] | None:
+    """The names of a row's fields; None for a plain tuple and for what is no row."""
+    if isinstance(row, Mapping):
+        return list(row)
+    declared = getattr(row, "_fields", None)
+    if declared:
+        return list(declared)
+    if row is None or isinstance(row, str | bytes | tuple | list | type) or ids.has_no_order(row):
+        return None
+    return [key for key in getattr(row, "__dict__", ()) if not key.startswith("_")] or None
+
+
+def _is_pair(row: Any) -> bool:
+    return isinstance(row, tuple | list) and len(row) == 2
+
+
+def _named(rows: Iterable[Any], names: Sequence[str], where: str) -> Iterator[tuple[Any, Any, Any]]:
+    """Query, document and number of rows with fields; where no number is named it is 1."""
     for number, row in enumerate(rows, 1):
-        if number == 1:
-            declared = getattr(row, "_fields", None) or (list(row) if isinstance(row, Mapping) else None)
-            fields = aliases.find_all(declared, wanted, name) if declared else None
         try:
-            if isinstance(row, Mapping) and fields:
-                yield row[fields[wanted[0]]], row[fields[wanted[1]]], row[fields[wanted[2]]]
-            elif fields:
-                yield tuple(getattr(row, fields[word]) for word in wanted)
-            elif isinstance(row, str | bytes | Mapping) or ids.has_no_order(row):
+            values = [row[name] if isinstance(row, Mapping) else getattr(row, name) for name in names]
+        except (KeyError, AttributeError, TypeError):
+            wanted = ", ".join(names)
+            raise InputError(f"row {number} is {row!r:.80}, without {wanted}", where=where) from None
+        query, doc, *rest = values
+        yield query, doc, rest[0] if rest else 1
+
+
+def _pairs(rows: Iterable[Any], where: str) -> Iterator[tuple[Any, Any, Any]]:
+    """Pairs of query and document, each with the grade 1."""
+    for number, row in enumerate(rows, 1):
+        if not _is_pair(row):
+            hint = "The first row has no grade, so that none may have one."
+            raise InputError(f"row {number} is {row!r:.80}, not (query, doc)", where=where, hint=hint)
+        yield row[0], row[1], 1
+
+
+def _triples(rows: Iterable[Any], wanted: tuple[str, str, str], where: str) -> Iterator[tuple[Any, Any, Any]]:
+    """The first three values of each row."""
+    for number, row in enumerate(rows, 1):
+        try:
+            if isinstance(row, str | bytes | Mapping) or ids.has_no_order(row):
                 raise TypeError
-            else:
-                query, doc, value, *_ = row
-                yield query, doc, value
-        except (KeyError, AttributeError, TypeError, ValueError):
+            query, doc, value, *_ = row
+        except (TypeError, ValueError):
             hint = f"Each row has {', '.join(wanted)}."
-            raise InputError(f"row {number} is {row!r:.80}, not ({', '.join(wanted)})", where=name, hint=hint) from None
+            what = f"row {number} is {row!r:.80}, not ({', '.join(wanted)})"
+            raise InputError(what, where=where, hint=hint) from None
+        yield query, doc, value

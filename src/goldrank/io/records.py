@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import hashlib
 import re
@@ -19,12 +18,13 @@ from goldrank.data.texts import TextItem
 from goldrank.errors import InputError, OptionError, Place, did_you_mean, one_of
 from goldrank.io import formats
 from goldrank.io.aliases import ANSWERS, DEEPEVAL_FIELDS, ITEM_FIELDS, LANGSMITH_QUESTIONS, RECORD_LISTS, Groups
+from goldrank.io.field_values import HINT as HINT
+from goldrank.io.field_values import MISSING, Path, at_path
+from goldrank.io.field_values import as_mapping as as_mapping
 from goldrank.io.files import InputFiles, is_file, is_frame, open_files
 from goldrank.io.json_text import step
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
-
-HINT = "Expected one object per line, or a list of objects, with retrieved texts and references."
 
 Rows = Callable[[Counter[str]], Iterator[tuple[int, Any]]]
 
@@ -82,19 +82,6 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
         raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint)
     entries = list(data) if isinstance(data, Iterator) else data
     return Records(name, name, lambda counts: enumerate(entries), lambda number: f"{name}[{number}]")
-
-
-def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
-    """A record as a mapping: a dict, a named tuple, or an object with fields."""
-    if type(record) is dict or isinstance(record, Mapping):
-        return record
-    if isinstance(record, tuple) and hasattr(record, "_asdict"):
-        return dict(record._asdict())
-    if dataclasses.is_dataclass(record) and not isinstance(record, type):
-        return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
-    if hasattr(record, "__dict__") and not isinstance(record, type) and not callable(record):
-        return {key: value for key, value in vars(record).items() if not key.startswith("_")}
-    raise InputError(f"is {_shown(record)}, not an object with fields", where=where, hint=HINT)
 
 
 def _shown(value: Any) -> str:
@@ -164,8 +151,6 @@ def _joined(files: list[Records], whole: InputFiles) -> Records:
     return Records(whole.name, whole.label, rows, place, digest, notes, files[0].cells)
 
 
-Path = tuple[str, ...]
-
 NOUNS = {
     "query": "query's id",
     "retrieved": "retrieved texts",
@@ -176,7 +161,6 @@ NOUNS = {
 _LISTS = ("retrieved", "references", "retrieved_ids", "expected_ids")
 _MUST_BE_ONE = ("retrieved", "references", "evidence", "retrieved_ids", "expected_ids")
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
-_MISSING = object()
 
 
 class FieldValue(NamedTuple):
@@ -228,8 +212,8 @@ def fields_of(record: Mapping[Any, Any]) -> str:
 
 def _at(role: str, path: str, record: Mapping[str, Any], where: str) -> FieldValue:
     keys: Path = (path,) if path in record else tuple(path.split("."))
-    value = _value(record, keys)
-    if value is _MISSING:
+    value = at_path(record, keys)
+    if value is MISSING:
         what = f"has no field '{ids.show(path)}' for the {NOUNS.get(role, role)}; fields are: {fields_of(record)}"
         raise InputError(what, where=where, hint=did_you_mean(path, _paths(record)))
     return FieldValue(value, "$" + "".join(map(step, keys)))
@@ -336,7 +320,7 @@ class ItemFields(RecordFields):
         return [group for group in groups if group]
 
     def _choose(self, role: str, group: list[Path], record: Mapping[str, Any], where: str) -> FieldValue | None:
-        found = [(path, value) for path in group if (value := _value(record, path)) is not _MISSING]
+        found = [(path, value) for path in group if (value := at_path(record, path)) is not MISSING]
         if len(found) > 1:
             found = [(path, value) for path, value in found if value is not None] or found[:1]
         if not found:
@@ -351,21 +335,6 @@ class ItemFields(RecordFields):
             self.notes[Note.of("field-choice", fields=shown, role=NOUNS.get(role, role))] = None
         self._note_answers(role, path[0])
         return FieldValue(value, "$" + "".join(map(step, path)))
-
-
-def _value(record: Any, path: Path) -> Any:
-    """What stands at a path; a name that is no position is looked up in every entry of a list."""
-    for at, key in enumerate(path):
-        if isinstance(record, Mapping) and key in record:
-            record = record[key]
-        elif isinstance(record, list | tuple) and not key.isdecimal():
-            found = [_value(entry, path[at:]) for entry in record]
-            return _MISSING if any(value is _MISSING for value in found) else found
-        elif isinstance(record, list | tuple) and int(key) < len(record):
-            record = record[int(key)]
-        else:
-            return _MISSING
-    return record
 
 
 def _paths(record: Mapping[Any, Any], before: str = "", depth: int = 3) -> Iterator[str]:

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from goldrank import ids
+from goldrank.data.id_column import EIGHT, IdColumn, words_at
+from goldrank.data.id_column import PAD as PAD
+from goldrank.data.id_column import padded as padded
 from goldrank.native import core
-
-PAD = 32
-"""Zero bytes kept behind the data, so that words may be read past its end."""
 
 _LF = 10
 _LARGEST = (1 << 31) - 64
 """Bytes of a table whose places the compiled core can tell with 32 bits."""
-_EIGHT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
-"""Masks that keep the first n bytes of a word."""
+MOST_BLANKS = 64
+"""Blanks at the begin of lines up to which array operations look for what is behind them."""
 _TENS = np.array([10**n for n in range(20)], np.uint64)
 _TENS_FLOAT = np.array([float(10**n) for n in range(23)])
 
@@ -65,12 +65,10 @@ class FieldRanges:
 
     def words(self, begin: np.ndarray) -> np.ndarray:
         """Eight bytes from each position, the first byte lowest, read past the end as zeros."""
-        unaligned = np.ndarray((len(self.data) - 7,), "<u8", buffer=self.data, strides=(1,))
-        found: np.ndarray = unaligned[begin]
-        return found
+        return words_at(self.data, begin)
 
-    def texts(self, column: int, lines: np.ndarray | None = None) -> list[bytes]:
-        """The bytes of a field in some lines."""
+    def ids(self, column: int, lines: np.ndarray | None = None) -> IdColumn:
+        """A field in some lines, or in all."""
         if lines is None:
             start, end = self.start(column), self.ends[column]
         elif self.starts is not None:
@@ -78,24 +76,20 @@ class FieldRanges:
         else:
             before = self.ends[column - 1][lines] if column else np.where(lines > 0, self.ends[-1][lines - 1], -1)
             start, end = before + 1, self.ends[column][lines]
-        raw = self.data.data
-        return [raw[a:b].tobytes() for a, b in zip(start.tolist(), end.tolist(), strict=True)]
+        return IdColumn(self.data, start.astype(np.int64, copy=False), end.astype(np.int64, copy=False))
+
+    def texts(self, column: int, lines: np.ndarray | None = None) -> list[bytes]:
+        """The bytes of a field in some lines."""
+        return self.ids(column, lines).to_list()
 
     def columns(self, column: int) -> list[np.ndarray]:
         """A field as words of eight bytes, zeros behind its end: equal fields have equal words."""
-        start = self.start(column)
-        length = self.ends[column] - start
-        longest = int(length.max(initial=0))
-        found = [self.words(start) & _EIGHT[np.minimum(length, 8)]] if longest else []
-        for at in range(8, longest, 8):
-            inside = np.clip(length - at, 0, 8)
-            found.append(self.words(np.minimum(start + at, len(self.data) - 8)) & _EIGHT[inside])
-        return found
+        return self.ids(column).words()
 
     def hashes(self, column: int) -> np.ndarray:
         """The hash of a field in each line."""
         known: np.ndarray | None = self.known.get(("hash", column))
-        return hashed(self.columns(column), self.size) if known is None else known
+        return self.ids(column).hashes() if known is None else known
 
     def changes(self, column: int) -> np.ndarray:
         """The lines at which a field differs from the line before; line 0 is always one."""
@@ -119,14 +113,6 @@ class FieldRanges:
         return FieldRanges(data, [column[low:high] - begin for column in self.ends], starts)
 
 
-def padded(raw: bytes | np.ndarray) -> np.ndarray:
-    """Bytes with the padding that `split` needs."""
-    data = np.empty(len(raw) + PAD, np.uint8)
-    data[: len(raw)] = np.frombuffer(raw, np.uint8)
-    data[len(raw) :] = 0
-    return data
-
-
 @dataclass(frozen=True)
 class Wanted:
     """Which fields will be asked for, so that one pass can find all."""
@@ -139,19 +125,19 @@ class Wanted:
     """This one as decimal numbers; -1 for none."""
 
 
-def split(data: np.ndarray, *, exact: bool = False, wanted: Wanted | None = None) -> FieldRanges | None:
+def split(
+    data: np.ndarray, *, exact: bool = False, wanted: Wanted | None = None, quickly: bool = False
+) -> FieldRanges | None:
     """The fields of lines that all have the same number of them; None if any line differs.
 
     `data` is padded with `PAD` zero bytes. Blanks are the six of ASCII. Other control bytes count as
-    blanks too, in which case the table is declined, unless `exact` says to look closely.
+    blanks too, in which case the table is declined, unless `exact` says to look closely. `quickly` gives up what the
+    compiled core declines, where there is one: it does the rest faster once it is `tidied`.
     """
-    size = len(data) - PAD
-    if not size or data[size - 1] != _LF:
-        data[size] = _LF
-        size += 1
+    size = _end_line(data)
     if core is not None and wanted is not None and not exact:
         found = _split_compiled(core, data, size, wanted)
-        if found is not None:
+        if found is not None or quickly:
             return found
     text = data[:size]
     blank, mark = _masks(size)
@@ -193,6 +179,75 @@ def _split_compiled(core: Any, data: np.ndarray, size: int, wanted: Wanted) -> F
     return FieldRanges(data, list(ends), known=known)
 
 
+@dataclass(frozen=True)
+class Tidied:
+    """The lines of data of a table in which there are others too."""
+
+    data: np.ndarray
+    """Padded, like the data of `split`."""
+    numbers: np.ndarray
+    """The line of the input that each is, counted from 0."""
+    counts: dict[str, int]
+    """What was left out: codes of notes, with how often."""
+
+
+def tidied(data: np.ndarray, width: int, extra: bool) -> Tidied | None:
+    """A table without blank lines and comments; None where more is unusual than these.
+
+    Lines have `width` fields, or more of them if `extra` says so. What the compiled core makes has only those fields,
+    and one blank between two of them.
+    """
+    size = _end_line(data)
+    room = int(core.lines(data, size)) if core is not None else 0
+    if core is None or size > _LARGEST:
+        return _without_remarks(data, size, width)
+    out, numbers = np.empty(size + PAD, np.uint8), np.empty(room, np.int64)
+    found = core.tidy(data, size, width, extra, ids.MAX_ID_BYTES, out[:size], numbers)
+    if found is None:
+        return None
+    written, lines, *counts = found
+    out[written:] = 0
+    return Tidied(out[: written + PAD], numbers[:lines].copy(), dict(zip(REMARKS, counts, strict=True)))
+
+
+REMARKS = ("blank-lines", "comment-lines", "comments-like-data", "extra-columns")
+
+
+def _without_remarks(data: np.ndarray, size: int, width: int) -> Tidied | None:
+    """`tidied` by array operations."""
+    text = data[:size]
+    if ((text < 9) | ((text > 13) & (text < 32))).any():
+        return None
+    line_end = np.flatnonzero(text == _LF)
+    start = np.concatenate(([0], line_end[:-1] + 1))
+    first = start.copy()
+    # Where lines begin with blanks, what comes next; a line of blanks alone ends at its line end.
+    for _ in range(MOST_BLANKS):
+        blank = text[first]
+        blank = ((blank == 32) | ((blank >= 9) & (blank <= 13))) & (first < line_end)
+        if not blank.any():
+            break
+        first += blank
+    else:
+        return None
+    empty, comment = first == line_end, text[first] == ord("#")
+    shown = [text[a:b].tobytes().split() for a, b in zip(first[comment], line_end[comment], strict=True)]
+    like_data = sum(len(cells) >= width and cells[0] != b"#" for cells in shown)
+    keep = ~(empty | comment)
+    counts = (int(empty.sum()), int(comment.sum()), like_data, 0)
+    kept = text[np.repeat(keep, line_end - start + 1)]
+    return Tidied(padded(kept), np.flatnonzero(keep), dict(zip(REMARKS, counts, strict=True)))
+
+
+def _end_line(data: np.ndarray) -> int:
+    """How many bytes of padded data are its lines, of which the last is ended if it was not."""
+    size = len(data) - PAD
+    if not size or data[size - 1] != _LF:
+        data[size] = _LF
+        size += 1
+    return size
+
+
 _scratch = threading.local()
 
 
@@ -222,15 +277,6 @@ def _split_any(data: np.ndarray, text: np.ndarray, blank: np.ndarray, exact: boo
     return FieldRanges(data, list(ends), list(starts))
 
 
-def hashed(columns: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """A 64-bit hash of fields given as words (see `FieldRanges.columns`); trailing zero words change nothing."""
-    value = np.zeros(size, np.uint64)
-    for i, column in enumerate(columns):
-        mixed = (column + _u(i) * (column != 0)) * _u(0x9E3779B97F4A7C15)
-        value ^= (mixed ^ (mixed >> _u(32))) * _u(0xD6E8FEB86659FD93 + 2 * i)
-    return value ^ (value >> _u(32))
-
-
 def changes(columns: Sequence[np.ndarray], size: int) -> np.ndarray:
     """The lines at which a field differs from the line before; line 0 is always one."""
     differs = np.zeros(max(size - 1, 0), bool)
@@ -254,13 +300,21 @@ def digits(word: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return value, valid
 
 
-def integers(fields: FieldRanges, column: int) -> np.ndarray:
-    """A field as integers of up to eight digits; -1 where it is anything else."""
+def integers(fields: FieldRanges, column: int, signs: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """A field as integers of up to eight digits, and the lines where it is anything else."""
     start = fields.start(column)
     length = fields.ends[column] - start
+    word = fields.words(start)
+    first = word & _u(0xFF)
+    negative = signs & (first == _u(45))
+    signed = negative | (signs & (first == _u(43)))
+    if signed.any():
+        start, length = start + signed, length - signed
+        word = fields.words(start)
     short = np.minimum(length, 8)
-    value, valid = digits(fields.words(start) & _EIGHT[short], short)
-    return np.where(valid & (length <= 8) & (length > 0), value.view(np.int64), -1)
+    value, valid = digits(word & EIGHT[short], short)
+    whole = np.where(negative, -value.view(np.int64), value.view(np.int64))
+    return whole, np.flatnonzero(~(valid & (length <= 8) & (length > 0)))
 
 
 def decimals(fields: FieldRanges, column: int) -> tuple[np.ndarray, np.ndarray]:
@@ -281,7 +335,7 @@ def decimals(fields: FieldRanges, column: int) -> tuple[np.ndarray, np.ndarray]:
         word = fields.words(start)
     longest = int(length.max(initial=0))
     head = np.minimum(length, 8) if longest > 8 else length
-    word &= _EIGHT[head]
+    word &= EIGHT[head]
     zero = word ^ _u(0x2E2E2E2E2E2E2E2E)
     dots = (zero - _u(0x0101010101010101)) & ~zero & _u(0x8080808080808080)
     # Ones below the first point; all ones where there is none among the first eight bytes.
@@ -308,17 +362,17 @@ def _long_decimals(
     has_point = (point < length) & (fields.data[start + point] == 46)
     done = has_point | (point == length)
     fraction = np.where(has_point, length - point - 1, 0)
-    whole, valid = digits(word & _EIGHT[point], point)
+    whole, valid = digits(word & EIGHT[point], point)
     done &= valid & (point + fraction > 0) & (point + fraction <= 19) & (fraction <= 16)
     fraction = np.where(done, fraction, 0)
     after = np.minimum(start + point + 1, len(fields.data) - 8)
     left = np.minimum(fraction, 8)
-    part, valid = digits(fields.words(after) & _EIGHT[left], left)
+    part, valid = digits(fields.words(after) & EIGHT[left], left)
     done &= valid
     mantissa = whole * _TENS[left] + part
     if (fraction > 8).any():
         right = fraction - left
-        part, valid = digits(fields.words(np.minimum(after + 8, len(fields.data) - 8)) & _EIGHT[right], right)
+        part, valid = digits(fields.words(np.minimum(after + 8, len(fields.data) - 8)) & EIGHT[right], right)
         done &= valid
         mantissa = mantissa * _TENS[right] + part
     value = mantissa.astype(np.float64) / _TENS_FLOAT[fraction]

@@ -80,6 +80,8 @@ class ByteSource:
         """Told how far reading has come, in bytes as stored."""
         self.compression: Compression | None = None
         self._identity: Identity | None = None
+        self._raw: Any = None
+        """The file as stored, of the last opening."""
         _, suffix = split_suffix(name)
         with self.open() as stream:
             head = self._read(stream, HEAD)
@@ -129,6 +131,7 @@ class ByteSource:
             if self.path is not None:
                 self._same(os.fstat(raw.fileno()))
             with self.compression.open(raw) if self.compression else nullcontext(raw) as stream:
+                self._raw = raw
                 yield stream
             self.verify()
 
@@ -177,6 +180,8 @@ class ByteSource:
             self._read(stream, self.start)
             while data := self._read(stream, piece or PIECE):
                 total += len(data)
+                if self.compression and self.watch is not None:
+                    self.watch(self._raw.tell())
                 if self.compression and total > FREE and total > MAX_RATIO * (self.size or total):
                     what = f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)"
                     hint = "Is this a text file of rankings? If so, unpack it yourself first."

@@ -10,6 +10,8 @@ from goldrank.data.run import Run
 from goldrank.data.spark import SparkLines
 from goldrank.errors import GoldrankError, InputError
 from goldrank.io import aliases
+from goldrank.io.columns import Columns
+from goldrank.io.formats import Reading
 from goldrank.io.numbers import not_numbers
 
 MOST_JUDGEMENTS = 5_000_000
@@ -20,11 +22,11 @@ _REAL = {"float", "double"} | _WHOLE
 _NUMBER = r"^[ ]*[+-]?((inf(inity)?)|nan|(([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[0-9]+)?))[ ]*$"
 
 
-def run_from_spark(frame: Any, name: str) -> Run:
+def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
     """A run that stays in Spark, from columns for query, document and score (or rank), or lists of results."""
-    columns = _columns(frame, "score", name)
+    columns = _columns(frame, "score", name, named or Columns())
     score = _number(columns.value, columns.word, name)
-    if columns.word == "rank":
+    if columns.word != "score":
         score = f"-({score})"
     query, doc = columns.ids(name)
     nothing, given = columns.nothing, columns.value.sql
@@ -45,17 +47,17 @@ def run_from_spark(frame: Any, name: str) -> Run:
     return Run(SparkLines(lines, name, labels), name=name, id_kind="/".join(dict.fromkeys(kinds)))
 
 
-def qrels_from_spark(frame: Any, name: str, judgements: str = "error") -> Qrels | None:
+def qrels_from_spark(frame: Any, name: str, judgements: str = "error", named: Columns | None = None) -> Qrels | None:
     """Judgements brought to the driver in one job; None if they are more than `MOST_JUDGEMENTS`."""
     from goldrank.io import tables
 
-    columns = _columns(frame, "grade", name)
-    named = (f"{columns.query.sql} AS query", f"{columns.doc.sql} AS doc", f"{columns.value.sql} AS {columns.word}")
-    table = columns.frame.selectExpr(*named).limit(MOST_JUDGEMENTS + 1).toArrow()
+    columns = _columns(frame, "grade", name, named or Columns())
+    wanted = (f"{columns.query.sql} AS query", f"{columns.doc.sql} AS doc", f"{columns.value.sql} AS {columns.word}")
+    table = columns.frame.selectExpr(*wanted).limit(MOST_JUDGEMENTS + 1).toArrow()
     if table.num_rows > MOST_JUDGEMENTS:
         return None
     try:
-        return tables.qrels_from_frame(table, name)
+        return tables.qrels_from_frame(table, name, Reading("spark"))
     except InputError as error:
         if judgements == "last" and error.code == "contradicting-judgements":
             raise no_order(error.what, name, "judgements='last'") from None
@@ -64,7 +66,7 @@ def qrels_from_spark(frame: Any, name: str, judgements: str = "error") -> Qrels 
 
 def judgements_in_spark(frame: Any, name: str) -> Any:
     """Judgements that stay in Spark, as `query` and `doc` (bytes) and `grade` (a double, null if it is no grade)."""
-    columns = _columns(frame, "grade", name)
+    columns = _columns(frame, "grade", name, Columns())
     query, doc = columns.ids(name)
     grade = _number(columns.value, "grade", name)
     unjudged = f"{columns.value.sql} IS NULL AS unjudged"
@@ -106,7 +108,7 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _columns(frame: Any, wanted: str, where: str) -> _Columns:
+def _columns(frame: Any, wanted: str, where: str, named: Columns) -> _Columns:
     """Columns for query, doc and value, with lists of results laid out as rows."""
     schema = {field.name: field.dataType for field in frame.schema.fields}
     found = aliases.find(schema, "query")
@@ -115,8 +117,9 @@ def _columns(frame: Any, wanted: str, where: str) -> _Columns:
     )
     if found is not None and aliases.find(schema, "doc") in (None, nested) and nested is not None:
         return _listed(frame, found, schema, nested, wanted, where)
-    word = aliases.score_or_rank(schema) if wanted == "score" else wanted
-    names = aliases.find_all(schema, ("query", "doc", word), where).values()
+    word = named.ordered_by(schema, where) if wanted == "score" else wanted
+    thing = "run" if wanted == "score" else "qrels"
+    names = named.find_all(schema, ("query", "doc", word), thing, where).columns.values()
     query, doc, value = (_Column(_quoted(name), _type(schema[name]), name) for name in names)
     return _Columns(frame, query, doc, value, word)
 
@@ -134,8 +137,8 @@ def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted:
         element = kind.elementType
         if element.typeName() == "struct":
             fields = {field.name: field.dataType for field in element.fields}
-            word = aliases.score_or_rank(fields) if wanted == "score" else wanted
-            names = aliases.find_all(fields, ("doc", word), f"{where}: {nested}").values()
+            word = aliases.ordered_by(fields) if wanted == "score" else wanted
+            names = Columns().find_all(fields, ("doc", word), "run", f"{where}: {nested}").columns.values()
             doc, value = (_Column(f"result.{_quoted(n)}", _type(fields[n]), f"{nested}.{n}") for n in names)
         else:
             # As for lists in Python: the first id of a run is the best, every id of qrels is relevant.

@@ -7,7 +7,7 @@ integers stay exact, and text that looks like a missing value ("NA") is an id li
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,12 +18,15 @@ import polars as pl
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
+from goldrank.data.id_column import IdColumn
 from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grade, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
-from goldrank.io import aliases, parquet_check
+from goldrank.io import aliases, objects, parquet_check
+from goldrank.io.columns import Columns, Found
 from goldrank.io.formats import Partition, Reading
+from goldrank.io.id_lists import IdLists
 from goldrank.io.numbers import SCORE_PATTERN, grade_of, not_numbers, score_of
 from goldrank.io.records import Records
 from goldrank.io.sources import ByteSource
@@ -111,11 +114,17 @@ def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callab
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    return _run(table.with_columns_of_path(how.partition), "text")
+    return _run(table.with_columns_of_path(how.partition), how.columns, is_file=True)
 
 
-def read_qrels(table: InputTable, how: Reading) -> Judgements:
-    return _judgements(table.with_columns_of_path(how.partition), how.real_grades)
+def read_qrels(table: InputTable, how: Reading) -> Judgements | Qrels:
+    table = table.with_columns_of_path(how.partition)
+    if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
+        qrels = objects.qrels_from_rows(rows, table.label, how, where=lambda i: str(table.place(i)))
+        qrels.id_kind = "text"
+        qrels.notes = (*table.notes, *qrels.notes)
+        return qrels
+    return _judgements(table, how.columns.find_qrels(table.columns(), table.where), how)
 
 
 def read_records(table: InputTable, how: Reading) -> Records:
@@ -144,17 +153,19 @@ def _batches(frame: pl.LazyFrame, size: int, where: str, source: ByteSource | No
         yield batch
 
 
-def run_from_frame(frame: Any, name: str) -> Run:
-    """A run from a data frame with columns for query, document and score (or rank)."""
-    table = InputTable(to_lazy(frame, name), name=name)
-    return _run(table, _id_kind(table))
+def run_from_frame(frame: Any, name: str, columns: Columns) -> Run:
+    """A run from a data frame with columns for query, document and score (or what orders documents in its place)."""
+    return _run(InputTable(to_lazy(frame, name), name=name), columns, is_file=False)
 
 
-def qrels_from_frame(frame: Any, name: str, *, judgements: str = "error", real_grades: bool = False) -> Qrels:
+def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
     """Qrels from a data frame with columns for query, document and grade."""
     table = InputTable(to_lazy(frame, name), name=name)
-    qrels = Qrels.from_parts([_judgements(table, real_grades)], name=name, judgements=judgements)
-    qrels.id_kind = _id_kind(table)
+    if (rows := _list_rows(table, table.columns(), "qrels", how.columns)) is not None:
+        return objects.qrels_from_rows(rows, name, how, where=table.row_name)
+    found = how.columns.find_qrels(table.columns(), table.where)
+    qrels = Qrels.from_parts([_judgements(table, found, how)], name=name, judgements=how.judgements)
+    qrels.id_kind = _id_kind(table, found.columns)
     return qrels
 
 
@@ -185,7 +196,7 @@ class TableRun(BlockSource):
         self.shape = table.shape
         self._table = table
         self._value = value
-        """The column that orders documents: 'score', or 'rank' in its absence."""
+        """The column that orders documents: 'score', or 'rank' or 'distance' in its absence."""
 
     def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
         begin = 0
@@ -242,8 +253,8 @@ class TableRun(BlockSource):
     def held(self) -> int:
         return self._table.held
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
-        return pl.Series(docs, dtype=pl.Binary).hash(seed=0).to_numpy()
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return pl.Series(docs.to_list(), dtype=pl.Binary).hash(seed=0).to_numpy()
 
     def digest(self) -> str | None:
         return super().digest() if self.source is None else self.source.digest()
@@ -257,7 +268,7 @@ class TableRun(BlockSource):
 
         query, doc = (_id_bytes(batch[column], column, place) for column in ("query", "doc"))
         score = _scores(batch[self._value], self._value, place)
-        if self._value == "rank":
+        if self._value != "score":
             score = -score
         key = doc.hash(seed=0).to_numpy()
         changed = (query != query.shift(1)).fill_null(False).to_numpy()
@@ -267,7 +278,7 @@ class TableRun(BlockSource):
             kept = doc.gather(lines)
             held = int(kept.estimated_size())
             where = lambda line: place(int(lines[line]))  # noqa: E731
-            return Rows(score[lines], key[lines], partial(_texts, kept), where, held=held)
+            return Rows(score[lines], key[lines], partial(_ids, kept), where, held=held)
 
         tags: Tags | None = None
         if "tag" in batch.columns:
@@ -276,31 +287,98 @@ class TableRun(BlockSource):
             first = np.concatenate((start[:1], other, [len(batch)]))
             tags = Tags(len(batch), lambda: first, partial(_texts, tag))
         ends = np.append(start, len(batch))
-        return Block(score, key, partial(_texts, doc), place, _texts(query, start), ends, rows, tags=tags)
+        return Block(score, key, partial(_ids, doc), place, _ids(query, start), ends, rows, tags=tags)
 
 
 def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
     return column.gather(rows).to_list()
 
 
-def _run(table: InputTable, id_kind: str) -> Run:
-    columns = table.columns()
-    value = aliases.score_or_rank(columns)
-    found = aliases.find_all(columns, ("query", "doc", value), table.where)
-    wanted = [pl.col(column).alias(word) for word, column in found.items()]
-    tag = aliases.find(columns, "tag")
-    if tag is not None and tag not in found.values() and not table.frame.collect_schema()[tag].is_nested():
-        wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
-    table = replace(table, frame=table.frame.select(wanted))
-    return Run(TableRun(table, value), name=table.label, id_kind=id_kind, notes=tuple(table.notes))
+def _list_rows(table: InputTable, present: Sequence[str], thing: str, columns: Columns) -> Iterator[Any] | None:
+    """The rows of a table whose cells are lists of ids, expected or retrieved; None for others."""
+    named = columns.named("doc", thing) is not None
+    if named or aliases.find(present, "doc") is not None or not IdLists(thing, columns).is_header(present):
+        return None
+    batches = _batches(table.frame, BATCH_OF_RECORDS, table.where, table.source)
+    return (row for batch in batches for row in batch.iter_rows(named=True))
 
 
-def _judgements(table: InputTable, real_grades: bool) -> Judgements:
-    found = aliases.find_all(table.columns(), ("query", "doc", "grade"), table.where)
+def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
+    """Ids, given as bytes, as one column; without an object for each where all are UTF-8."""
+    column = column if rows is None else column.gather(rows)
+    try:
+        joined = column.cast(pl.String).str.join("").item()
+    except pl.exceptions.PolarsError:
+        return IdColumn.of(column.to_list())
+    return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
+
+
+def _run(table: InputTable, columns: Columns, is_file: bool) -> Run:
+    present = table.columns()
+    if (rows := _list_rows(table, present, "run", columns)) is not None:
+        run = objects.run_of_lists(IdLists("run", columns), rows, table.label, "error", lambda i: str(table.place(i)))
+        run.id_kind = "text" if is_file else run.id_kind
+        run.notes = (*table.notes, *run.notes)
+        return run
+    value = columns.ordered_by(present, table.where)
+    found = columns.find_all(present, ("query", "doc", value), "run", table.where)
+    tag = columns.take("tag", "run", present, table.where) or aliases.find(present, "tag")
+    if tag in found.columns.values() or (tag and table.frame.collect_schema()[tag].is_nested()):
+        tag = None
+
+    def taken(by_role: Mapping[str, str]) -> Run:
+        chosen = {**found.columns, **by_role}
+        wanted = [pl.col(column).alias(word) for word, column in chosen.items()]
+        if tag is not None:
+            wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
+        part = replace(table, frame=table.frame.select(wanted))
+        kind = "text" if is_file else _id_kind(table, chosen)
+        return Run(TableRun(part, value), name=table.label, id_kind=kind, notes=(*table.notes, *found.notes()))
+
+    run = taken({})
+    if found.is_open:
+        run.alternatives = _OtherColumns(table, found.candidates, taken)
+    return run
+
+
+@dataclass(frozen=True)
+class _OtherColumns:
+    """Columns of a table that could hold its ids (`data.run.Alternatives`). Counting reads the table once."""
+
+    table: InputTable
+    candidates: Mapping[str, Sequence[str]]
+    taken: Callable[[Mapping[str, str]], Run]
+
+    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+        names = self.candidates[role]
+        with reading(self.table.where, source=self.table.source):
+            if role == "query":
+                known = pl.Series([ids.encode(query) for query in judged], dtype=pl.Binary)
+                found = [_as_bytes(name).is_in(known.implode()).sum().alias(str(i)) for i, name in enumerate(names)]
+                return list(self.table.frame.select(found).collect(engine="streaming").row(0))
+            pairs = [(ids.encode(query), ids.encode(doc)) for query, docs in judged.items() for doc in docs]
+            wanted = pl.DataFrame(pairs, schema={"q": pl.Binary, "d": pl.Binary}, orient="row").lazy()
+            counts = []
+            for name in names:
+                lines = self.table.frame.select(_as_bytes(chosen["query"]).alias("q"), _as_bytes(name).alias("d"))
+                kept = lines.join(wanted, on=["q", "d"], how="semi").select(pl.len())
+                counts.append(int(kept.collect(engine="streaming").item()))
+            return counts
+
+
+def _as_bytes(column: str) -> pl.Expr:
+    """A column's values as ids, null where they are none."""
+    return pl.col(column).cast(pl.String, strict=False).cast(pl.Binary, strict=False)
+
+
+def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
+    found = columns.columns
     if table.shape is not None:
         reserve_judgements(table.shape.rows, table.where)
     with reading(table.where, source=table.source):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items()).collect()
+        if "grade" not in found:
+            frame = frame.with_columns(grade=pl.lit(1, pl.Int64))
     if not len(frame):
         raise InputError("no rows", where=table.where, hint="Is it the right file, and is it complete?")
     reserve_judgements(len(frame), table.where)
@@ -309,21 +387,24 @@ def _judgements(table: InputTable, real_grades: bool) -> Judgements:
     rows = np.flatnonzero(~unjudged)
     if not len(rows):
         raise InputError("no row has a grade", where=table.where)
-    notes = [*table.notes, *from_counts({"ungraded-rows": int(unjudged.sum())})]
+    notes = [*table.notes, *columns.notes(), *from_counts({"ungraded-rows": int(unjudged.sum())})]
+    if "grade" not in found:
+        notes.append(Note.of("implicit-grades", count=len(frame)))
+    elif how.relevant_from is None and aliases.is_rating(found["query"], found["grade"]):
+        notes.append(Note.of("ratings-as-grades"))
 
     def place(row: int) -> Place | str:
         return table.place(int(rows[row]))
 
     kept = frame[rows]
-    grades = _grades(kept["grade"], place, real_grades)
-    queries, docs = (_id_bytes(kept[name], name, place).to_list() for name in ("query", "doc"))
+    grades = _grades(kept["grade"], place, how.real_grades)
+    queries, docs = (_ids(_id_bytes(kept[name], name, place)) for name in ("query", "doc"))
     return Judgements(queries, docs, grades, place, notes)
 
 
-def _id_kind(table: InputTable) -> str:
-    found = aliases.find_all(table.columns(), ("query", "doc"), table.where)
+def _id_kind(table: InputTable, columns: Mapping[str, str]) -> str:
     schema = table.frame.collect_schema()
-    kinds = ["int" if schema[column].is_integer() else "str" for column in found.values()]
+    kinds = ["int" if schema[columns[role]].is_integer() else "str" for role in ("query", "doc")]
     return "/".join(dict.fromkeys(kinds))
 
 

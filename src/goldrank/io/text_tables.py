@@ -22,6 +22,7 @@ from goldrank import ids, notes
 from goldrank.data import budget
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
+from goldrank.io.aliases import normal
 from goldrank.io.formats import Reading
 from goldrank.io.records import Records
 from goldrank.io.sources import MAX_RECORD, ByteSource
@@ -81,6 +82,9 @@ def read_rows(lines: Iterable[tuple[int, bytes]], name: str, counts: Counter[str
             continue
         if not header:
             row = header = _header(row, Place(name, begin))
+        elif len(row) == 1 and row[0].strip() and _is_quepid(header):
+            counts["unrated-queries"] += 1
+            continue
         elif len(row) != len(header):
             raise _wrong_width(row, header, Place(name, begin))
         yield begin, row
@@ -142,11 +146,18 @@ def _open_table(source: ByteSource) -> InputTable:
     comments = re.match(rb"(?:[ \t\v\f\r]*(?:#[^\n]*)?\n)*", raw)
     assert comments is not None
     before = raw.count(b"\n", 0, comments.end())
-    split = _split_quoted if b'"' in raw else _split_plain
+    body_header = raw[comments.end() :].split(b"\n", 1)[0].decode("utf-8", "replace")
+    careful = b'"' in raw or _is_quepid([cell.strip() for cell in body_header.split(",")])
+    split = _split_quoted if careful else _split_plain
     frame, lines = split(raw[comments.end() :], before, source.name, counts)
     noticed = [*source.notes, *notes.from_counts(counts)]
     held = int(frame.estimated_size())
     return InputTable(frame.lazy(), source, noticed, line_of=lambda row: int(lines[row]), held=held)
+
+
+def _is_quepid(header: Sequence[str]) -> bool:
+    """Whether it is Quepid's table of ratings, in which a query without ratings is a row with the query alone."""
+    return tuple(map(normal, header)) in (("query", "docid", "rating"), ("query", "doc_id", "rating"))
 
 
 def _split_quoted(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:

@@ -21,13 +21,15 @@ import numpy as np
 from goldrank import ids, notes
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
+from goldrank.data.id_column import IdColumn
+from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
 from goldrank.io.formats import Reading
-from goldrank.io.numbers import NUMBER, WHOLE, grade_of, level_of, score_of, shown
+from goldrank.io.numbers import NUMBER, WHOLE, grade_of, level_of, plain_scores, score_of, shown
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
@@ -89,11 +91,8 @@ class TrecRun(BlockSource):
         if load is None:
             raise self.source.empty()
 
-    def keys(self, docs: Sequence[bytes]) -> np.ndarray:
-        ends = np.cumsum([len(doc) for doc in docs], dtype=np.int64)
-        starts = np.concatenate((np.zeros(1, np.int64), ends))[: len(docs)]
-        data = scan.padded(b"".join(docs))
-        return scan.FieldRanges(data, [ends], [starts]).hashes(0)
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return docs.hashes()
 
     def memory(self, threads: int, share: float) -> int:
         piece = share * sources.PIECE
@@ -123,7 +122,7 @@ class TrecRun(BlockSource):
             return Rows(
                 score=score[lines],
                 key=key[lines],
-                docs=lambda some: whole.texts(doc_column, local[some]),
+                docs=lambda some: whole.ids(doc_column, local[some]),
                 place=lambda line: place(int(lines[line])),
                 claimed=lambda some: self._claimed(whole, local[some]),
                 held=whole.data.nbytes + 8 * whole.width * whole.size,
@@ -140,10 +139,10 @@ class TrecRun(BlockSource):
         return Block(
             score=score,
             key=key,
-            docs=partial(fields.texts, doc_column),
+            docs=partial(fields.ids, doc_column),
             place=place,
             claimed=partial(self._claimed, fields),
-            queries=fields.texts(query_column, begin),
+            queries=fields.ids(query_column, begin),
             start=np.append(begin, fields.size),
             keep=keep,
             tags=tags,
@@ -158,9 +157,9 @@ class TrecRun(BlockSource):
     def _ranks(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
         """Scores of a run that has only ranks."""
         column = self.layout.column("rank")
-        rank = scan.integers(fields, column)
-        if (rank < 0).any():
-            line = int(np.flatnonzero(rank < 0)[0])
+        rank, left = scan.integers(fields, column)
+        if len(left):
+            line = int(left[0])
             text = shown(fields.texts(column, np.array([line]))[0])
             hint = "An MS MARCO run has three columns: query, document, rank."
             where = _spot(self.source, place(line), column)
@@ -170,7 +169,12 @@ class TrecRun(BlockSource):
     def _scores(self, fields: scan.FieldRanges, place: Callable[[int], Place]) -> np.ndarray:
         column = self.layout.column("score")
         score, left = fields.decimals(column)
-        for line, text in zip(left.tolist(), fields.texts(column, left), strict=True):
+        texts = fields.texts(column, left)
+        values = plain_scores(texts)
+        if values is not None:
+            score[left] = values
+            return score
+        for line, text in zip(left.tolist(), texts, strict=True):
             if not NUMBER.fullmatch(text):
                 score_of(text, _spot(self.source, place(line), column), " (field 5)")
             score[line] = float(text)
@@ -208,19 +212,21 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     layout = JUDGEMENT_LAYOUTS[how.format]
     raw = source.read(lines=True)
     reserve_judgements(raw.count(b"\n"), source.name, 2 * len(raw))
-    fields, place, counts = _parsed(scan.padded(raw), source.start, source, layout)
+    data = scan.padded(raw)
+    del raw
+    fields, place, counts = _parsed(data, source.start, source, layout)
     if not fields.size:
         raise source.empty()
     column = layout.column("grade")
-    grade = scan.integers(fields, column)
-    left = np.flatnonzero((grade < 0) | (grade > MAX_GRADE))
-    grades: list[Grade] = grade.tolist()
-    texts = fields.texts(column, left)
-    others = _grades(texts, lambda i: _spot(source, place(int(left[i])), column), how.real_grades)
-    for row, other in zip(left.tolist(), others, strict=True):
-        grades[row] = other
-    queries, docs = (fields.texts(layout.column(name)) for name in ("query", "doc"))
-    return Judgements(queries, docs, grades, place, [*source.notes, *notes.from_counts(counts)])
+    grade, left = scan.integers(fields, column, signs=True)
+    left = np.union1d(left, np.flatnonzero(np.abs(grade) > MAX_GRADE))
+    if len(left):
+        texts = fields.texts(column, left)
+        others = grade_array(_grades(texts, lambda i: _spot(source, place(int(left[i])), column), how.real_grades))
+        grade = grade.astype(others.dtype)
+        grade[left] = others
+    queries, docs = (fields.ids(layout.column(name)) for name in ("query", "doc"))
+    return Judgements(queries, docs, grade, place, [*source.notes, *notes.from_counts(counts)])
 
 
 def read_aspects(source: ByteSource, how: Reading) -> AspectQrels:
@@ -268,13 +274,21 @@ def _parsed(
     counts: Counter[str] = Counter()
     numbers: np.ndarray | None = None
     cut_off = _is_cut_off(data[: -scan.PAD])
-    fields = scan.split(data, wanted=layout.wanted)
+    whole = data[: -scan.PAD].tobytes
+    fields = scan.split(data, wanted=layout.wanted, quickly=True)
     if fields is None or not _regular(fields, layout):
-        lines, numbers, counts = tidy(data[: -scan.PAD].tobytes(), offset, source, layout)
-        fields = scan.split(scan.padded(b"\n".join(lines)), exact=True)
-        if fields is None:
-            fields = scan.FieldRanges(scan.padded(b""), [np.zeros(0, np.int64)] * len(layout.fields))
-    elif fields.width > len(layout.fields):
+        fields = None
+        tidied = scan.tidied(data, len(layout.fields), layout.extra)
+        if tidied is not None and len(tidied.numbers):
+            numbers = tidied.numbers
+            counts.update({code: count for code, count in tidied.counts.items() if count})
+            fields = scan.split(tidied.data, wanted=layout.wanted)
+        if fields is None or not _regular(fields, layout):
+            lines, numbers, counts = tidy(whole(), offset, source, layout)
+            fields = scan.split(scan.padded(b"\n".join(lines)), exact=True)
+            if fields is None:
+                fields = scan.FieldRanges(scan.padded(b""), [np.zeros(0, np.int64)] * len(layout.fields))
+    if fields.width > len(layout.fields):
         counts["extra-columns"] += fields.size
     if cut_off:
         counts["no-line-end"] += 1

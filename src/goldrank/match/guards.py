@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from goldrank.errors import OptionError, did_you_mean
 from goldrank.match.folding import fold
@@ -28,9 +28,6 @@ DEFAULT = ("numbers", "units", "negations")
 
 Value = tuple[bool, str, int]
 """A number: whether it is negative, its digits without zeros at the ends, and the power of ten."""
-
-
-Spanned = TypeVar("Spanned", "Quantity", tuple[int, int])
 
 
 class Quantity(NamedTuple):
@@ -67,25 +64,38 @@ _SIGN = re.compile(r"(?:^|[\s(\[{=:,;<>≤≥~$€£¥])[-−–]$")
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+")
 
 
-def quantities(text: str) -> list[Quantity]:
-    """The numbers of a text, with their units.
+_PART_OF_NUMBER = frozenset(".,'’\u066b\u066c \u00a0\u2009\u202feE+-")
+
+
+def quantities(text: str, start: int = 0, end: int | None = None) -> list[Quantity]:
+    """The numbers of a text, with their units; or those alone that reach into a stretch of it.
 
     >>> [(sorted(found.readings), found.unit) for found in quantities("1,500 kg by 2030")]
     [([(False, '15', 2)], 'kg'), ([(False, '203', 1)], None)]
     """
+    past = len(text) if end is None else end
+    first = start
+    while first and (text[first - 1].isdecimal() or text[first - 1] in _PART_OF_NUMBER):
+        first -= 1  # no number holds the sign before
     found: list[Quantity] = []
-    for match in _NUMBER.finditer(text) if any(map(str.isdecimal, text)) else ():
-        start, end = match.span()
-        minus = _SIGN.search(text[max(start - 2, 0) : start]) is not None
-        digits = "".join(_ascii(c) for c in match[0])
+    for match in _NUMBER.finditer(text, first) if any(map(str.isdecimal, text[first : past + 1])) else ():
+        begin, end = match.span()
+        if begin > past:
+            break
+        minus = _SIGN.search(text[max(begin - 2, 0) : begin]) is not None
+        if end <= start or begin - minus >= past:
+            continue
+        digits = match[0] if match[0].isascii() else "".join(map(_ascii, match[0]))
         if match["date"]:
             readings: list[frozenset[Value | str]] = [frozenset((digits,))]
         elif match["spaced"]:
             readings = [frozenset((_value(re.sub(r"\s", "", digits).replace(",", "."), minus),))]
+        elif digits.isdigit():
+            readings = [frozenset((_value(digits, minus),))]
         else:
-            readings = _readings(digits, minus, match["power"] or "")
-        unit = _unit(text, start - minus, end)
-        found += [Quantity(start - minus, end, reading, unit) for reading in readings]
+            readings = _readings(digits, minus, "".join(map(_ascii, match["power"] or "")))
+        unit = _unit(text, begin - minus, end)
+        found += [Quantity(begin - minus, end, reading, unit) for reading in readings]
     return found
 
 
@@ -185,6 +195,9 @@ _WORDS = {
 _AFTER = re.compile(r"[\s-]?(°\s?[CF]|[%‰℃℉]|[€$£¥](?!\s?\d)|km/h|(?:degrees|per) [a-z]+|[^\W\d_]+)")
 _BEFORE = re.compile(r"([$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF))\s?$")
 
+_NEVER_BEFORE = frozenset(("", *"abcdefghijklmnopqrstuvwxyz0123456789-(.,"))
+"""Signs that end no currency: most of those that stand before a number."""
+
 
 @cache
 def _units() -> dict[str, str]:
@@ -195,7 +208,7 @@ def _units() -> dict[str, str]:
 def _unit(text: str, start: int, end: int) -> str | None:
     """What a number counts, if that is a known unit."""
     units = _units()
-    before = _BEFORE.search(text, max(start - 5, 0), start)
+    before = None if text[start - 1 : start] in _NEVER_BEFORE else _BEFORE.search(text, max(start - 5, 0), start)
     if before:
         return units[before[1].casefold()]
     after = _AFTER.match(text, end)
@@ -248,7 +261,7 @@ class Facts:
         if list(stretches) == [(0, len(self.text))]:
             return self
         part = Facts(" ".join(self.text[start:end] for start, end in stretches))
-        part.__dict__["numbers"] = [q for s, e in stretches for q in _overlapping(self.numbers, s, e)]
+        part.__dict__["numbers"] = [q for s, e in stretches for q in quantities(self.text, s, e)]
         part.__dict__["negations"] = [n for s, e in stretches for n in _overlapping(self.negations, s, e)]
         return part
 
@@ -258,7 +271,7 @@ class Facts:
         return counted or bool(self.numbers) or ("names" in guards and bool(self.names))
 
 
-def _overlapping(spans: Sequence[Spanned], start: int, end: int) -> Sequence[Spanned]:
+def _overlapping(spans: Sequence[tuple[int, int]], start: int, end: int) -> Sequence[tuple[int, int]]:
     """Those that reach into a stretch; they ascend and do not overlap."""
     low = bisect_right(spans, start, key=lambda span: span[1])
     return spans[low : bisect_left(spans, end, lo=low, key=lambda span: span[0])]
@@ -270,7 +283,7 @@ def refusing(reference: Facts, text: Facts, guards: Sequence[str]) -> str:
     >>> refusing(Facts("within 30 days"), Facts("within 300 days"), DEFAULT)
     'numbers'
     """
-    if "numbers" in guards and not _held(reference.numbers, text.numbers, units=False):
+    if "numbers" in guards and reference.numbers and not _held(reference.numbers, text.numbers, units=False):
         return "numbers"
     if "units" in guards and any(quantity.unit for quantity in reference.numbers):
         known = {reading for quantity in text.numbers for reading in quantity.readings}

@@ -8,7 +8,7 @@ from functools import lru_cache
 from goldrank.data.texts import Located, Span
 from goldrank.match.folding import FoldedText
 from goldrank.match.locate import WAYS, Location, SourceIndex
-from goldrank.match.seeds import FEW, Joined, hashes
+from goldrank.match.seeds import Joined
 
 FEW_SOURCES = 20
 """Sources in which the place nearest to a quotation is looked for."""
@@ -49,10 +49,9 @@ class Locator:
         among = list(self.sources) if source is None else [source]
         if len(text) < MANY_LETTERS or sum(len(self.sources[name]) for name in among) < SMALL:
             return among
-        seeds, _ = hashes(_letters(text).codes)
-        if len(seeds) < FEW:
+        held = self._index.seeds.holders(_letters(text).codes)
+        if held is None:
             return among
-        held = self._index.seeds.holders(seeds)
         return held if source is None else [source] if source in held else []
 
     def nearest(self, text: str, source: str | None) -> tuple[str, Location] | None:

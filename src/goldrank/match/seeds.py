@@ -15,7 +15,7 @@ import numpy as np
 from goldrank.match.folding import FoldedText
 
 LENGTH = 16
-"""Letters of a seed."""
+"""Letters of a seed: a power of two."""
 ONE_IN = 4
 FREQUENT = 64
 """A seed that occurs more often says little; it counts only if all do."""
@@ -29,6 +29,7 @@ SHORTEST = 8
 ENOUGH = 48
 """Letters of one stretch that are enough whatever the rest of the text is."""
 MOST_PAIRS = 1 << 16
+FACTOR = 0x9E3779B97F4A7C15
 
 
 class Stretch(NamedTuple):
@@ -61,16 +62,24 @@ def hashes(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count = len(codes) - LENGTH + 1
     if count <= 0:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
-    letters = codes.astype(np.uint64)
-    found = np.zeros(count, np.uint64)
-    for i in range(LENGTH):
-        found *= np.uint64(0x9E3779B97F4A7C15)
-        found += letters[i : i + count]
+    # A polynomial of LENGTH letters: that of twice as many is made of two beside each other.
+    found, factor, size = codes.astype(np.uint64), FACTOR, 1
+    while size < LENGTH:
+        found = found[:-size] * np.uint64(factor) + found[size:]
+        factor, size = factor * factor % (1 << 64), 2 * size
     found ^= found >> np.uint64(29)
     found *= np.uint64(0xBF58476D1CE4E5B9)
     found ^= found >> np.uint64(32)
     at = np.flatnonzero(found % np.uint64(ONE_IN) == 0)
     return found[at], at
+
+
+class _Seeds(NamedTuple):
+    """The seeds of a text: where each begins, and the rows of an index that hold it."""
+
+    at: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 class SeedIndex:
@@ -84,14 +93,31 @@ class SeedIndex:
         source = np.repeat(np.arange(len(parts)), [len(at) for _, at in parts])
         every = np.concatenate([np.zeros(0, np.uint64), *(found for found, _ in parts)])
         order = np.argsort(every, kind="stable")
-        self._hash = every[order]
+        self._hash, first = np.unique(every[order], return_index=True)
+        self._first = np.append(first, len(every))
+        self._last: tuple[np.ndarray, _Seeds] | None = None
         self._source = source[order]
         self._at = np.concatenate([np.zeros(0, np.int64), *(at for _, at in parts)])[order]
 
-    def holders(self, found: np.ndarray) -> list[str]:
-        """The sources that hold all of some hashes: only in these can the text stand as it is."""
-        low, high = (np.searchsorted(self._hash, found, side) for side in ("left", "right"))
-        if not len(found) or (low == high).any():
+    def _seeds(self, codes: np.ndarray) -> _Seeds:
+        """The seeds of a text, looked up once: the last ones are kept."""
+        if self._last is None or self._last[0] is not codes:
+            found, at = hashes(codes)
+            order = np.argsort(found)  # neighbours are looked up faster
+            number = np.empty(len(found), np.int64)
+            number[order] = np.searchsorted(self._hash, found[order])
+            number = np.minimum(number, len(self._hash) - 1)
+            low = self._first[number]
+            high = np.where(self._hash[number] == found, self._first[number + 1], low) if len(self._hash) else low
+            self._last = codes, _Seeds(at, low, high)
+        return self._last[1]
+
+    def holders(self, codes: np.ndarray) -> list[str] | None:
+        """The sources that hold all seeds of a text: only in these can it stand as it is. None if it has too few."""
+        at, low, high = self._seeds(codes)
+        if len(at) < FEW:
+            return None
+        if (low == high).any():
             return []
         rarest = int(np.argmin(high - low))
         likely = np.unique(self._source[low[rarest] : high[rarest]])
@@ -103,10 +129,10 @@ class SeedIndex:
 
     def locate(self, codes: np.ndarray, source: str | None = None) -> tuple[str, list[Joined]] | None:
         """The source in which a text stands and its parts, if that is enough of it."""
-        found, at = hashes(codes)
-        if len(found) < FEW:
+        seeds = self._seeds(codes)
+        if len(seeds.at) < FEW:
             return None
-        pairs = self._pairs(found, at, None if source is None else self.number[source])
+        pairs = self._pairs(seeds, None if source is None else self.number[source])
         if not len(pairs[0]):
             return None
         chosen, stretches = self._best(codes, pairs)
@@ -127,9 +153,9 @@ class SeedIndex:
             return None
         return self.names[chosen], _joined(stretches)
 
-    def _pairs(self, found: np.ndarray, at: np.ndarray, source: int | None) -> tuple[np.ndarray, ...]:
+    def _pairs(self, seeds: _Seeds, source: int | None) -> tuple[np.ndarray, ...]:
         """Where seeds stand in the text, in the source, and in which: a row for each place of each seed."""
-        low, high = (np.searchsorted(self._hash, found, side) for side in ("left", "right"))
+        at, low, high = seeds
         count = high - low
         usual = (count > 0) & (count <= FREQUENT)
         chosen = np.flatnonzero(usual if usual.any() else count > 0)

@@ -23,7 +23,7 @@ from goldrank.measures.options import COMMON, COMMON_DEFAULTS, Option, OptionVal
 Kernel: TypeAlias = Callable[..., np.ndarray]
 """From a table and, by keyword, the cut-off and options, to one value per query."""
 
-Over: TypeAlias = Literal["placements", "aspects", "preferences", "spans", "heads", "texts"]
+Over: TypeAlias = Literal["placements", "aspects", "preferences", "spans", "heads", "texts", "recommended"]
 Cutoff: TypeAlias = Literal["none", "optional", "needed", "recall", "multiple"]
 Average: TypeAlias = Literal["mean", "sum", "geometric"]
 TieRule: TypeAlias = Literal["unordered"]
@@ -139,7 +139,7 @@ class About(TypedDict, total=False):
 KEPT = frozenset(
     (
         *("context_precision", "context_recall", "context_entity_recall", "noise_sensitivity", "hit_rate", "hitrate"),
-        *("non_llm_context_precision_with_reference", "non_llm_context_recall", "mrr"),
+        *("hr", "non_llm_context_precision_with_reference", "non_llm_context_recall", "mrr"),
         *("llm_context_precision_with_reference", "llm_context_recall"),
         *("id_based_context_precision", "id_based_context_recall"),
     )

@@ -77,8 +77,18 @@ def dcg(
     >>> evaluate({"q": {"a": 3}}, {"q": ["a"]}, "DCG")["DCG"]
     3.0
     """
-    value = discounted(gains(p.grade, gain, rel, negative), p.rank, discount)
-    return p.sum(value if k is None else np.where(p.rank <= k, value, 0.0))
+    query, grade, rank = _within(k, p.rank, p.query, p.grade)
+    return np.bincount(query, weights=discounted(gains(grade, gain, rel, negative), rank, discount), minlength=len(p))
+
+
+def _within(
+    k: int | None, rank: np.ndarray, query: np.ndarray, grade: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Query, grade and rank of what is not below the cut-off: the rest adds nothing, and is most of a deep ranking."""
+    if k is None:
+        return query, grade, rank
+    rows = np.flatnonzero(rank <= k)
+    return query[rows], grade[rows], rank[rows]
 
 
 def ideal_dcg(
@@ -86,15 +96,16 @@ def ideal_dcg(
 ) -> np.ndarray:
     """The DCG of the best order of the judged documents, or of those that were retrieved."""
     if ideal == "judged" and not isinstance(gain, Mapping):  # grades are in order, and gains rise with them
-        query, worth, rank = p.judged_query, gains(p.judged, gain, rel, negative), p.judged_rank
+        query, grade, rank = _within(k, p.judged_rank, p.judged_query, p.judged)
+        worth = gains(grade, gain, rel, negative)
     else:
         query, grade = (p.judged_query, p.judged) if ideal == "judged" else (p.query, p.grade)
         worth = gains(grade, gain, rel, negative)
         order = np.lexsort((-worth, query))
         query, worth = query[order], worth[order]
         rank = np.arange(1, len(query) + 1) - np.searchsorted(query, np.arange(len(p)))[query]
-    value = discounted(worth, rank, discount)
-    return np.bincount(query, weights=value if k is None else np.where(rank <= k, value, 0.0), minlength=len(p))
+        query, worth, rank = _within(k, rank, query, worth)
+    return np.bincount(query, weights=discounted(worth, rank, discount), minlength=len(p))
 
 
 @_measure(

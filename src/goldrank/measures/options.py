@@ -101,10 +101,23 @@ class Numbers:
         return f"a list of numbers from {self.low:g} to {self.high:g}"
 
 
+@dataclass(frozen=True)
+class Word:
+    """A name of the user's own, of at most 200 characters."""
+
+    def check(self, value: object) -> OptionValue:
+        if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
+            raise ValueError(str(self))
+        return value
+
+    def __str__(self) -> str:
+        return "a name"
+
+
 CHANCE = Number(low=0, high=1, below=True)
 """The chance to go on to the next document. A user who always does never sees a last one: all weights would be 0."""
 
-Option: TypeAlias = Choice | Number | Numbers | Flag
+Option: TypeAlias = Choice | Number | Numbers | Flag | Word
 """A rule: `check` gives the value as it is kept, or raises a ValueError that says what it must be."""
 
 PACKERS = ("prefix", "skip", "truncate")

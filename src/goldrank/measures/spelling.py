@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from goldrank.data.aspects import Aspects
     from goldrank.data.passages import Passages
     from goldrank.data.preferences import Preferred
+    from goldrank.data.recommended import Recommended
     from goldrank.data.spans import Spans
     from goldrank.data.top_documents import TopDocuments
     from goldrank.types import MeasureLike, MeasuresLike
@@ -45,7 +46,7 @@ MAX_SPELLING = 20_000
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 """What is measured when nothing is asked for."""
 
-Table: TypeAlias = "Placements | Aspects | Preferred | Spans | TopDocuments | Passages"
+Table: TypeAlias = "Placements | Aspects | Preferred | Spans | TopDocuments | Passages | Recommended"
 """What measures read; `Declaration.over` says which."""
 
 

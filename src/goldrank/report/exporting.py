@@ -8,7 +8,7 @@ from pathlib import Path
 from goldrank.comparison.tabular import attributes, with_utf8
 from goldrank.data.scores import Scores, utf8, write_json
 from goldrank.data.table import Cell, Cells, Head, Table
-from goldrank.errors import HistoryError, OptionError
+from goldrank.errors import GoldrankError, HistoryError, OptionError
 from goldrank.forking import check_polars
 from goldrank.history import History, Record
 from goldrank.report import separated
@@ -22,7 +22,7 @@ _ABOUT = (
 
 def export(
     history: History, path: str, *, label: str | None = None, by_query: bool = True
-) -> tuple[int, list[HistoryError]]:
+) -> tuple[int, list[GoldrankError]]:
     """Write the sound records by the file's ending; how many they were, and what is wrong with the others."""
     ending = Path(path).suffix.lower()
     if ending not in _WRITERS:

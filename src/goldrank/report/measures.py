@@ -12,9 +12,14 @@ from goldrank.measures.declare import Declaration
 _FACTS = ("name", "formula", "use", "avoid", "cite", "cutoff", "low", "high", "average", "doc")
 
 
+USUAL = ("nDCG", "AP", "RR", "R", "P", "Success", "Cover", "ContextPrecision", "Judged", "RBP", "ERR", "Bpref")
+"""What people use, the most usual first: the list begins with these."""
+
+
 def listed() -> list[Part]:
-    """Every measure with what it measures."""
-    rows = [[name, declared.summary] for name, declared in REGISTRY.items()]
+    """Every measure with what it measures, those that people use first."""
+    names = [*(name for name in USUAL if name in REGISTRY), *(name for name in REGISTRY if name not in USUAL)]
+    rows = [[name, REGISTRY[name].summary] for name in names]
     hint = '`goldrank measures nDCG` tells all about one. Spelling: nDCG@10, P(rel=2)@5, nDCG(gain="exp2")@20.'
     return [Table([*Head.names(""), *Head.texts("")], rows), Sentence(hint)]
 

@@ -9,6 +9,7 @@ from goldrank.data.explanation import Explanation
 from goldrank.data.score_table import score_parts
 from goldrank.data.scores import Scores
 from goldrank.data.table import entities, html, note_sentences
+from goldrank.evaluation.abstention import AbstentionCurve
 from goldrank.report.coverage import CoverageCurves
 from goldrank.report.html import page
 
@@ -17,8 +18,9 @@ def render(
     scores: Sequence[Scores],
     curves: CoverageCurves | None = None,
     explanations: Mapping[str, Explanation] | None = None,
+    thresholds: Mapping[str, AbstentionCurve] | None = None,
 ) -> str:
-    """One page for one or more systems; `explanations` are by the system's name."""
+    """One page for one or more systems; `explanations` and `thresholds` are by the system's name."""
     names = [ids.show(run.run) for run in scores]
     parts = [f'<div class="explained">{html(score_parts(scores))}</div>']
     if curves is not None and curves.charts:
@@ -29,9 +31,16 @@ def render(
             for chart in curves.charts
         )
         parts.append(f'<div class="charts">{"".join(figures)}</div>')
+    for run, found in (thresholds or {}).items():
+        parts.append(f"<h2>Thresholds{_named(run, scores)}</h2>{html(found.parts())}")
     for run, explanation in (explanations or {}).items():
-        named = f" ({entities(ids.show(run))})" if len(scores) > 1 else ""
+        named = _named(run, scores)
         parts.append(f"<h2>Question {entities(explanation.title)}{named}</h2>")
         parts.append(f'<p class="dim">{entities(explanation.summary)}</p>')
         parts.append(f'<div class="explained">{explanation.html()}</div>')
     return page("Retrieved texts: " + ", ".join(names), "".join(parts))
+
+
+def _named(run: str, scores: Sequence[Scores]) -> str:
+    """Which system a part is about, where there are several."""
+    return f" ({entities(ids.show(run))})" if len(scores) > 1 else ""

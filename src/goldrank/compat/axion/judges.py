@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias, Unpack
 
 from goldrank import ids
@@ -15,22 +17,22 @@ from goldrank.conventions import AXION
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.match.answers import as_number
 from goldrank.match.units import sentences
-from goldrank.waiting import finished
+from goldrank.waiting import Failure, outcomes
 
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[DatasetItem, str], Answer | Awaitable[Answer]]
 """A function, asynchronous or not, that answers for one text of an item: a bool, a number, or a word as yes or no."""
 
-Wait: TypeAlias = Callable[[Any], Coroutine[Any, Any, Any]]
-"""How to get at an answer that may have to be awaited. `Any`: the answer is checked afterwards."""
 
-
-async def _awaited(answer: Any) -> Any:
-    return await answer if inspect.isawaitable(answer) else answer
-
-
-async def _blocking(answer: Any) -> Any:
-    return finished(answer)
+def _verdict(answer: Any, where: str) -> float:
+    """An answer as a number. `Any`: it is checked here."""
+    if isinstance(answer, Failure):
+        failed = f"the judge failed with {type(answer.error).__name__}: {reason_of(answer.error)}"
+        raise BadItemError(f"{ERROR}{failed} ({where})") from answer.error
+    try:
+        return as_number(answer, "the judge", where, most=math.inf)
+    except GoldrankError as error:
+        raise BadItemError(f"{ERROR}{error.what} ({where})") from None
 
 
 class JudgedMetric(RetrievalMetric):
@@ -74,29 +76,53 @@ class JudgedMetric(RetrievalMetric):
 
     def score(self, item: Any) -> MetricEvaluationResult:
         """`execute` without await, also where an event loop is running."""
-        judging = self._judged(item, _blocking)
-        try:
-            judging.send(None)
-        except StopIteration as done:
-            result: MetricEvaluationResult = done.value
-            return result
-        raise AssertionError("what waits by blocking never pauses")
+        return self.score_all([item])[0]
 
     def score_all(self, items: Sequence[Any]) -> list[MetricEvaluationResult]:
-        return [self.score(item) for item in items]
+        """The same of several items; an asynchronous judge is asked about several texts at once."""
+        given = [self._given(item) for item in items]
+        pairs = [
+            (at, item, text) for at, one in enumerate(given) if isinstance(one, tuple) for item, texts in [one]
+            for text in texts
+        ]  # fmt: skip
+        calls = [partial(self.judge, item, text) for _, item, text in pairs]
+        answers = iter(outcomes(calls, [at for at, _, _ in pairs]))
+        return [
+            self._scored(*one, list(islice(answers, len(one[1])))) if isinstance(one, tuple) else one for one in given
+        ]
 
     async def execute(self, item: Any, **_: object) -> MetricEvaluationResult:
-        return await self._judged(item, _awaited)
+        """The value of one item. Texts are asked about one by one: a runner has several items under way."""
+        given = self._given(item)
+        if not isinstance(given, tuple):
+            return given
+        answers: list[Any] = []
+        for text in given[1]:
+            try:
+                answer = self.judge(given[0], text)
+                answers.append(await answer if inspect.isawaitable(answer) else answer)
+            except Exception as error:  # a judge may fail in any way, and other items go on
+                answers.append(Failure(error))
+                break
+        return self._scored(*given, answers)
 
-    async def _judged(self, given: Any, wait: Wait) -> MetricEvaluationResult:
+    def _given(self, given: Any) -> tuple[DatasetItem, list[str]] | MetricEvaluationResult:
+        """An item and what the judge is asked about, or the result of an item that has none."""
         item = as_item(given)
-        verdicts: list[float] = []
         try:
             self.require_fields(item)
             assert isinstance(item, DatasetItem)
-            texts = self._texts(item)
-            for at, text in enumerate(texts, 1):
-                verdicts.append(await self._verdict(item, text, f"text {at} of item {item.id!r}", wait))
+            return item, self._texts(item)
+        except BadItemError as error:
+            return self._result(math.nan, str(error))
+
+    def _scored(self, item: DatasetItem, texts: list[str], answers: Sequence[Any]) -> MetricEvaluationResult:
+        """What is made of the judge's answers, up to the first `Failure`."""
+        try:
+            verdicts = [
+                _verdict(answer, f"text {at} of item {item.id!r}, '{ids.show(text)}'")
+                for at, (text, answer) in enumerate(zip(texts, answers, strict=False), 1)
+            ]
         except BadItemError as error:
             return self._result(math.nan, str(error))
         useful = [verdict >= self.useful_from for verdict in verdicts]
@@ -106,18 +132,6 @@ class JudgedMetric(RetrievalMetric):
         chunks = [JudgedChunk(*one) for one in zip(texts, verdicts, useful, strict=True)]
         signals = JudgedResult(score, len(texts), sum(useful), first, chunks)
         return self._result(score, f"The judge accepted {sum(useful)} of {len(texts)} texts.", signals)
-
-    async def _verdict(self, item: DatasetItem, text: str, where: str, wait: Wait) -> float:
-        where = f"{where}, '{ids.show(text)}'"
-        try:
-            answer = await wait(self.judge(item, text))
-        except Exception as error:  # a judge may fail in any way, and other items go on
-            failed = f"the judge failed with {type(error).__name__}: {reason_of(error)}"
-            raise BadItemError(f"{ERROR}{failed} ({where})") from error
-        try:
-            return as_number(answer, "the judge", where, most=math.inf)
-        except GoldrankError as error:
-            raise BadItemError(f"{ERROR}{error.what} ({where})") from None
 
     def _texts(self, item: DatasetItem) -> list[str]:
         return self._checked(self.get_field(item, "retrieved_content"), "retrieved_content")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -25,7 +27,7 @@ from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match.answers import as_number
 from goldrank.match.units import sentences
-from goldrank.waiting import finished
+from goldrank.waiting import Failure, outcomes
 
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[str, str], Answer | Awaitable[Answer]]
@@ -51,13 +53,15 @@ class JudgedMetric(Metric):
         self.judge = judge
         self.use_few_shot = use_few_shot
 
-    def _asked(self, about: str, text: str, where: str) -> float:
-        where = f"{where}, '{ids.show(text)}'"
-        try:
-            answer = finished(self.judge(about, text))
-        except Exception as error:  # a judge may fail in any way
-            raise InputError(f"the judge failed with {type(error).__name__}: {error}", where=where) from error
-        return as_number(answer, "the judge", where)
+    def _asked(self, questions: Sequence[tuple[str, str, str]]) -> Iterator[float]:
+        """The judge's numbers, in order, for what it is asked about, a text, and where that is. Several at once."""
+        calls = [partial(self.judge, about, text) for about, text, _ in questions]
+        for answer, (_, text, where) in zip(outcomes(calls, [0] * len(calls)), questions, strict=True):
+            place = f"{where}, '{ids.show(text)}'"
+            if isinstance(answer, Failure):  # a judge may fail in any way
+                error = answer.error
+                raise InputError(f"the judge failed with {type(error).__name__}: {error}", where=place) from error
+            yield as_number(answer, "the judge", place)
 
 
 class LLMBasedContextPrecision(JudgedMetric):
@@ -100,13 +104,17 @@ class LLMBasedContextPrecision(JudgedMetric):
         return self._one("later", retrieved_contexts=retrieved_context, question=question)
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
-        found = []
-        rows = zip(columns[QUESTION.names[0]], columns[RETRIEVED.names[0]], strict=True)
-        for i, (question, contexts) in enumerate(rows):
-            shown = contexts[:k]
-            numbers = [self._asked(question, text, f"query {i}, context {at}") for at, text in enumerate(shown, 1)]
-            found.append(self._valued(numbers))
-        return found
+        shown = [contexts[:k] for contexts in columns[RETRIEVED.names[0]]]
+        rows = enumerate(zip(columns[QUESTION.names[0]], shown, strict=True))
+        numbers = self._asked(
+            [
+                (question, text, f"query {i}, context {at}")
+                for i, (question, contexts) in rows
+                for at, text in enumerate(contexts, 1)
+            ]
+        )
+        answered = [list(islice(numbers, len(contexts))) for contexts in shown]
+        return [self._valued(row) for row in answered]
 
     def _valued(self, numbers: Sequence[float]) -> Values:
         verdicts = [number > RELEVANT_ABOVE for number in numbers]
@@ -186,22 +194,25 @@ class LLMBasedContextCoverage(JudgedMetric):
         return {RETRIEVED.names[0]: contexts, **({wanted.names[0]: answers[name]} if name else {})}
 
     def many(self, columns: Columns, form: str, k: int | None = None) -> list[Values]:
-        rows = zip(columns[RETRIEVED.names[0]], columns[self.inputs[1].names[0]], strict=True)
-        return [self._best(contexts[:k], answers, f"query {i}") for i, (contexts, answers) in enumerate(rows)]
+        joined = ["\n".join(contexts[:k]) for contexts in columns[RETRIEVED.names[0]]]
+        said = [_statements(given, f"query {i}") for i, given in enumerate(columns[self.inputs[1].names[0]])]
+        numbers = self._asked(
+            [
+                (one, contexts, f"query {i}, statement '{ids.show(one)}'")
+                for i, (contexts, answers) in enumerate(zip(joined, said, strict=True))
+                for statements in answers
+                for one in statements
+            ]
+        )
+        return [self._best(answers, numbers) for answers in said]
 
-    def _best(self, contexts: Texts, answers: str | Sequence[str], where: str) -> Values:
-        joined = "\n".join(contexts)
+    def _best(self, answers: Sequence[Sequence[str]], numbers: Iterator[float]) -> Values:
+        """Of some answers, as statements, the one with the highest share; `numbers` are the judge's for all of them."""
         found: list[Values] = []
-        for answer in [answers] if isinstance(answers, str) else answers:
-            statements = sentences(answer)
-            if not statements:
-                raise InputError(f"the answer {answer!r} has no statement", where=where)
-            verdicts = [self._asked(one, joined, f"{where}, statement '{ids.show(one)}'") for one in statements]
-            supported = [verdict > RELEVANT_ABOVE for verdict in verdicts]
+        for statements in answers:
+            supported = [number > RELEVANT_ABOVE for number in islice(numbers, len(statements))]
             share = float(values("SetP", None, placed_verdicts(supported), CONTINUOUS_EVAL)[0])
             found.append({self.share: share, self.said: self._shown(statements, supported)})
-        if not found:
-            raise InputError("there is no answer", where=where)
         return max(found, key=lambda one: one[self.share])
 
     def _shown(self, statements: Sequence[str], supported: Sequence[bool]) -> list[Any]:
@@ -209,6 +220,17 @@ class LLMBasedContextCoverage(JudgedMetric):
             {"statement": statement, "Attributed": int(is_supported)}
             for statement, is_supported in zip(statements, supported, strict=True)
         ]
+
+
+def _statements(answers: str | Sequence[str], where: str) -> list[list[str]]:
+    """The sentences of each answer."""
+    found = [(answer, sentences(answer)) for answer in ([answers] if isinstance(answers, str) else answers)]
+    for answer, statements in found:
+        if not statements:
+            raise InputError(f"the answer {answer!r} has no statement", where=where)
+    if not found:
+        raise InputError("there is no answer", where=where)
+    return [statements for _, statements in found]
 
 
 class ContextCoverage(LLMBasedContextCoverage):

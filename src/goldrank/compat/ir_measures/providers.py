@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,16 @@ from goldrank.compat._common import check_kinds
 from goldrank.compat.ir_measures.base import CwlMetric, Evaluator, Provider, inputs
 from goldrank.compat.ir_measures.measures import NOT_PROVIDED, Measure
 from goldrank.compat.ir_measures.runtime import RuntimeProvider, define, define_byquery
-from goldrank.compat.ir_measures.util import Metric, Qrel, QrelsConverter, RunConverter, ScoredDoc, TrecFile, by_aspect
+from goldrank.compat.ir_measures.util import (
+    CalcResults,
+    Metric,
+    Qrel,
+    QrelsConverter,
+    RunConverter,
+    ScoredDoc,
+    TrecFile,
+    by_aspect,
+)
 from goldrank.conventions import Convention
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.qrels import Qrels
@@ -171,18 +181,32 @@ class GoldrankEvaluator(Evaluator):
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """Values by query, measure after measure."""
-        for measure, queries, values in self._columns(run):
-            for query, value in zip(queries, values, strict=True):
-                yield Metric(query, measure, value)
+        return chain.from_iterable(_metrics(*column) for column in self._columns(run))
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Summaries over queries."""
-        found = {}
-        for measure, _, values in self._columns(run):
-            adder = measure.aggregator()
-            adder.extend(values)
-            found[measure] = adder.result()
+        found = {measure: _summary(measure, values) for measure, _, values in self._columns(run)}
         return {measure: found[measure] for measure in self.measures}
+
+    def calc(self, run: Any) -> CalcResults:
+        """Summaries, and the values of queries."""
+        found: dict[Measure, float] = {}
+        rows: list[Metric] = []
+        for measure, queries, values in self._columns(run):
+            found[measure] = _summary(measure, values)
+            rows += _metrics(measure, queries, values)
+        return CalcResults({measure: found[measure] for measure in self.measures}, rows)
+
+
+def _metrics(measure: Measure, queries: Sequence[str], values: Sequence[float]) -> Iterator[Metric]:
+    """A `Metric` for each query. There are as many as values, so that they are made without a call in Python each."""
+    return map(tuple.__new__, repeat(Metric), zip(queries, repeat(measure), values))
+
+
+def _summary(measure: Measure, values: Sequence[float]) -> float:
+    adder = measure.aggregator()
+    adder.extend(values)
+    return adder.result()
 
 
 def _found(accuracy: OwnMeasure) -> OwnMeasure:

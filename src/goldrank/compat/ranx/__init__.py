@@ -5,8 +5,9 @@ reads no network.
 """
 
 from goldrank.compat.ranx.comparing import Report, compare
-from goldrank.compat.ranx.data import Qrels, Run
+from goldrank.compat.ranx.data_structures import Qrels, Run
 from goldrank.compat.ranx.evaluating import evaluate
-from goldrank.compat.ranx.fusion import fuse, normalize, optimize_fusion
+from goldrank.compat.ranx.fusion import fuse, optimize_fusion
+from goldrank.compat.ranx.normalization import normalize
 
 __all__ = ["Qrels", "Report", "Run", "compare", "evaluate", "fuse", "normalize", "optimize_fusion"]

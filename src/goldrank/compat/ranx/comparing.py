@@ -10,7 +10,7 @@ import numpy as np
 
 from goldrank.comparison import flips, paired, unpaired
 from goldrank.comparison.result import letters_of
-from goldrank.compat.ranx.data import Qrels, Run
+from goldrank.compat.ranx.data_structures import Qrels, Run
 from goldrank.compat.ranx.evaluating import evaluate, format_metrics
 from goldrank.data.table import Head, Table, plain
 from goldrank.errors import one_of

@@ -10,7 +10,7 @@ import numpy as np
 
 import goldrank
 from goldrank.compat.ranx import metrics as named
-from goldrank.compat.ranx.data import Qrels, QueryMismatchError, Run
+from goldrank.compat.ranx.data_structures import Qrels, QueryMismatchError, Run
 from goldrank.conventions import RANX
 from goldrank.data.run import Rankings
 

@@ -1,4 +1,4 @@
-"""ranx's `fuse`, `normalize` and `optimize_fusion`, and its functions for each method."""
+"""ranx's `fuse` and `optimize_fusion`, and its functions for each method."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 
 import goldrank
 from goldrank.compat.ranx import metrics as named
-from goldrank.compat.ranx.data import Qrels, QueryMismatchError, Run, native_runs
+from goldrank.compat.ranx.data_structures import Qrels, QueryMismatchError, Run, native_runs
 from goldrank.compat.ranx.evaluating import RULES
 from goldrank.errors import OptionError
-from goldrank.fusion import all_methods, combine, normalisations
+from goldrank.fusion import all_methods, combine
+from goldrank.fusion.learned import learn_log_odds
 from goldrank.fusion.methods import get as get_method
 from goldrank.fusion.methods import stepped_weights, steps_of
+from goldrank.fusion.training import Evidence
 from goldrank.fusion.tuning import Search
 
 NAMES = {
@@ -40,34 +42,6 @@ def _fused(runs: Sequence[Run], norm: str | None, method: str, params: Mapping[s
         native_runs(runs), method, normalise=norm or "none", ties="input", equal=0.0, **params
     )  # ranx gives 0 to equal scores
     return Run(fused.results, name or NAMES.get(known, known))
-
-
-def normalize(run: Run, norm: str = "min-max") -> Run:
-    """The run with normalised scores."""
-    return Run(combine.normalize(run.native(), norm, ties="input", equal=0.0).results, run.name)
-
-
-def borda_norm(runs: Sequence[Run]) -> list[Run]:
-    """The runs with Borda's scores; every run then has every document of the others."""
-    native = native_runs(runs)
-    return [
-        Run(combine.normalize(each, "borda", among=[*native, each], ties="input").results, run.name)
-        for each, run in zip(native, runs, strict=True)
-    ]
-
-
-def norm_switch(method: str = "min-max") -> Callable[..., Any]:
-    """The function of a normalisation."""
-    known = normalisations.get(method).name
-    return borda_norm if known == "borda" else lambda run: normalize(run, known)
-
-
-def min_max_norm(run: Run, invert: bool = False) -> Run:
-    """The run with its scores brought into 0 to 1."""
-    return normalize(run, "inverted" if invert else "min-max")
-
-
-max_norm, sum_norm, zmuv_norm, rank_norm = map(norm_switch, ("max", "sum", "zmuv", "rank"))
 
 
 class OptimizationReport:
@@ -179,6 +153,21 @@ def _trainer(method: str) -> Callable[..., Any]:
 
     call.__doc__ = f"What {method} learns from judged queries."
     return call
+
+
+def get_candidates(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> list[list[str]]:
+    """For each query, every document that some run returned."""
+    return [list(dict.fromkeys(doc for run in runs for doc in run[query])) for query in runs[0]]
+
+
+def get_results(runs: Sequence[Mapping[str, Mapping[str, float]]]) -> list[list[list[str]]]:
+    """For each query, the documents of each run in their order."""
+    return [[list(run[query]) for run in runs] for query in runs[0]]
+
+
+def _estimate_log_odds(hit_lists: Sequence[Sequence[float]], cut_offs: Sequence[int]) -> Any:
+    """What bayesfuse learns of one run: from 0s and 1s of each query's list, by intervals of ranks."""
+    return learn_log_odds(Evidence.of_hits([hit_lists]), tuple(cut_offs))[0]
 
 
 comb_anz, comb_gmnz, comb_max, comb_med = map(_function, ("anz", "gmnz", "max", "med"))

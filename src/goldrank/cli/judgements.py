@@ -1,0 +1,118 @@
+"""`goldrank judgements`: judgements from click logs, and those that people and models gave."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from goldrank.cli.inputs import key_values
+from goldrank.cli.options import choice_option, explained, fields_option, file_option, seed_option
+from goldrank.cli.output import deliver, say, show, write
+from goldrank.judgements.merge import BY, MERGES
+
+
+@click.group()
+def command() -> None:
+    """Make judgements of clicks, or export those that people and models gave."""
+
+
+@command.command("from-clicks")
+@click.argument("log")
+@file_option("-o", "--output", required=True, help="Write the judgements: .json, .parquet, or TREC text.")
+@choice_option("--model", ["ctr", "propensity", "pbm", "dbn", "dcm"], "ctr", "How clicks are understood.")
+@click.option("--prior", nargs=2, type=float, help="ctr: a and b of its Beta distribution; else found in the log.")
+@click.option("--propensities", metavar="P,P,...", help="propensity: how likely ranks 1, 2, ... are looked at.")
+@click.option("--unbiased", is_flag=True, help="propensity: sum(click/p)/shown, which varies more.")
+@click.option("--gamma", type=float, help="dbn: how likely people go on when not satisfied; default 1.")
+@click.option("--cuts", metavar="X,X,...", help="Make whole grades: the number of these that a value reaches.")
+@click.option(
+    "--min-views", type=click.IntRange(0), default=10, show_default=True, help="Judge what was shown so often."
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
+@click.option("--samples", type=int, default=200, show_default=True, help="Bootstrap samples.")
+@seed_option
+@file_option("--table", help="Write every pair with its counts and interval to a .csv or .json file.")
+@fields_option
+@click.option("--format", "log_format", help="The log's format, if it cannot be detected from its content.")
+def from_clicks(
+    log: str,
+    output: str,
+    prior: tuple[float, float] | None,
+    propensities: str | None,
+    unbiased: bool,
+    gamma: float | None,
+    cuts: str | None,
+    table: str | None,
+    fields: tuple[str, ...],
+    log_format: str | None,
+    **options: Any,
+) -> None:
+    """Estimate from clicks how relevant documents are, and write that as judgements.
+
+    LOG has a row for each document that was shown (query, doc, rank, click, page) or a record for each page view
+    (query, shown, clicks). Values are gains with decimals, unless --cuts makes grades of them.
+    """
+    from goldrank.clicks import judgements_from_clicks
+    from goldrank.io import write_qrels
+    from goldrank.report import WIDTH, clicks
+
+    if table is not None and not table.endswith((".csv", ".json")):
+        raise click.UsageError(f"--table {table}: the ending is .csv or .json")
+    given: dict[str, Any] = {"prior": prior, "gamma": gamma, "unbiased": unbiased or None}
+    if propensities is not None:
+        given["propensities"] = dict(enumerate(_numbers(propensities, "--propensities"), 1))
+    options |= {name: value for name, value in given.items() if value is not None}
+    columns = key_values(fields, "--map") or None
+    found = judgements_from_clicks(log, columns=columns, format=log_format, **options)
+    qrels = found.qrels(None if cuts is None else _numbers(cuts, "--cuts"))
+    files = [partial(write_qrels, qrels, output)]
+    if table is not None:
+        files.append(partial(write, table, clicks.csv(found) if table.endswith(".csv") else clicks.as_json(found)))
+    deliver(*files, lambda: show(clicks.parts(found), WIDTH))
+    more = "; evaluate with --real-grades" if cuts is None else ""
+    say(f"{output}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements{more}")
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"{option} takes numbers with commas between them, not {text!r}") from None
+
+
+@command.command("export")
+@click.argument("log", type=click.Path(dir_okay=False))
+@click.argument("target", type=click.Path(dir_okay=False))
+@click.option("--qrels", help="Judgements that the log's are put on top of.")
+@choice_option("--by", BY, "person", f"Whose grades: {explained(BY)}.")
+@choice_option("--merge", MERGES, "median", f"Several judges: {explained(MERGES)}.")
+@click.option("--adjudicator", metavar="JUDGE", help="Where this judge has a grade, it counts.")
+@click.option("--as-of", type=click.IntRange(0), metavar="SEQ", help="As it was after this event.")
+@file_option("--table", "table_file", help="Write judges, spread and comments of each pair to this TSV file.")
+@click.option("--format", "qrels_format", help="The format of TARGET: trec, json or parquet. Default: by its name.")
+def export(
+    log: str,
+    target: str,
+    qrels: str | None,
+    by: str,
+    merge: str,
+    adjudicator: str | None,
+    as_of: int | None,
+    table_file: str | None,
+    qrels_format: str | None,
+) -> None:
+    """Write the grades of LOG as qrels to TARGET, one for each pair."""
+    from goldrank import io
+    from goldrank.data.table import note_sentences
+    from goldrank.judgements.log import JudgementLog
+    from goldrank.report import separated
+
+    with JudgementLog.open(log, read_only=True) as opened:
+        found = opened.export(qrels, merge=merge, adjudicator=adjudicator, as_of=as_of, by=by)
+    io.write_qrels(found.qrels, target, format=qrels_format)
+    if table_file:
+        write(table_file, separated.write(found.table, "\t"))
+    say(f"{target}: {len(found.qrels):,} queries, {sum(map(len, found.qrels.values())):,} judgements")
+    show(note_sentences(found.notes), err=True)

@@ -1,0 +1,47 @@
+"""Click-through with smoothing: (clicks + a) / (shown + a + b).
+
+The interval is that of Beta(clicks + a, shown - clicks + b). It takes every document that was shown as seen, so that
+high ranks look better than they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from goldrank.clicks.log import ClickLog, ratio
+from goldrank.errors import OptionError
+
+
+def prior_of(clicks: np.ndarray, shown: np.ndarray) -> tuple[float, float]:
+    """a and b by moments over documents: a + b = m(1 - m) / v - 1, at least 2."""
+    rates = ratio(clicks, shown)
+    mean, variance = float(rates.mean()), float(rates.var())
+    mean = min(max(mean, 1e-6), 1 - 1e-6)
+    total = max(2.0, mean * (1 - mean) / variance - 1) if variance > 0 else 2.0
+    return mean * total, (1 - mean) * total
+
+
+def estimate(log: ClickLog, weights: np.ndarray, prior: tuple[float, float] | None = None) -> np.ndarray:
+    """The smoothed share of views with a click, for each pair."""
+    clicks, shown = log.per_pair(weights * log.click), log.per_pair(weights)
+    a, b = checked(prior) or prior_of(clicks, shown)
+    return (clicks + a) / (shown + a + b)
+
+
+def interval(clicks: np.ndarray, shown: np.ndarray, prior: tuple[float, float], level: float) -> np.ndarray:
+    """The central interval of each pair, as two rows."""
+    from scipy.special import betaincinv
+
+    a, b = clicks + prior[0], shown - clicks + prior[1]
+    tail = (1 - level) / 2
+    return np.array([betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)])
+
+
+def checked(prior: tuple[float, float] | None) -> tuple[float, float] | None:
+    """A prior that was given, if it is one."""
+    if prior is None:
+        return None
+    numbers = tuple(prior) if isinstance(prior, tuple | list) else ()
+    if len(numbers) != 2 or not all(isinstance(x, int | float) and 0 < x < float("inf") for x in numbers):
+        raise OptionError(f"prior is {prior!r:.80}", hint="It is two numbers above 0, such as (1, 9).")
+    return float(numbers[0]), float(numbers[1])

@@ -1,0 +1,195 @@
+"""Values from model judgements, corrected by human ones: prediction-powered inference with a tuned weight.
+
+n units (queries, or clusters of them) drawn at random were judged by people to the measure's depth, and have a human
+value Y and a model value F; u others have F alone. The estimate is mean(Y) + L (mean of F of the others - mean of F of
+the judged). L is tuned (PPI++, Angelopoulos, Duchi and Zrnic 2023); its variance takes each judged unit out once and
+tunes L anew, and the interval is Student's with n - 1 degrees: plain formulas are too narrow for few units. Where the
+interval is wider than 1.05 times that of the human values alone, these are reported.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from goldrank.errors import InputError
+
+GUARD = 1.05
+LEAST_UNITS = 20
+"""Below it coverage was not looked at, and human values alone are better."""
+LEAST_RHO = 0.3
+"""Below it the model saves less than a tenth of the people."""
+LEAST_BINARY = 100
+LEAST_DISAGREEMENTS = 5
+"""Two-valued measures need so many judged units, and so many of them where model and people differ."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its interval, and how it was made."""
+
+    method: str
+    """'corrected', 'human' (Student's on the human values alone) or 'wilson' (0/1 measures, human values alone)."""
+    why: str
+    """Why the human values alone were taken; empty if not."""
+    estimate: float
+    low: float
+    high: float
+    human: float
+    human_low: float
+    human_high: float
+    model: float
+    """The mean of the model's values over all units, as it is."""
+    weight: float
+    """L: 0 if the model says nothing, 1 if it is taken at its word."""
+    rho: float
+    """The correlation of human and model values over the judged units; NaN if either is constant."""
+    judged: int
+    others: int
+    effective: float
+    """The human units that would give as narrow an interval."""
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What speaks against relying on the model here."""
+        found = []
+        if self.judged < LEAST_UNITS:
+            found.append(f"people judged {self.judged}, and coverage was tested from {LEAST_UNITS} on")
+        if math.isnan(self.rho) or self.rho < LEAST_RHO:
+            found.append(f"human and model values correlate by {self.rho:.2f}: below {LEAST_RHO} a model saves little")
+        return tuple(found)
+
+
+def tuned_weight(human: np.ndarray, model: np.ndarray, elsewhere: np.ndarray) -> float:
+    """L = cov(Y, F) / ((1 + n/u) var(F)), within 0 and 1; 0 where F is constant."""
+    together = np.concatenate((model, elsewhere))
+    spread = float(np.var(together, ddof=1)) if len(together) > 1 else 0.0
+    if spread <= 0 or len(human) < 2 or not len(elsewhere):
+        return 0.0
+    shared = float(np.cov(human, model, ddof=1)[0, 1])
+    return min(1.0, max(0.0, shared / ((1 + len(human) / len(elsewhere)) * spread)))
+
+
+def corrected_mean(
+    human: np.ndarray, model: np.ndarray, elsewhere: np.ndarray, *, level: float = 0.95, two_valued: bool | None = None
+) -> Estimate:
+    """The mean of human values over all units, from people on some of them and a model on all.
+
+    `human` and `model` are the values of the same judged units, `elsewhere` the model's values of the others. With
+    `two_valued` (by default where all values are 0 or 1) human values alone are reported below 100 judged units, and
+    from there on where fewer than 5 units differ: by Wilson's interval, or Student's for differences.
+    """
+    y, f, rest = (np.asarray(values, np.float64) for values in (human, model, elsewhere))
+    if len(y) != len(f):
+        raise InputError(f"there are {len(y):,} human values and {len(f):,} of the model for them")
+    if len(y) < 2:
+        raise InputError(f"{len(y)} units judged by people are too few", hint="Two are needed, and 20 to correct.")
+    if not (np.isfinite(y).all() and np.isfinite(f).all() and np.isfinite(rest).all()):
+        raise InputError("a value is NaN or infinite", hint="Leave out queries for which a measure has no value.")
+    n, u = len(y), len(rest)
+    weight = tuned_weight(y, f, rest)
+    center = _estimate(y, f, rest, weight)
+    t = _student(level, n - 1)
+    human_half = t * float(np.std(y, ddof=1)) / math.sqrt(n)
+    half = t * math.sqrt(_variance(y, f, rest, weight))
+    binary = _is_two_valued(y, f, rest) if two_valued is None else two_valued
+    method, why = "corrected", ""
+    if u == 0:
+        method, why = "human", "people judged all of them"
+    elif binary and n < LEAST_BINARY:
+        method, why = "wilson", f"a two-valued measure with fewer than {LEAST_BINARY} judged units"
+    elif binary and int((y != f).sum()) < LEAST_DISAGREEMENTS:
+        method, why = "wilson", f"a two-valued measure with fewer than {LEAST_DISAGREEMENTS} disagreements"
+    elif half > GUARD * human_half:
+        method, why = "human", "the model would make the interval wider"
+    elif weight == 0:
+        method, why = "human", "the model tells nothing about the human values"
+    mean = float(y.mean())
+    human_ends = (mean - human_half, mean + human_half)
+    if binary and method == "wilson" and y.min() >= 0:
+        human_ends = wilson(float(y.sum()), n, level)
+    elif method == "wilson":
+        method = "human"  # differences of two-valued values have no share
+    ends = (center - half, center + half) if method == "corrected" else human_ends
+    rho = float(np.corrcoef(y, f)[0, 1]) if np.std(y) > 0 and np.std(f) > 0 else math.nan
+    share = 0.0 if math.isnan(rho) or rho < 0 else rho**2 * u / (n + u)
+    return Estimate(
+        method, why, center if method == "corrected" else mean, *ends, mean, *human_ends,
+        float(np.concatenate((f, rest)).mean()), weight if method == "corrected" else 0.0, rho, n, u,
+        effective_units(n, u, rho) if method == "corrected" and share else float(n),
+    )  # fmt: skip
+
+
+def effective_units(n: int, u: int, rho: float) -> float:
+    """n / (1 - rho^2 u / (n + u)): the human units that would give as narrow an interval.
+
+    >>> round(effective_units(50, 950, 0.5), 2)
+    65.57
+    """
+    return n / (1 - rho**2 * u / (n + u))
+
+
+def cluster_means(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of each cluster, in the order of their names, and the names."""
+    names, code = np.unique(cluster, return_inverse=True)
+    return np.bincount(code, values) / np.bincount(code), names
+
+
+def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share.
+
+    >>> [round(end, 4) for end in wilson(0, 20)]
+    [0.0, 0.1611]
+    """
+    from scipy.stats import norm
+
+    z = float(norm.ppf((1 + level) / 2))
+    share = successes / n
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    low = 0.0 if successes == 0 else max(0.0, middle - half)
+    return low, 1.0 if successes == n else min(1.0, middle + half)
+
+
+def _estimate(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float) -> float:
+    return float(y.mean()) + weight * (float(rest.mean()) - float(f.mean())) if len(rest) else float(y.mean())
+
+
+def _variance(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float) -> float:
+    """(n-1)/n sum (t_i - mean t)^2 + L^2 var(F of the others)/u; t_i is the estimate without unit i, L tuned anew."""
+    n, u = len(y), len(rest)
+    if u < 2:
+        return float(np.var(y, ddof=1)) / n
+    left = leave_one_out(y, f, rest)
+    return float((n - 1) / n * ((left - left.mean()) ** 2).sum() + weight**2 * np.var(rest, ddof=1) / u)
+
+
+def leave_one_out(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """The estimate without each judged unit, L tuned anew each time; from sums, so that the work is linear.
+
+    The variance of F stays that of all units: what the model says of a unit is known whether people judged it or not.
+    """
+    n, u = len(y), len(rest)
+    m = n - 1
+    y, f_all = y - y.mean(), np.concatenate((f, rest))
+    shift, spread = f_all.mean(), float(np.var(f_all, ddof=1))
+    f, rest = f - shift, rest - shift
+    y_mean, f_mean = (y.sum() - y) / m, (f.sum() - f) / m
+    weight = np.zeros(n)
+    if m >= 2 and spread > 0:
+        shared = ((y * f).sum() - y * f - m * y_mean * f_mean) / (m - 1)
+        weight = (shared / ((1 + m / u) * spread)).clip(0.0, 1.0)
+    left: np.ndarray = y_mean + weight * (rest.mean() - f_mean)
+    return left
+
+
+def _student(level: float, degrees: int) -> float:
+    from scipy.stats import t
+
+    return float(t.ppf((1 + level) / 2, degrees))
+
+
+def _is_two_valued(*values: np.ndarray) -> bool:
+    return all(bool(np.isin(each, (0.0, 1.0)).all()) for each in values)

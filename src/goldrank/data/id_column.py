@@ -1,0 +1,215 @@
+"""Many ids as ranges of bytes: a column of a file as it stands, without an object for each id."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.native import core
+
+PAD = 32
+"""Zero bytes kept behind the data, so that words may be read past its end."""
+EIGHT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
+"""Masks that keep the first n bytes of a word."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def padded(raw: bytes | np.ndarray) -> np.ndarray:
+    """Bytes with the padding that readers need."""
+    data = np.empty(len(raw) + PAD, np.uint8)
+    data[: len(raw)] = np.frombuffer(raw, np.uint8)
+    data[len(raw) :] = 0
+    return data
+
+
+IdsOf: TypeAlias = "Callable[[np.ndarray], IdColumn]"
+
+
+@dataclass(frozen=True, eq=False)
+class IdColumn:
+    """Ids in `data`, which is padded: number i is the bytes from `start[i]` to `end[i]`."""
+
+    data: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    @classmethod
+    def of(cls, texts: Iterable[bytes]) -> IdColumn:
+        """A column of some ids, one after the other."""
+        texts = texts if isinstance(texts, list) else list(texts)
+        return cls.packed(b"".join(texts), np.fromiter(map(len, texts), np.int64, len(texts)))
+
+    @classmethod
+    def packed(cls, raw: bytes | np.ndarray, lengths: np.ndarray) -> IdColumn:
+        """Ids that stand one after the other, with nothing between."""
+        bounds = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=bounds[1:])
+        return cls(padded(raw), bounds[:-1], bounds[1:])
+
+    @classmethod
+    def joined(cls, columns: Sequence[IdColumn]) -> IdColumn:
+        """Several columns as one."""
+        if len(columns) == 1:
+            return columns[0]
+        lengths = [column.end - column.start for column in columns]
+        raw = b"".join(column.joined_bytes() for column in columns)
+        return cls.packed(raw, np.concatenate(lengths) if lengths else np.zeros(0, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, at: int) -> bytes:
+        return self.data[self.start[at] : self.end[at]].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.to_list())
+
+    def take(self, rows: np.ndarray) -> IdColumn:
+        """Some of the ids."""
+        return IdColumn(self.data, self.start[rows], self.end[rows])
+
+    def part(self, low: int, high: int) -> IdColumn:
+        """The ids from one place to another."""
+        return IdColumn(self.data, self.start[low:high], self.end[low:high])
+
+    def to_list(self) -> list[bytes]:
+        """The ids as objects."""
+        raw = self.data.data
+        return [raw[a:b].tobytes() for a, b in zip(self.start.tolist(), self.end.tolist(), strict=True)]
+
+    def texts(self) -> tuple[str, ...]:
+        """The ids as text."""
+        return ids.decode_all(self.to_list())
+
+    def joined_bytes(self) -> bytes:
+        """The bytes of all ids, one after the other."""
+        if not self._is_packed:
+            if core is None:
+                return b"".join(self.to_list())
+            out = np.empty(int((self.end - self.start).sum()), np.uint8)
+            core.pack(self.data, self.start, self.end, out)
+            return out.tobytes()
+        return self.data[self.start[0] : self.end[-1]].tobytes() if len(self) else b""
+
+    @property
+    def _is_packed(self) -> bool:
+        return bool((self.start[1:] == self.end[:-1]).all())
+
+    def copy(self) -> IdColumn:
+        """The same ids, and only their bytes."""
+        return IdColumn.packed(self.joined_bytes(), self.end - self.start)
+
+    def words(self) -> list[np.ndarray]:
+        """The ids as words of eight bytes, zeros behind the end of each: equal ids have equal words."""
+        length = self.end - self.start
+        longest = int(length.max(initial=0))
+        found = [words_at(self.data, self.start) & EIGHT[np.minimum(length, 8)]] if longest else []
+        for at in range(8, longest, 8):
+            inside = np.clip(length - at, 0, 8)
+            found.append(words_at(self.data, np.minimum(self.start + at, len(self.data) - 8)) & EIGHT[inside])
+        return found
+
+    def hashes(self) -> np.ndarray:
+        """A 64-bit hash of each id, equal for equal ids."""
+        if core is None:
+            return hashed(self.words(), len(self))
+        found = np.empty(len(self), np.uint64)
+        core.hashes(self.data, self.start, self.end, found)
+        return found
+
+    def same(self, other: IdColumn) -> np.ndarray:
+        """For each id, whether it is the one of the same place in another column."""
+        if core is None:
+            return np.fromiter((a == b for a, b in zip(self, other, strict=True)), bool, len(self))
+        found = np.empty(len(self), bool)
+        core.same(self.data, self.start, self.end, other.data, other.start, other.end, found)
+        return found
+
+    def ascend(self) -> bool:
+        """Whether each id is above the one before, by its bytes."""
+        if core is not None:
+            found: bool = core.ascend(self.data, self.start, self.end)
+            return found
+        texts = self.to_list()
+        return all(a < b for a, b in itertools.pairwise(texts))
+
+    def numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        """The number of each id, in the order in which different ones first appear, and where that is."""
+        if core is not None:
+            code, first = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
+            slots = np.empty(_slots(len(self)), np.uint64)
+            count = core.number(self.data, self.start, self.end, slots, code, first)
+            return code, first[:count].copy()
+        known: dict[bytes, int] = {}
+        code = np.fromiter((known.setdefault(text, len(known)) for text in self), np.int64, len(self))
+        highest = np.maximum.accumulate(code) if len(code) else code
+        return code, np.concatenate((np.zeros(min(1, len(code)), np.int64), np.flatnonzero(np.diff(highest)) + 1))
+
+    def find(self, asked: IdColumn) -> np.ndarray:
+        """The place of each asked id in this column of different ids, -1 where it is not in it."""
+        if core is None:
+            place = self._places.get
+            return np.fromiter((place(text, -1) for text in asked), np.int64, len(asked))
+        found = np.empty(len(asked), np.int64)
+        core.find(asked.data, asked.start, asked.end, self.data, self.start, self.end, self._table, found)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        return {text: place for place, text in enumerate(self)}
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        """The slots that the compiled core finds ids by."""
+        slots, unused = np.empty(_slots(len(self)), np.uint64), np.empty(len(self), np.int64)
+        assert core is not None
+        core.number(self.data, self.start, self.end, slots, unused, np.empty(len(self), np.int64))
+        return slots
+
+
+def repeated_pairs(codes: np.ndarray, keys: np.ndarray, docs: IdsOf) -> tuple[np.ndarray, np.ndarray] | None:
+    """Rows that have a document of a query again, each with the next one that has it; None where hashes do not tell.
+
+    `keys` are the hashes of the documents. Pairs of one document follow each other, in the order of rows.
+    """
+    pairs = pair_keys(keys, codes)
+    order = np.argsort(pairs, kind="stable")
+    same = np.flatnonzero(pairs[order[1:]] == pairs[order[:-1]])
+    before, after = order[same], order[same + 1]
+    if (codes[before] != codes[after]).any() or not docs(before).same(docs(after)).all():
+        return None
+    return before, after
+
+
+def _slots(count: int) -> int:
+    """Slots of a hash table for so many ids: a power of two, at most three quarters full."""
+    return 1 << (count + count // 3 + 1).bit_length()
+
+
+def words_at(data: np.ndarray, begin: np.ndarray) -> np.ndarray:
+    """Eight bytes from each position of padded data, the first byte lowest."""
+    unaligned = np.ndarray((len(data) - 7,), "<u8", buffer=data, strides=(1,))
+    found: np.ndarray = unaligned[begin]
+    return found
+
+
+def hashed(columns: Sequence[np.ndarray], size: int) -> np.ndarray:
+    """A 64-bit hash of ids given as words (see `IdColumn.words`); trailing zero words change nothing."""
+    value = np.zeros(size, np.uint64)
+    for i, column in enumerate(columns):
+        mixed = (column + np.uint64(i) * (column != 0)) * _MIX
+        value ^= (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93 + 2 * i)
+    return value ^ (value >> np.uint64(32))
+
+
+def pair_keys(doc_keys: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """A hash of (query, document) pairs from the document's hash and the query's number."""
+    mixed: np.ndarray = (doc_keys ^ (codes.view(np.uint64) + np.uint64(1)) * _MIX) * _MIX
+    mixed ^= mixed >> np.uint64(29)
+    return mixed

@@ -1,0 +1,122 @@
+"""Judgements as columns: as readers find them, and made ready for engines without an object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from goldrank.data.id_column import IdColumn, pair_keys, repeated_pairs
+from goldrank.errors import Place
+from goldrank.native import core
+from goldrank.notes import Note
+
+SOME = 10_000
+"""Ids that are made objects at a time, where all would take too much memory."""
+
+Id = TypeVar("Id", str, bytes)
+Grade = int | float
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
+
+    queries: IdColumn | Sequence[bytes]
+    docs: IdColumn | Sequence[bytes]
+    grades: np.ndarray | Sequence[Grade]
+    where: Callable[[int], Place | str]
+    notes: Sequence[Note] = ()
+
+
+@dataclass(frozen=True)
+class JudgementColumns:
+    """The rows of `JudgementArrays` with the ids of all, as columns."""
+
+    queries: IdColumn
+    """In byte order, each once."""
+    start: np.ndarray
+    grade: np.ndarray
+    docs: IdColumn
+    """The document of each row; none is twice in a query."""
+
+    @classmethod
+    def of(cls, parts: Sequence[Judgements], judgements: str) -> tuple[JudgementColumns, int] | None:
+        """From the judgements of files, with how many repeat another; None where one contradicts another."""
+        queries = IdColumn.joined([_as_column(part.queries) for part in parts])
+        code, first = queries.numbered()
+        queries = queries.take(first).copy()
+        if not queries.ascend():
+            texts = queries.to_list()
+            order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+            rank = np.empty(len(order), np.int64)
+            rank[order] = np.arange(len(order))
+            code, queries = rank[code], queries.take(order).copy()
+        start = np.zeros(len(queries) + 1, np.int64)
+        np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
+        rows = None
+        if not (code[1:] >= code[:-1]).all():
+            rows = np.argsort(code, kind="stable")
+        docs = IdColumn.joined([_as_column(part.docs) for part in parts])
+        key = docs.hashes()
+        if rows is not None:
+            docs, key = docs.take(rows), key[rows]
+        grade = np.concatenate([np.zeros(0, np.int64), *(grade_array(part.grades) for part in parts)])
+        if rows is not None:
+            code, grade = code[rows], grade[rows]
+        repeated = 0
+        if _perhaps_repeated(start, key):
+            pairs = repeated_pairs(code, key, docs.take)
+            if pairs is None or (judgements == "error" and (grade[pairs[0]] != grade[pairs[1]]).any()):
+                return None
+            before, after = pairs
+            # The first of several keeps its place, and gets the grade of the last.
+            grade[before[~np.isin(before, after)]] = grade[after[~np.isin(after, before)]]
+            kept = np.delete(np.arange(len(code)), after)
+            code, grade, docs, repeated = code[kept], grade[kept], docs.take(kept), len(after)
+            np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
+        return cls(queries, start, grade, docs.copy()), repeated
+
+    def bounds(self) -> Iterator[tuple[bytes, int, int]]:
+        """Each query and where its rows are."""
+        start = self.start.tolist()
+        for at in range(0, len(self.queries), SOME):
+            for i, query in enumerate(self.queries.part(at, at + SOME), at):
+                yield query, start[i], start[i + 1]
+
+    def rows(self, docs: Sequence[Id]) -> Iterator[dict[Id, Grade]]:
+        """The grades of the documents of each query."""
+        grades, start = as_grades(self.grade), self.start.tolist()
+        for low, high in pairwise(start):
+            yield dict(zip(docs[low:high], grades[low:high], strict=True))
+
+
+def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
+    return texts if isinstance(texts, IdColumn) else IdColumn.of(texts)
+
+
+def _perhaps_repeated(start: np.ndarray, key: np.ndarray) -> bool:
+    """Whether a key is twice in one of the stretches that begin at `start`."""
+    if core is not None:
+        found: bool = core.repeated(start, key)
+        return found
+    pairs = np.sort(pair_keys(key, np.repeat(np.arange(len(start) - 1), np.diff(start))))
+    return bool((pairs[1:] == pairs[:-1]).any())
+
+
+def grade_array(grades: np.ndarray | Sequence[Grade]) -> np.ndarray:
+    """Grades as integers, or as doubles where one is none."""
+    if isinstance(grades, np.ndarray):
+        return grades
+    return np.array(grades, np.float64 if float in set(map(type, grades)) else np.int64)
+
+
+def as_grades(column: np.ndarray) -> list[Grade]:
+    """Grades as they were given: whole numbers are integers, whatever they stand among."""
+    if column.dtype == np.int64:
+        whole: list[Grade] = column.tolist()
+        return whole
+    return [int(grade) if grade.is_integer() else grade for grade in column.tolist()]

@@ -1,0 +1,232 @@
+"""What evaluating recommendations takes beside judgements and a run: what users had, the catalogue, another run.
+
+What a user had before (`train=`) is removed from the run before anything is cut, and the rest moves up. It is placed
+together with the judged items, so that a run is read once, whatever engine has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from goldrank import ids, io
+from goldrank.conventions import Convention
+from goldrank.data.catalogue import Catalogue, History
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
+from goldrank.data.recommended import Recommended
+from goldrank.data.run import Run
+from goldrank.data.scores import Column
+from goldrank.engine import engine_for
+from goldrank.errors import InputError, one_of
+from goldrank.measures import Measure
+from goldrank.notes import Note
+
+SEEN = {
+    "remove": "what a user had before is removed from the run, and what is below moves up",
+    "keep": "it stays: it may be recommended again, such as music or groceries",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """What is known beside judgements and run."""
+
+    train: History | None = None
+    catalogue: Catalogue = field(default_factory=Catalogue)
+    against: Run | None = None
+    seen: str = "remove"
+
+    @classmethod
+    def of(cls, train: Any, catalogue: Any, against: Any, seen: str, duplicates: str) -> Background:
+        """From what callers give."""
+        one_of(seen, SEEN, "seen")
+        other = None if against is None else io.as_run(against, name="against", duplicates=duplicates)
+        return cls(None if train is None else as_history(train), Catalogue.of(catalogue), other, seen)
+
+    @property
+    def removed(self) -> History | None:
+        """What is removed from the run."""
+        return self.train if self.seen == "remove" else None
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What results say of it; nothing where nothing was given."""
+        found: dict[str, Any] = {}
+        if self.train is not None:
+            found["train"] = {
+                "sha256": self.train.digest,
+                "users": len(self.train.items),
+                "pairs": self.train.pairs,
+                "seen": self.seen,
+            }
+        if self.catalogue.items is not None:
+            found["catalogue"] = {"sha256": self.catalogue.digest, "items": len(self.catalogue.items)}
+        if self.against is not None:
+            found["against"] = {"name": self.against.name, "sha256": self.against.digest}
+        return found
+
+
+NOTHING = Background()
+
+
+def as_history(given: Any) -> History:
+    """What users had, from whatever holds pairs: a mapping, rows, a file, a data frame. Ratings do not matter."""
+    if isinstance(given, History):
+        return given
+    if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):
+        found: dict[str, list[str]] = {}
+        for user, items in given.items():
+            if isinstance(items, str | bytes | type) or not isinstance(items, Iterable):
+                items = [items]
+            listed = found.setdefault(ids.as_text(user, "user id", "train"), [])
+            listed += [ids.as_text(item, "item id", "train") for item in items]
+        return History(found)
+    if isinstance(given, Iterable) and not (io.is_file(given) or io.is_frame(given) or isinstance(given, Mapping)):
+        rows = list(given)
+        if not all(isinstance(row, tuple | list) and len(row) >= 2 for row in rows):
+            raise InputError(
+                "training data is no list of pairs", where="train", hint='Rows look like ("u1", "i7", ...).'
+            )
+        return _of_pairs((row[0], row[1]) for row in rows)
+    try:
+        rated: Mapping[str, Mapping[str, Any]] = io.as_qrels(given, judgements="last").text
+    except InputError as refused:
+        try:  # ratings need not be whole, and scores need not be either
+            rated = io.as_run(given, name="train", duplicates="last").results
+        except InputError:
+            raise refused from None
+    return History(rated)
+
+
+def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> History:
+    found: dict[str, list[str]] = {}
+    for user, item in pairs:
+        found.setdefault(ids.as_text(user, "user id", "train"), []).append(ids.as_text(item, "item id", "train"))
+    return History(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Judgements together with what users had: what an engine places."""
+
+    qrels: Qrels
+    label: np.ndarray
+    """For each row of the joined judgements the row of the judgements themselves, -1 if there is none."""
+    seen: np.ndarray
+    """Which rows users had."""
+
+
+def join(qrels: Qrels, train: History) -> Joined:
+    """The judgements with the items that their users had."""
+    table: dict[str, dict[str, Any]] = {}
+    label: list[int] = []
+    seen: list[bool] = []
+    for number, user in enumerate(qrels.arrays.queries):
+        judged = qrels.text[user]
+        had = dict.fromkeys(train.items.get(user, ()), 0)
+        first = int(qrels.arrays.start[number])
+        only = {item: 0 for item in had if item not in judged}
+        table[user] = {**judged, **only}
+        label += [*range(first, first + len(judged)), *([-1] * len(only))]
+        seen += [*(item in had for item in judged), *([True] * len(only))]
+    joined = Qrels(table, name=qrels.name, real_grades=True)
+    joined.shard, joined.whole = qrels.shard, qrels.whole
+    vars(joined)["near_forms"] = qrels.near_forms  # what users had is not judged, in no form
+    return Joined(joined, np.array(label, np.int64), np.array(seen, bool))
+
+
+def without_seen(placements: Placements, joined: Joined, qrels: Qrels) -> tuple[Placements, np.ndarray]:
+    """The placements as if the run had not returned what users had, and how many were removed for each."""
+    p = placements
+    assert p.label is not None
+    gone = joined.seen[p.label]
+    removed = np.bincount(p.query[gone], minlength=len(p))
+    step = int(p.retrieved.max(initial=0)) + 2
+    place = p.query[gone] * step + p.rank[gone]
+    before = np.cumsum(removed) - removed
+
+    def above(rank: np.ndarray, query: np.ndarray, side: str) -> np.ndarray:
+        """How many of the query's removed items are above a rank, or not below it."""
+        return np.searchsorted(place, query * step + rank, side) - before[query]  # type: ignore[call-overload, no-any-return]
+
+    label = joined.label[p.label]
+    kept = p.where(~gone & (label >= 0))
+    return replace(
+        kept,
+        retrieved=p.retrieved - removed,
+        judged_start=qrels.arrays.start,
+        judged=qrels.arrays.descending,
+        rank=kept.rank - above(kept.rank, kept.query, "left"),
+        tie_first=kept.tie_first - above(kept.tie_first, kept.query, "left"),
+        tie_last=kept.tie_last - above(kept.tie_last, kept.query, "right"),
+        label=label[~gone & (label >= 0)],
+        grade=qrels.arrays.grade[label[~gone & (label >= 0)]],
+    ), removed
+
+
+def unseen(rows: Sequence[Sequence[str]], queries: Sequence[str], train: History, depth: int) -> list[list[str]]:
+    """The first documents of each list that its user did not have."""
+    found = []
+    for user, row in zip(queries, rows, strict=True):
+        had = set(train.items.get(user, ()))
+        found.append([item for item in row if item not in had][:depth])
+    return found
+
+
+def table_of(
+    queries: tuple[str, ...], lists: Sequence[Sequence[str]], qrels: Qrels, background: Background, rules: Convention
+) -> Recommended:
+    """What measures beyond accuracy read."""
+    against = None
+    if background.against is not None:
+        longest = max(map(len, lists), default=0)
+        train = background.removed
+        more = max((len(had) for had in train.items.values()), default=0) if train else 0
+        against = engine_for(background.against).top_documents(background.against, queries, longest + more, rules)
+        against = against if train is None else unseen(against, queries, train, longest)
+    return Recommended.of(queries, lists, qrels.text, background.catalogue, background.train, against)
+
+
+def notes(
+    background: Background,
+    qrels: Qrels,
+    queries: Sequence[str],
+    removed: np.ndarray | None,
+    retrieved: np.ndarray,
+    table: Recommended | None,
+    columns: Mapping[Measure, Column],
+) -> list[Note]:
+    """What a reader must know of train, catalogue and users that were left out."""
+    told: list[Note] = []
+    train = background.train
+    if train is not None:
+        known = sum(user in train.items for user in queries)
+        if not known:
+            told.append(Note.of("train-without-users", samples=train.items))
+    if train is not None and removed is not None:
+        deepest = max((int(measure.k) for measure in columns if isinstance(measure.k, int)), default=0)
+        short = int(np.count_nonzero((retrieved < deepest) & (retrieved + removed >= deepest)))
+        users = int(np.count_nonzero(removed))
+        told.append(Note.of("seen-removed", count=int(removed.sum()), users=users, short=short, k=deepest))
+        both = sum(item in docs for user, docs in qrels.text.items() for item in train.items.get(user, ()))
+        if both:
+            told.append(Note.of("judged-in-train", count=both))
+    if table is not None:
+        if not table.known.given:
+            told.append(Note.of("guessed-catalogue", count=table.known.size))
+        for measure, column in columns.items():
+            if measure.declaration.over != "recommended":
+                continue
+            left_out = int(np.count_nonzero(np.isnan(column.values)))
+            if left_out:
+                told.append(Note.of("users-left-out", measure=str(measure), count=left_out, users=len(column.values)))
+            if measure.declaration.caveat == "never-seen-items" and train is not None:
+                new = table.cut(None if measure.k is None else int(measure.k))
+                never = int(np.count_nonzero(new.known.popularity[new.item] == 0))
+                if never:
+                    told.append(Note.of("never-seen-items", count=never))
+    return list(dict.fromkeys(told))

@@ -1,0 +1,58 @@
+"""Evaluation functions for LightGBM: `lightgbm.train(..., feval=feval("nDCG@10"))`.
+
+LightGBM's rules are the default: the gain is 2^grade - 1, equal scores keep the order of the rows, AP is divided by the
+lesser of k and the relevant documents, and a query without anything relevant is 1. `convention="trec_eval-10"` has
+goldrank's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from goldrank import conventions
+from goldrank.conventions import Convention
+from goldrank.errors import InputError
+from goldrank.evaluation.arrays import evaluate_arrays
+from goldrank.types import MeasuresLike
+
+Evaluated = list[tuple[str, float, bool]]
+"""Name, value, and whether higher is better: LightGBM's own shape."""
+
+
+def _evaluated(
+    grades: Any, predictions: Any, measures: MeasuresLike, sizes: Any, convention: str | Convention
+) -> Evaluated:
+    # As ids: sizes of groups of one entry each could be ids, too.
+    ids = np.repeat(np.arange(len(sizes)), sizes)
+    scores = evaluate_arrays(grades, predictions, measures, indexes=ids, convention=convention)
+    return [(name, column.summary, column.higher_is_better) for name, column in scores.columns.items()]
+
+
+def feval(
+    measures: MeasuresLike = "nDCG@10", *, convention: str | Convention = conventions.LIGHTGBM
+) -> Callable[[Any, Any], Evaluated]:
+    """A function of predictions and a `lightgbm.Dataset`, for `feval=`."""
+
+    def of_dataset(predictions: Any, data: Any) -> Evaluated:
+        sizes = data.get_group()
+        if sizes is None:
+            raise InputError("the dataset has no groups", hint="lightgbm.Dataset(X, y, group=sizes)")
+        return _evaluated(data.get_label(), predictions, measures, sizes, convention)
+
+    return of_dataset
+
+
+def eval_metric(
+    measures: MeasuresLike = "nDCG@10", *, convention: str | Convention = conventions.LIGHTGBM
+) -> Callable[..., Evaluated]:
+    """A function of grades, predictions, weights and groups, for `LGBMRanker.fit(eval_metric=...)`."""
+
+    def of_arrays(grades: Any, predictions: Any, weight: Any = None, group: Any = None) -> Evaluated:
+        if group is None:
+            raise InputError("there are no groups", hint="Use LGBMRanker, and give fit(eval_group=...).")
+        return _evaluated(grades, predictions, measures, group, convention)
+
+    return of_arrays

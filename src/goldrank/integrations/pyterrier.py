@@ -1,0 +1,51 @@
+"""Any of goldrank's measures in PyTerrier's `Experiment`, and goldrank as a provider of ir_measures.
+
+`pt.Experiment(systems, topics, qrels, [measure("nDCG@10"), measure("Compat")])`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Unpack
+
+from goldrank import conventions
+from goldrank.conventions import Convention
+from goldrank.evaluation.documents import evaluate
+from goldrank.integrations import need
+from goldrank.measures import parse
+from goldrank.types import MeasureLike, Policies
+
+
+def measure(
+    spelled: MeasureLike, *, convention: str | Convention = conventions.DEFAULT, **policies: Unpack[Policies]
+) -> Any:  # a measure of ir_measures, whose classes have no types
+    """A measure of ir_measures that goldrank takes, for `Experiment` and `ir_measures.calc_aggregate`.
+
+    PyTerrier passes over queries without results; judged ones count as 0 here, as `missing="zero"` says.
+    """
+    ir_measures = need("ir_measures")
+    asked = parse(spelled)
+    rules = conventions.get(convention).having(**policies)
+
+    def taken(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
+        scores = evaluate(_table(qrels, "relevance"), _table(run, "score"), asked, convention=rules)
+        yield from zip(scores.queries, next(iter(scores.columns.values())).values.tolist(), strict=True)
+
+    return ir_measures.define(taken, name=str(asked), support_cutoff=False)
+
+
+def _table(frame: Any, column: str) -> Mapping[str, Mapping[str, Any]]:
+    """A frame of ir_measures as a mapping of mappings."""
+    found: dict[str, dict[str, Any]] = {}
+    rows = zip(frame["query_id"].tolist(), frame["doc_id"].tolist(), frame[column].tolist(), strict=True)
+    for query, doc, value in rows:
+        found.setdefault(str(query), {})[str(doc)] = value
+    return found
+
+
+def register(*, first: bool = True) -> Any:
+    """Let ir_measures, and so PyTerrier, ask goldrank for the measures that it knows; `first` before all others."""
+    need("ir_measures")
+    from goldrank.compat import ir_measures_provider
+
+    return ir_measures_provider.register(first=first)

@@ -1,0 +1,133 @@
+"""An evaluator for sentence-transformers that ranks a corpus with the model and says how sure its numbers are.
+
+`SentenceTransformerTrainer(..., evaluator=evaluator(queries, corpus, relevant_docs))`
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from goldrank import ids, io
+from goldrank.comparison.one_system import score_intervals
+from goldrank.data.run import Run
+from goldrank.data.scores import Scores
+from goldrank.errors import InputError, of_type
+from goldrank.evaluation.documents import evaluate
+from goldrank.integrations import need
+from goldrank.io.arrays import as_array
+from goldrank.measures import parse_all
+from goldrank.types import MeasuresLike
+
+MEASURES = ("nDCG@10", "RR@10", "AP@100", "Success@1", "R@10")
+_BATCH = 256
+"""Queries whose similarities to the corpus are held together."""
+
+
+def evaluator(
+    queries: Mapping[str, str],
+    corpus: Mapping[str, str],
+    relevant_docs: Mapping[str, Iterable[str]] | Mapping[str, Mapping[str, int]],
+    *,
+    measures: MeasuresLike = MEASURES,
+    depth: int = 100,
+    batch_size: int = 32,
+    name: str = "",
+    intervals: bool = True,
+) -> Any:  # a SentenceEvaluator, whose types are not ours
+    """An evaluator that a trainer calls with the model; it returns the measures and the ends of their intervals.
+
+    `relevant_docs` are ids of relevant documents for each query, or grades by id. The first measure is the primary
+    metric. The `scores` of the last call can be compared, gated and recorded as any others.
+    """
+    need("sentence_transformers", "sentence-transformers")
+    try:  # its place from version 6 on
+        base: Any = import_module("sentence_transformers.sentence_transformer.evaluation").SentenceEvaluator
+    except ImportError:
+        base = import_module("sentence_transformers.evaluation").SentenceEvaluator
+
+    class Evaluating(Ranking, base):  # type: ignore[misc]
+        """A SentenceEvaluator by goldrank."""
+
+        def __init__(self) -> None:
+            base.__init__(self)
+            Ranking.__init__(self, queries, corpus, relevant_docs, measures, depth, batch_size, name, intervals)
+
+    return Evaluating()
+
+
+class Ranking:
+    """Ranks a corpus with a model, which needs a method `encode` and no more."""
+
+    def __init__(
+        self,
+        queries: Mapping[str, str],
+        corpus: Mapping[str, str],
+        relevant_docs: Mapping[str, Any],
+        measures: MeasuresLike = MEASURES,
+        depth: int = 100,
+        batch_size: int = 32,
+        name: str = "",
+        intervals: bool = True,
+    ) -> None:
+        of_type(queries, Mapping, "queries", "a mapping from ids to texts")
+        of_type(corpus, Mapping, "corpus", "a mapping from ids to texts")
+        listed = {query: docs if isinstance(docs, Mapping) else list(docs) for query, docs in relevant_docs.items()}
+        self.qrels = io.as_qrels(listed)
+        lost = [query for query in self.qrels if query not in queries]
+        if lost:
+            raise InputError(f"{len(lost):,} judged queries have no text: {ids.samples(lost)}", where="queries")
+        self.queries = {query: queries[query] for query in self.qrels}
+        self.corpus = corpus
+        self.measures = parse_all(measures, MEASURES)
+        self.depth, self.batch_size, self.name, self.intervals = depth, batch_size, name, intervals
+        self.primary_metric = f"{name}_{self.measures[0]}" if name else str(self.measures[0])
+        self.scores: Scores | None = None
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **kwargs: Any
+    ) -> dict[str, float]:
+        """Rank, score, and write the scores to `output_path` if there is one."""
+        self.scores = evaluate(self.qrels, Run(self.ranked(model), name=self.name or "model"), self.measures)
+        found = {}
+        ends = score_intervals(self.scores) if self.intervals else None
+        for measure, value in self.scores.mean.items():
+            key = f"{self.name}_{measure}" if self.name else measure
+            found[key] = value
+            if ends is not None and math.isfinite(ends[measure].low):
+                found[f"{key}_low"], found[f"{key}_high"] = ends[measure]
+        if output_path is not None:
+            Path(output_path).mkdir(parents=True, exist_ok=True)
+            at = "".join(f"_{what}{number}" for what, number in (("epoch", epoch), ("step", steps)) if number >= 0)
+            self.scores.save(Path(output_path) / f"goldrank{at}.json")
+        return found
+
+    def ranked(self, model: Any) -> dict[str, dict[str, float]]:
+        """The nearest documents of each query by cosine, as far down as `depth`."""
+        docs = list(self.corpus)
+        table = self._encoded(model, "encode_document", [self.corpus[doc] for doc in docs])
+        asked = self._encoded(model, "encode_query", list(self.queries.values()))
+        most = min(self.depth, len(docs))
+        found: dict[str, dict[str, float]] = {}
+        names = list(self.queries)
+        for low in range(0, len(names), _BATCH):
+            near = asked[low : low + _BATCH] @ table.T
+            top = np.argpartition(-near, most - 1, axis=1)[:, :most]
+            for query, row, columns in zip(names[low : low + _BATCH], near, top, strict=True):
+                found[query] = {docs[i]: float(row[i]) for i in columns.tolist()}
+        return found
+
+    def _encoded(self, model: Any, method: str, texts: list[str]) -> np.ndarray:
+        """Vectors of length 1; older models have one `encode` for queries and documents."""
+        encode = getattr(model, method, None) or model.encode
+        vectors = as_array(encode(texts, batch_size=self.batch_size, show_progress_bar=False), "vectors")
+        vectors = vectors.astype(np.float64)
+        length = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
+        if not (np.isfinite(length) & (length > 0)).all():
+            raise InputError("the model made a vector that is zero or not finite", hint="It has no direction.")
+        return np.asarray(vectors / length)

@@ -1,0 +1,90 @@
+"""A metric that is fed batch by batch, as those of torchmetrics are: `update`, `compute`, `reset`.
+
+torchmetrics' rules are the default: only documents in the batch exist, and AP divides by the relevant ones among the
+first k. Equal scores keep the order of the rows, where torchmetrics does not say (nDCG there is a mean over orders:
+`convention="sklearn"`). It needs neither torch nor torchmetrics; tensors are read where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+import numpy as np
+
+from goldrank import conventions
+from goldrank.conventions import Convention
+from goldrank.data.scores import Scores
+from goldrank.errors import InputError, OptionError, one_of
+from goldrank.evaluation.arrays import evaluate_arrays
+from goldrank.io.arrays import as_array
+from goldrank.types import MeasuresLike, Policies
+
+EMPTY = {"neg": "zero", "pos": "one", "skip": "skip", "error": "error"}
+"""torchmetrics' `empty_target_action`, and what goldrank calls it."""
+
+
+class StreamedMeasures:
+    """Measures of predictions that come in batches; a query may be spread over several of them.
+
+    >>> metric = StreamedMeasures("RR")
+    >>> metric.update([0.2, 0.7], [1, 0], indexes=[0, 0])
+    >>> metric.update([0.9], [1], indexes=[1])
+    >>> metric.compute()["RR"]
+    0.75
+    """
+
+    def __init__(
+        self,
+        measures: MeasuresLike = None,
+        *,
+        empty_target_action: str | None = None,
+        ignore_index: int | None = None,
+        convention: str | Convention = conventions.TORCHMETRICS,
+        **policies: Unpack[Policies],
+    ) -> None:
+        if empty_target_action is not None:
+            if policies.get("empty") is not None:
+                raise OptionError("empty and empty_target_action say the same", hint="Give one of them.")
+            policies["empty"] = EMPTY[one_of(empty_target_action, EMPTY, "empty_target_action")]
+        self.measures = measures
+        self.ignore_index = ignore_index
+        self.convention = conventions.get(convention).having(**policies)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._batches: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def update(self, preds: Any, target: Any, indexes: Any) -> None:
+        """Take in a batch: scores, grades, and the query of each."""
+        found = [as_array(given, what) for given, what in ((preds, "preds"), (target, "target"), (indexes, "indexes"))]
+        if len({array.shape for array in found}) > 1:
+            shapes = ", ".join(str(array.shape) for array in found)
+            raise InputError(f"preds, target and indexes are of different shapes: {shapes}", hint="Make them alike.")
+        scores, grades, ids = (array.ravel() for array in found)
+        if self.ignore_index is not None:
+            kept = grades != self.ignore_index
+            scores, grades, ids = scores[kept], grades[kept], ids[kept]
+        # Copies: a caller may write the next batch into the same memory.
+        self._batches.append((scores.copy(), grades.copy(), ids.copy()))
+
+    def __call__(self, preds: Any, target: Any, indexes: Any) -> Scores:
+        """Take in a batch, and score it alone."""
+        self.update(preds, target, indexes)
+        return self._scored(self._batches[-1:])
+
+    def compute(self) -> Scores:
+        """The scores of all batches together."""
+        if not self._batches:
+            raise InputError("there is nothing to compute yet", hint="Call update first.")
+        return self._scored(self._batches)
+
+    def merge_state(self, others: StreamedMeasures | Iterable[StreamedMeasures]) -> None:
+        """Take in all batches of metrics that other processes were fed; they can be pickled."""
+        for other in [others] if isinstance(others, StreamedMeasures) else others:
+            self._batches += other._batches
+
+    def _scored(self, batches: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Scores:
+        scores, grades, ids = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+        return evaluate_arrays(grades, scores, self.measures, indexes=ids, convention=self.convention)

@@ -1,0 +1,160 @@
+"""Records of questions with the ids that were expected and those that were retrieved, in one file.
+
+So write Ragas (`reference_context_ids`, `retrieved_context_ids`), LlamaIndex (`expected_ids`, `retrieved_ids`),
+LangSmith (in `outputs` and `reference_outputs`) and DeepEval (in `additional_metadata`). Read as qrels such a file
+gives the expected ids, read as a run the retrieved ones; both sides call a question the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from goldrank import ids
+from goldrank.errors import InputError
+from goldrank.io import aliases
+from goldrank.io.columns import Columns
+from goldrank.io.field_values import value_at
+from goldrank.io.text_values import absent, from_cell
+
+FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}
+_TEXTS = "It has texts and no ids: `goldrank texts FILE` measures those. "
+
+
+class Entry(NamedTuple):
+    """One document of a question's list."""
+
+    query: Any
+    doc: Any
+    number: Any
+    """A grade or score that the list gives; None where it gives none."""
+    rank: int
+    where: str
+
+
+class IdLists:
+    """Which fields of records hold the lists of ids, and what a question is called."""
+
+    def __init__(self, thing: str, columns: Columns) -> None:
+        self.thing = thing
+        self.columns = columns
+        self.counts: Counter[str] = Counter()
+
+    def is_record(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record has lists of ids, of either side."""
+        return any(self._find(record, role) is not None for role in FIELD.values())
+
+    def is_header(self, header: Sequence[str]) -> bool:
+        """The same for the columns of a table."""
+        return self.is_record(dict.fromkeys(header))
+
+    def entries(self, records: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[Entry | str]:
+        """Every query and document of the lists of this side, given records with their places."""
+        seen: dict[str, str] = {}
+        for number, (where, record) in enumerate(records, 1):
+            query = self._query(record, number, where)
+            if query in seen:
+                what = f"the question '{ids.show(query)}' is duplicated, first at {seen[query]}"
+                hint = "Each question has an id of its own: name the field that holds it with --map query=NAME."
+                raise InputError(what, where=where, hint=hint)
+            seen[query] = where
+            field = self._find(record, FIELD[self.thing])
+            if field is None:
+                raise self._missing(record, where)
+            value = value_at(record, field)
+            at = f"{where}, {field}"
+            if isinstance(value, str):
+                value = _split(value, at, self.counts)
+            if absent(value):
+                self.counts["ungraded-rows" if self.thing == "qrels" else "nothing-retrieved"] += 1
+                if self.thing == "run":
+                    yield query
+                continue
+            yield query
+            for rank, (doc, score) in enumerate(_listed(value, at), 1):
+                yield Entry(query, doc, score, rank, f"{at}[{rank - 1}]")
+
+    def _find(self, record: Mapping[str, Any], role: str) -> str | None:
+        """The path of the field for a role."""
+        side = next(thing for thing, field in FIELD.items() if field == role)
+        named = self.columns.named(role, side)
+        if named is not None and (named in record or value_at(record, named) is not None):
+            self.columns.mark_used(role, side)
+            return named
+        known = aliases.ID_LISTS[role]
+        if found := aliases.first_present(record, known):
+            return found
+        for outer in aliases.all_present(record, aliases.ID_LIST_HOLDERS[role]):
+            inner = record[outer]
+            if isinstance(inner, Mapping) and (found := aliases.first_present(inner, known)):
+                return f"{outer}.{found}"
+        return None
+
+    def _query(self, record: Mapping[str, Any], number: int, where: str) -> str:
+        named = self.columns.named("query", self.thing)
+        if named is not None:
+            value = value_at(record, named)
+            if value is None:
+                raise self.columns.missing(named, "query", list(record), where)
+            self.columns.mark_used("query", self.thing)
+            return ids.as_text(value, "query id", where)
+        name = aliases.first_present(record, aliases.QUESTION_IDS)
+        if name is not None and not absent(record[name]) and record[name] != "":
+            return ids.as_text(record[name], "query id", where)
+        for outer in ("", "inputs"):
+            inner = record if not outer else record.get(outer)
+            found = aliases.first_present(inner, aliases.QUESTION_TEXTS) if isinstance(inner, Mapping) else None
+            if found and isinstance(inner, Mapping) and isinstance(inner[found], str) and inner[found]:
+                return str(inner[found])
+        self.counts["numbered-items"] += 1
+        return str(number)
+
+    def _missing(self, record: Mapping[str, Any], where: str) -> InputError:
+        role = FIELD[self.thing]
+        what = "expected" if self.thing == "qrels" else "retrieved"
+        known = ", ".join(aliases.ID_LISTS[role][:4])
+        shown = ", ".join(ids.show(str(key), 40) for key in list(record)[:20]) or "nothing"
+        hint = f"Say where they are: --map {role}=NAME, or columns={{'{role}': ...}}; known names are {known}."
+        return InputError(f"has no ids that were {what}; it has: {shown}", where=where, hint=hint)
+
+
+def texts_hint(record: Mapping[str, Any]) -> str:
+    """The way on for a record that has texts in place of ids, else nothing."""
+    known = {name for role in ("retrieved", "references") for group in aliases.ITEM_FIELDS[role] for name in group}
+    names = {aliases.normal(name) for name in record if isinstance(name, str)}
+    lists = {aliases.normal(name) for name in record if isinstance(record[name], list)}
+    return _TEXTS if names & known & lists or "retrieval_context" in names else ""
+
+
+def _split(text: str, at: str, counts: Counter[str]) -> Any:
+    """The list of a cell: in JSON, or ids with a separator between them."""
+    if not text.strip():
+        return None
+    if text.lstrip().startswith(("[", "{")):
+        return from_cell(text, at, counts)
+    sign = next((sign for sign in ("|", ";", ",") if sign in text), None)
+    return [part.strip() for part in text.split(sign) if part.strip()] if sign else text.split()
+
+
+def _listed(value: Any, at: str) -> Iterator[tuple[Any, Any]]:
+    """Ids with their grades or scores, from a list of ids, of pairs or objects, or from {id: number}."""
+    if isinstance(value, Mapping):
+        yield from value.items()
+        return
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if ids.has_no_order(value) or not isinstance(value, list | tuple):
+        hint = 'Ids are in a list, best first: ["d1", "d2"].'
+        raise InputError(f"is {ids.show(repr(value), 60)}, not a list of ids", where=at, hint=hint)
+    for i, item in enumerate(value):
+        if isinstance(item, Mapping):
+            doc = aliases.first_present(item, aliases.LISTED_DOC)
+            if doc is None:
+                keys = ", ".join(ids.show(str(key), 40) for key in item)
+                raise InputError(f"has no document id; it has: {keys or 'nothing'}", where=f"{at}[{i}]")
+            yield item[doc], next((item[key] for key in ("grade", "relevance", "score") if key in item), None)
+        elif isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[1], int | float):
+            yield item[0], item[1]
+        else:
+            yield item, None

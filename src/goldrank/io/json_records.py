@@ -1,0 +1,156 @@
+"""Records of JSON as rows of a run or of qrels: one for each document, or one for each query with a list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from goldrank import ids
+from goldrank.data.run import check_score, column_choice
+from goldrank.errors import InputError
+from goldrank.io import aliases, nearest
+from goldrank.io.columns import Columns
+from goldrank.io.field_values import MISSING, value_at
+from goldrank.io.id_lists import IdLists, texts_hint
+from goldrank.notes import Note
+
+
+@dataclass(frozen=True)
+class RecordRows:
+    """Records, and which of their fields hold what."""
+
+    thing: str
+    """"run" or "qrels"."""
+    records: Sequence[Any]
+    lines: Sequence[int] | None
+    """The lines that records stand in, of JSON Lines."""
+    where: str
+    columns: Columns
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """Fields of ids that were settled by their values."""
+    places: list[str] = field(default_factory=list)
+    """Where each row stands, as far as rows were read."""
+    counted: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def implicit(self) -> int:
+        """How many of the rows that were read had no grade."""
+        return self.counted[0]
+
+    @cached_property
+    def _first(self) -> Mapping[str, Any]:
+        return next((record for record in self.records if isinstance(record, Mapping)), {})
+
+    @cached_property
+    def lists(self) -> IdLists | None:
+        """How lists of ids are found, if records have such."""
+        lists = IdLists(self.thing, self.columns)
+        return lists if lists.is_record(self._first) else None
+
+    @cached_property
+    def candidates(self) -> dict[str, tuple[str, ...]]:
+        """The fields that could hold ids; one that the user named is the only one."""
+        found = {}
+        for role in ("query", "doc"):
+            named = self.columns.named(role, self.thing)
+            names = aliases.all_present(self._first, aliases.COLUMNS[role])
+            scalar = [name for name in names if isinstance(self._first[name], str | int)]
+            found[role] = (named,) if named is not None else tuple(scalar or names)
+        return found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether values can tell better than names which field holds the ids."""
+        return any(len(names) > 1 for names in self.candidates.values()) and all(self.candidates.values())
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was chosen by name where there was a choice."""
+        return tuple(column_choice(role, names[0], names) for role, names in self.candidates.items() if len(names) > 1)
+
+    def with_ids(self, columns: Mapping[str, str]) -> RecordRows:
+        """The same with ids from certain fields, to be read anew."""
+        return replace(self, chosen=columns, places=[], counted=[0])
+
+    def place(self, number: int) -> str:
+        """Where a record stands."""
+        return f"{self.where}: $[{number}]" if self.lines is None else f"{self.where}:{self.lines[number]}"
+
+    def rows(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Query, document and number of each document; `places` gets where it stands."""
+        for number, record in enumerate(self.records):
+            place = self.place(number)
+            if not isinstance(record, Mapping):
+                what = f"is {ids.show(repr(record), 60)}, not an object"
+                raise InputError(what, where=place, hint=nearest.RECORD)
+            yield from self._of_record(record, place)
+
+    def _of_record(self, record: Mapping[str, Any], place: str) -> Iterator[tuple[Any, Any, Any]]:
+        query, doc = (self._value(record, role, place) for role in ("query", "doc"))
+        items = next((k for k in record if k.casefold() in aliases.RANKED_LISTS and isinstance(record[k], list)), None)
+        value, sign = self._number(record)
+        if query is None or (doc is None and items is None):
+            missing = "query" if query is None else "document"
+            raise self._missing(record, missing, place)
+        if doc is not None and not isinstance(doc, list | Mapping):
+            implicit = value is MISSING
+            if implicit and (self.thing == "run" or aliases.ordered_by(record) != "score"):
+                raise self._missing(record, "score" if self.thing == "run" else "grade", place)
+            self.places.append(place)
+            self.counted[0] += implicit
+            yield query, doc, 1 if implicit else _signed(value, sign, place)
+            return
+        if items is None:
+            raise self._missing(record, "document", place)
+        for rank, item in enumerate(record[items], 1):
+            implied: Any = 1 if self.thing == "qrels" else -float(rank)
+            at = f"{place}, {items}[{rank - 1}]"
+            if not isinstance(item, Mapping):
+                self.places.append(at)
+                yield query, item, implied
+                continue
+            name = aliases.first_present(item, aliases.LISTED_DOC)
+            if name is None:
+                raise InputError(f"has no document id; it has: {nearest.keys(item)}", where=at)
+            self.places.append(at)
+            number, sign = self._number(item)
+            yield query, item[name], implied if number is MISSING else _signed(number, sign, at)
+
+    def _value(self, record: Mapping[str, Any], role: str, place: str) -> Any:
+        """The id of a query or document; None if there is none."""
+        name = self.chosen.get(role)
+        if name is not None and name in record:
+            return record[name]
+        named = self.columns.named(role, self.thing)
+        if named is not None and (found := value_at(record, named)) is not None:
+            self.columns.mark_used(role, self.thing)
+            return found
+        names = aliases.all_present(record, aliases.COLUMNS[role])
+        name = next((name for name in names if isinstance(record[name], str | int)), next(iter(names), None))
+        return None if name is None else record[name]
+
+    def _number(self, record: Mapping[str, Any]) -> tuple[Any, int]:
+        """The grade, or what orders documents and whether more of it is better; MISSING if there is no such field."""
+        roles = ("grade",) if self.thing == "qrels" else aliases.ORDERED_BY
+        for role in roles:
+            named = self.columns.named(role, self.thing)
+            if named is not None and (found := value_at(record, named)) is not None:
+                self.columns.mark_used(role, self.thing)
+                return found, 1 if role in ("score", "grade") else -1
+        for role in roles:
+            name = aliases.find(record, role)
+            if name is not None:
+                return record[name], 1 if role in ("score", "grade") else -1
+        return MISSING, 1
+
+    def _missing(self, record: Mapping[str, Any], what: str, place: str) -> InputError:
+        role = {"document": "doc"}.get(what, what)
+        hint = f"{texts_hint(record)}Say where it is: --map {role}=FIELD. {nearest.hint(record)}"
+        return InputError(f"has no {what}; it has: {nearest.keys(record)}", where=place, hint=hint)
+
+
+def _signed(value: Any, sign: int, place: str) -> Any:
+    """A number as a score; a rank or a distance is better the lower it is."""
+    return value if sign > 0 else -check_score(value, place)

@@ -1,0 +1,148 @@
+"""`JudgementFile`: the SQLite file of a log of judgements, its tables and what keeps them append-only."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Self
+
+from goldrank.errors import JudgementLogError, OptionError, file_name
+from goldrank.sqlite_file import SqliteFile
+
+APPLICATION = 0x676A7564
+"""SQLite's application_id of these files: 'gjud'."""
+VERSION = 1
+"""Of the format, kept in SQLite's user_version."""
+LOCK_TIMEOUT = 30.0
+"""Seconds to wait for another writer."""
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE judges (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL CHECK (kind IN ('person', 'model', 'file'))
+);
+CREATE TABLE criteria (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    at TEXT NOT NULL,
+    judge INTEGER NOT NULL REFERENCES judges,
+    query BLOB NOT NULL,
+    doc BLOB NOT NULL,
+    action TEXT NOT NULL CHECK (action IN ('grade', 'withdraw', 'skip', 'cannot_tell', 'comment')),
+    grade REAL,
+    comment TEXT NOT NULL,
+    criteria INTEGER REFERENCES criteria,
+    seen TEXT NOT NULL,
+    whole INTEGER,
+    blind INTEGER,
+    seconds REAL,
+    knew INTEGER,
+    data TEXT NOT NULL,
+    chain TEXT NOT NULL
+);
+CREATE INDEX events_by_pair ON events (query, doc, judge, seq);
+CREATE TABLE asked (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    at TEXT NOT NULL,
+    item TEXT NOT NULL,
+    messages TEXT NOT NULL,
+    parameters TEXT NOT NULL
+);
+CREATE INDEX asked_by_key ON asked (key);
+CREATE TABLE answered (
+    asked INTEGER PRIMARY KEY REFERENCES asked,
+    at TEXT NOT NULL,
+    status TEXT NOT NULL,
+    body TEXT NOT NULL,
+    parsed TEXT,
+    tokens_in INTEGER,
+    tokens_out INTEGER,
+    tokens_cached INTEGER,
+    estimated INTEGER NOT NULL,
+    milliseconds REAL NOT NULL,
+    cost REAL NOT NULL
+);
+"""
+"""`seen`: SHA-256 of the query and the text as shown; `whole`: not only the snippet; `knew`: the last `seq` of the
+judge's pair that the page knew, or for 'withdraw' the event that is taken back; `data`: hash of the inputs; `chain`:
+SHA-256 of the row and the previous chain. `asked.messages` is a hash. Headers, and so keys, are never stored."""
+
+KEPT = ("meta", "judges", "criteria", "events", "asked", "answered")
+TRIGGERS = tuple(
+    f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
+    f"BEGIN SELECT RAISE(ABORT, 'judgements are never changed'); END"
+    for table in KEPT
+    for act in ("UPDATE", "DELETE")
+)
+
+_RECOVER = (
+    "Take a copy from before. Else keep this file and save what can be read: "
+    "`sqlite3 old.db .recover | sqlite3 new.db`."
+)
+_MAKE = "`goldrank judge` and `goldrank serve` make one; JudgementLog.open(path) does in Python."
+
+
+class JudgementFile(SqliteFile):
+    """The open file of a log of judgements."""
+
+    error_class = JudgementLogError
+    recover = _RECOVER
+    elsewhere = "Name a file elsewhere with --log."
+    own_triggers = frozenset(TRIGGERS)
+
+    @classmethod
+    def open(cls, path: str | Path, *, create: bool = True, read_only: bool = False) -> Self:
+        """The log in a file. It is made if it is not there, unless `create` is off; `read_only` never writes."""
+        name = file_name(path, "a log of judgements")
+        if not isinstance(create, bool) or not isinstance(read_only, bool):
+            raise OptionError("create and read_only are True or False")
+        if os.path.isdir(name):
+            raise JudgementLogError("is a folder, not a log of judgements", where=name)
+        create = create and not read_only
+        if not create and not os.path.exists(name):
+            raise JudgementLogError("there is no log of judgements here", where=name, hint=_MAKE)
+        try:
+            log = cls._connected(Path(name), name, create, read_only, LOCK_TIMEOUT)
+        except ValueError as error:  # a name with NUL in it
+            raise JudgementLogError(f"cannot be opened: {error}", where=name) from None
+        try:
+            with log._translated():
+                log._prepare(create)
+        except BaseException:
+            log.close()
+            raise
+        return log
+
+    def _prepare(self, create: bool) -> None:
+        application, version = self._pragma("application_id"), self._pragma("user_version")
+        tables = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if not application and not version and not tables:
+            if not create:
+                raise self._error("is empty", _MAKE)
+            self._retry_while_locked(self._create)
+            return
+        if application != APPLICATION:
+            raise self._error("is an SQLite file of something else, not a log of judgements", self.elsewhere)
+        self._check_schema("a log of judgements")
+        if version != VERSION:
+            what = f"has version {version} of the format; this goldrank knows version {VERSION}"
+            raise self._error(what, "Use the goldrank that wrote it, or a newer one.")
+        there = {row[0] for row in self._db.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")}
+        if there != set(TRIGGERS):
+            raise self._damaged("somebody removed what keeps its rows from being changed")
+        if not self.read_only:
+            self._configure()
+
+    def _create(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL").fetchone()
+        self._configure()
+        with self._writing():
+            if not self._pragma("application_id"):  # another process may have been quicker
+                for statement in (*TABLES.split(";\n"), *TRIGGERS):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA application_id = {APPLICATION}")
+                self._db.execute(f"PRAGMA user_version = {VERSION}")

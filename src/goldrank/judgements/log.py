@@ -1,0 +1,262 @@
+"""`JudgementLog`: who judged what and when, in one file that only ever grows.
+
+An event is one transaction, synced before `add` returns: a process that is killed loses nothing that was acknowledged.
+People (`goldrank serve`) and models (`goldrank judge`) share the file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from goldrank import ids
+from goldrank.errors import InputError, JudgementLogError, OptionError, whole_number
+from goldrank.judgements.file import JudgementFile
+from goldrank.judgements.merge import Export, Standing, exported
+from goldrank.judgements.records import Event, chained, checked, standing_numbers
+from goldrank.types import QrelsLike
+
+_COLUMNS = "seq, key, at, judge, query, doc, action, grade, comment, criteria, seen, whole, blind, seconds, knew, data"
+_ROWS = f"SELECT {_COLUMNS}, chain FROM events"  # noqa: S608 - constants
+_ADD = f"INSERT INTO events ({_COLUMNS}, chain) VALUES ({', '.join('?' * 17)})"  # noqa: S608 - constants
+
+CONFLICT = "newer-judgement"
+"""The code of the error when a judge has judged the pair since, for example in another tab."""
+
+
+class JudgementLog(JudgementFile):
+    """Judgements by people and models, in one file that only grows.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "judgements.db")
+    >>> with JudgementLog.open(path) as log:
+    ...     log.add(Event("ann", "q1", "d1", grade=2))
+    ...     dict(log.export().qrels["q1"])
+    1
+    {'d1': 2}
+    """
+
+    def add(self, event: Event) -> int:
+        """Add an event and return its number, when it is on the disk. An event with a known key is not added again."""
+        given = checked(event)
+        if not given.key:
+            given = replace(given, key=secrets.token_hex(16))
+        with self._writing():
+            return self._add(given)
+
+    def _add(self, event: Event) -> int:
+        """Add a checked event within a transaction."""
+        db = self._db
+        there = db.execute(_ROWS + " WHERE key = ?", (event.key,)).fetchone()
+        if there is not None:
+            old = self._event(there, self._judges(), self._criteria())
+            if replace(old, seq=0, at="", knew=None) != replace(event, seq=0, at="", knew=None):
+                what = f"the key '{ids.show(event.key)}' was used for another judgement (number {old.seq})"
+                raise InputError(what, where=self.path, hint="Every judgement has a key of its own.", code="used-key")
+            return old.seq
+        judge = self._judge_number(event)
+        raw = ids.encode(event.query), ids.encode(event.doc)
+        self._check_known(event, judge, raw)
+        last = db.execute("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (0, "")
+        seq = max(last[0], self._sequence()) + 1
+        grade = None if event.grade is None else float(event.grade)
+        row = (
+            *(seq, event.key, _now(), judge, *raw, event.action, grade, event.comment),
+            *(self._criteria_number(event.criteria), event.seen, _flag(event.whole), _flag(event.blind)),
+            *(None if event.seconds is None else float(event.seconds), event.knew, event.data),
+        )
+        db.execute(_ADD, (*row, chained(last[1], row, (event.judge, event.kind), event.criteria)))
+        return seq
+
+    def _check_known(self, event: Event, judge: int, raw: tuple[bytes, bytes]) -> None:
+        """Raises if the judge did something with the pair since, or takes back what cannot be."""
+        where = f"{self.path}: query '{ids.show(event.query)}', document '{ids.show(event.doc)}'"
+        pair = "SELECT seq, action, knew FROM events WHERE query = ? AND doc = ? AND judge = ? ORDER BY seq"
+        rows = self._db.execute(pair, (*raw, judge)).fetchall()
+        if event.action == "withdraw":
+            open_ = standing_numbers(rows)
+            if not open_ or (event.knew is not None and event.knew not in open_):
+                what = (
+                    "there is nothing of this judge to take back here"
+                    if not open_
+                    else (f"event {event.knew} is not this judge's, or was taken back already")
+                )
+                raise JudgementLogError(what, where=where, code="nothing-to-withdraw")
+        elif event.knew is not None and event.knew != (rows[-1][0] if rows else 0):
+            what = f"{event.judge} has judged this since: event {rows[-1][0] if rows else 0}, not {event.knew}, is last"
+            hint = "Look at it again, and choose which one counts."
+            raise JudgementLogError(what, where=where, hint=hint, code=CONFLICT)
+
+    def undo(self, judge: str) -> Event | None:
+        """Take back the last event of a judge that stands; the event, or None if there is none."""
+        with self._writing():
+            number = self._db.execute("SELECT id FROM judges WHERE name = ?", (_name(judge),)).fetchone()
+            if number is None:
+                return None
+            rows = self._db.execute(
+                "SELECT seq, action, knew, query, doc FROM events WHERE judge = ? ORDER BY seq", number
+            ).fetchall()
+            by_pair: dict[tuple[bytes, bytes], list[tuple[Any, ...]]] = {}
+            for seq, action, knew, query, doc in rows:
+                by_pair.setdefault((query, doc), []).append((seq, action, knew))
+            last = max((seq for each in by_pair.values() for seq in standing_numbers(each)), default=None)
+            if last is None:
+                return None
+            row = self._db.execute(_ROWS + " WHERE seq = ?", (last,)).fetchone()
+            old = self._event(row, self._judges(), self._criteria())
+            taken = Event(
+                old.judge, old.query, old.doc, "withdraw", kind=old.kind, knew=last, key=secrets.token_hex(16)
+            )
+            self._add(taken)
+            return old
+
+    def events(
+        self,
+        *,
+        judge: str | None = None,
+        query: str | None = None,
+        doc: str | None = None,
+        since: int = 0,
+        as_of: int | None = None,
+    ) -> Iterator[Event]:
+        """Events in the order in which they were added: of a judge, a query, a document, after `since`, up to `as_of`.
+
+        Without `since` the chain is checked: a `JudgementLogError` says which row is not the one that was added.
+        """
+        if as_of is not None:
+            whole_number(as_of, "as_of")
+        with self._reading():
+            judges, criteria = self._judges(), self._criteria()
+            rows = self._db.execute(_ROWS + " WHERE seq > ? ORDER BY seq", (whole_number(since, "since"),)).fetchall()
+            if not since:
+                self._check_chain(rows, judges, criteria)
+        for row in rows:
+            if as_of is not None and row[0] > as_of:
+                return
+            event = self._event(row, judges, criteria)
+            if judge in (None, event.judge) and query in (None, event.query) and doc in (None, event.doc):
+                yield event
+
+    def latest(self, *, as_of: int | None = None) -> dict[tuple[str, str], dict[str, Standing]]:
+        """By pair of query and document, and by judge: what stands after all that was taken back.
+
+        A later grade replaces an earlier one, and so does "cannot tell"; a skip leaves a grade as it is.
+        """
+        rows: dict[tuple[str, str], dict[str, list[Event]]] = {}
+        for event in self.events(as_of=as_of):
+            rows.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
+        return {
+            pair: {judge: Standing.of(events) for judge, events in by_judge.items()} for pair, by_judge in rows.items()
+        }
+
+    def export(
+        self,
+        qrels: QrelsLike | None = None,
+        *,
+        merge: str = "median",
+        adjudicator: str | None = None,
+        as_of: int | None = None,
+        by: str = "person",
+    ) -> Export:
+        """Qrels of what stands, merged over judges, on top of a file's judgements (see `merge.exported`)."""
+        return exported(self.latest(as_of=as_of), qrels, merge=merge, adjudicator=adjudicator, by=by, where=self.path)
+
+    @property
+    def last(self) -> int:
+        """The number of the last event; 0 if there is none."""
+        with self._reading():
+            return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
+
+    def judges(self) -> dict[str, str]:
+        """The kind of each judge, by name."""
+        with self._reading():
+            return dict(self._judges().values())
+
+    def check(self) -> int:
+        """Read everything and compare it with its chain; how many events there are."""
+        with self._reading():
+            problems = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
+            if problems != ["ok"]:
+                raise self._damaged("; ".join(map(str, problems)))
+        return sum(1 for _ in self.events())
+
+    def _check_chain(
+        self, rows: list[tuple[Any, ...]], judges: Mapping[int, tuple[str, str]], criteria: Mapping[int, str]
+    ) -> None:
+        previous, before = "", 0
+        for row in rows:
+            link = chained(previous, row[:-1], judges.get(row[3], ("", "")), criteria.get(row[9], ""))
+            if row[0] != before + 1 or link != row[-1]:
+                raise self._damaged(f"event {before + 1} is not the one that was added")
+            previous, before = row[-1], row[0]
+        if before != self._sequence():
+            raise self._damaged(f"{self._sequence():,} events were added and {before:,} can be read")
+
+    def _sequence(self) -> int:
+        found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+        return int(found[0]) if found else 0
+
+    def _judge_number(self, event: Event) -> int:
+        found = self._db.execute("SELECT id, kind FROM judges WHERE name = ?", (event.judge,)).fetchone()
+        if found is None:
+            added = self._db.execute("INSERT INTO judges (name, kind) VALUES (?, ?)", (event.judge, event.kind))
+            assert added.lastrowid is not None
+            return added.lastrowid
+        if found[1] != event.kind:
+            what = f"the judge '{ids.show(event.judge)}' is a {found[1]} here, not a {event.kind}"
+            raise OptionError(what, hint="Give the judge another name.")
+        return int(found[0])
+
+    def _criteria_number(self, text: str) -> int | None:
+        if not text:
+            return None
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        found = self._db.execute("SELECT id FROM criteria WHERE hash = ?", (digest,)).fetchone()
+        if found is not None:
+            return int(found[0])
+        return self._db.execute("INSERT INTO criteria (hash, text) VALUES (?, ?)", (digest, text)).lastrowid
+
+    def _judges(self) -> dict[int, tuple[str, str]]:
+        return {number: (name, kind) for number, name, kind in self._db.execute("SELECT id, name, kind FROM judges")}
+
+    def _criteria(self) -> dict[int, str]:
+        return dict(self._db.execute("SELECT id, text FROM criteria").fetchall())
+
+    def _event(self, row: tuple[Any, ...], judges: Mapping[int, tuple[str, str]], criteria: Mapping[int, str]) -> Event:
+        seq, key, at, judge, query, doc, action, grade, comment, rules, seen, whole, blind, seconds, knew, data, _ = row
+        try:
+            name, kind = judges[judge]
+            words = criteria[rules] if rules is not None else ""
+        except KeyError:
+            raise self._damaged(f"nobody knows who added event {seq}") from None
+        return Event(
+            judge=name, query=ids.decode(query), doc=ids.decode(doc), action=action, grade=_number(grade),
+            comment=comment, kind=kind, key=key, criteria=words, seen=seen, whole=_bool(whole), blind=_bool(blind),
+            seconds=seconds, knew=knew, data=data, seq=seq, at=at,
+        )  # fmt: skip
+
+
+def _name(judge: object) -> str:
+    if isinstance(judge, str):
+        return judge
+    raise OptionError(f"the judge is {judge!r:.80}; it must be a name")
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def _flag(value: bool | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _bool(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _number(grade: float | None) -> int | float | None:
+    return int(grade) if grade is not None and float(grade).is_integer() else grade

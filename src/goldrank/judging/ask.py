@@ -1,0 +1,223 @@
+"""`judge`: ask a model for the judgements that are missing, and keep what it says."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from goldrank import io
+from goldrank.comparison.metadata import document_texts, lookup
+from goldrank.conventions import DEFAULT, Convention
+from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.run import Run
+from goldrank.engine import engine_for
+from goldrank.errors import InputError, OptionError, one_of, whole_number
+from goldrank.evaluation.unjudged import worth_judging
+from goldrank.judgements.log import JudgementLog
+from goldrank.judgements.merge import who_judged
+from goldrank.judging.function import Function
+from goldrank.judging.item import Item, Judge
+from goldrank.judging.money import Budget, prices_of
+from goldrank.judging.runner import Job, Outcome
+from goldrank.notes import Note
+from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
+from goldrank.waiting import finished
+
+WHICH = {
+    "holes": "unjudged documents, those that could change the measure most first",
+    "all": "the first `depth` documents of every run, judged or not",
+    "judged": "what people judged: to see how far the model agrees with them",
+}
+DEFAULT_LOG = "judgements.db"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a judge was asked and answered."""
+
+    judge: str
+    qrels: Qrels
+    """The judgements that were given, and the model's for pairs that had none. A note says how many are whose."""
+    grades: dict[tuple[str, str], Grade]
+    """The model's grades, by query and document."""
+    outcome: Outcome
+    notes: tuple[Note, ...]
+    asked: int = 0
+    """Items to be asked, after what the log answers; with `dry_run` nothing was asked."""
+    tokens: int = 0
+    """Of their prompts, estimated."""
+    most_cost: float = 0.0
+    """What they cost at most, by the prices."""
+    scale: tuple[Grade, ...] | None = None
+    items: tuple[Item, ...] = field(default=(), repr=False)
+
+
+def judge(
+    qrels: QrelsLike | None,
+    runs: RunLike | RunsLike,
+    *,
+    judge: Judge | Callable[..., Any],
+    docs: Any,  # a mapping, a function, a file, a data frame
+    queries: Any,
+    log: str | os.PathLike[str] | JudgementLog = DEFAULT_LOG,
+    which: str = "holes",
+    measure: MeasureLike | None = None,
+    depth: int = 10,
+    limit: int | None = None,
+    criteria: str = "",
+    repeats: int = 1,
+    concurrency: int = 8,
+    rate: float | None = None,
+    attempts: int = 6,
+    budget: float | None = None,
+    prices: Any = None,
+    max_calls: int | None = None,
+    dry_run: bool = False,
+    progress: Callable[[Outcome], None] | None = None,
+    convention: str | Convention = DEFAULT,
+) -> Judged:
+    """Ask a judge for the judgements that matter, keep its answers in a log, and return them.
+
+    `judge` is an `Endpoint`, a `Command`, a `Function` or any function of (question, text[, reference][, criteria]).
+    `docs` and `queries` have the texts: a mapping, a function of the id, a JSONL file or a data frame. `which` says
+    what is asked: "holes" (unjudged documents that matter, as `worth_judging` orders them), "all" (everything to
+    `depth`) or "judged".
+
+    Answers are kept in `log` under everything that they depend on: what was answered once is not asked again, also
+    after a crash. `budget` (with `prices` of a million tokens) and `max_calls` stop in time. Answers that cannot be
+    read are asked for once more, and then counted; nothing is guessed.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "log.db")
+    >>> texts = {"a": "cats purr", "b": "dogs bark"}
+    >>> found = judge({"q": {"a": 1}}, {"q": ["b", "a"]}, docs=texts, queries={"q": "who barks?"}, log=path,
+    ...               judge=lambda question, text: 3 if "bark" in text else 0)
+    >>> dict(found.qrels["q"])
+    {'a': 1, 'b': 3}
+    """
+    one_of(which, WHICH, "which")
+    for name, value in (("depth", depth), ("repeats", repeats), ("concurrency", concurrency), ("attempts", attempts)):
+        whole_number(value, name, 1)
+    for name, limits in (("limit", limit), ("max_calls", max_calls)):
+        if limits is not None:
+            whole_number(limits, name, 0)
+    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float) or not rate > 0):
+        raise OptionError(f"rate is {rate!r:.40}; it must be calls a minute, above 0")
+    asked = as_judge(judge)
+    purse = Budget(budget, prices_of(prices), max_calls)
+    if budget is not None and not asked.max_tokens:
+        raise OptionError(f"a budget has no meaning for {asked.name}", hint="max_calls limits what is asked.")
+    judged = io.as_qrels(qrels) if qrels is not None else Qrels({})
+    opened = io.as_runs(runs) or [io.as_run(runs)]
+    pairs = _pairs(judged, opened, which, measure, depth, convention)
+    items, notes = _items(pairs, docs, queries, criteria, limit)
+    with _opened(log, dry_run) as kept:
+        job = Job(
+            asked, items, kept, budget=purse, concurrency=concurrency, rate=rate, attempts=attempts, repeats=repeats,
+            progress=progress,
+        )  # fmt: skip
+        to_ask, (tokens, most) = job.to_ask, job.estimate()
+        outcome = job.outcome if dry_run else finished(job.run())
+    return Judged(
+        asked.name, _with_grades(judged, outcome.grades), outcome.grades, outcome, (*notes, *outcome.notes),
+        to_ask, tokens, most, asked.scale, tuple(items),
+    )  # fmt: skip
+
+
+def as_judge(given: Judge | Callable[..., Any]) -> Judge:
+    """A judge, or a function made into one."""
+    if isinstance(given, Judge):
+        return given
+    return Function(given)
+
+
+@contextmanager
+def _opened(log: str | os.PathLike[str] | JudgementLog, dry_run: bool) -> Iterator[JudgementLog]:
+    if isinstance(log, JudgementLog):
+        yield log
+    elif not dry_run:
+        with JudgementLog.open(log) as opened:  # type: ignore[arg-type]
+            yield opened
+    elif os.path.exists(log):
+        with JudgementLog.open(log, read_only=True) as opened:  # type: ignore[arg-type]
+            yield opened
+    else:
+        with tempfile.TemporaryDirectory() as folder, JudgementLog.open(os.path.join(folder, "log.db")) as opened:
+            yield opened
+
+
+def _pairs(
+    qrels: Qrels, runs: list[Run], which: str, measure: MeasureLike | None, depth: int, convention: str | Convention
+) -> list[tuple[str, str]]:
+    """What to ask, the most important first, each pair once."""
+    if which == "judged":
+        return [(query, doc) for query in qrels for doc in qrels[query]]
+    if which == "all" or not len(qrels):
+        known = {query: qrels.text.get(query, {}) for query in qrels}
+        found: dict[tuple[str, str], None] = {}
+        tops = [_top_documents(run, depth, convention) for run in runs]
+        for rank in range(depth):
+            for top in tops:
+                for query, docs in top.items():
+                    if rank < len(docs) and (which == "all" or docs[rank] not in known.get(query, ())):
+                        found[query, docs[rank]] = None
+        return list(found)
+    orders = [
+        [(one.query, one.doc) for one in worth_judging(
+            qrels, run, measure or f"nDCG@{depth}", limit=10**9, depth=depth, convention=convention)]
+        for run in runs
+    ]  # fmt: skip
+    place: dict[tuple[str, str], int] = {}
+    for order in orders:
+        for at, pair in enumerate(order):
+            place[pair] = min(at, place.get(pair, at))
+    return sorted(place, key=lambda pair: place[pair])
+
+
+def _top_documents(run: Run, depth: int, convention: str | Convention) -> dict[str, list[str]]:
+    from goldrank import conventions
+
+    queries = tuple(run)
+    return dict(
+        zip(queries, engine_for(run).top_documents(run, queries, depth, conventions.get(convention)), strict=True)
+    )
+
+
+def _items(
+    pairs: list[tuple[str, str]], docs: Any, queries: Any, criteria: str, limit: int | None
+) -> tuple[list[Item], list[Note]]:
+    if not pairs:
+        raise InputError(
+            "there is nothing to judge", hint="which='all' asks for judged documents too.", code="no-holes"
+        )
+    questions = lookup(queries, "queries")
+    texts = document_texts(docs, {doc for _, doc in pairs}, whole=True)
+    items: list[Item] = []
+    without: list[str] = []
+    for query, doc in pairs:
+        question = questions(query)
+        if not isinstance(question, str) or not question.strip() or doc not in texts:
+            without.append(f"{query} {doc}")
+            continue
+        items.append(Item(query, doc, question, texts[doc], criteria=criteria))
+    if not items:
+        raise InputError(f"none of {len(pairs):,} pairs has a text of the query and of the document", code="no-texts")
+    notes = [Note.of("without-text", count=len(without), samples=without)] if without else []
+    return items[:limit], notes
+
+
+def _with_grades(qrels: Qrels, grades: dict[tuple[str, str], Grade]) -> Qrels:
+    table = {query: dict(docs) for query, docs in qrels.text.items()}
+    added = 0
+    for (query, doc), grade in grades.items():
+        row = table.setdefault(query, {})
+        added += doc not in row
+        row.setdefault(doc, grade)
+    found = Qrels(table, name=qrels.name, criteria=qrels.criteria, real_grades=True)
+    total = sum(map(len, table.values()))
+    found.notes = (*qrels.notes, *who_judged(people=0, models=added, total=total))
+    return found

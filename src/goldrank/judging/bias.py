@@ -1,0 +1,350 @@
+"""How wrong is a judge: its agreement with people, what its errors go with, and whether systems keep their order.
+
+The error of a pair is the judge's grade minus people's. Intervals are by bootstrap over queries. Slopes are taken
+within people's grades, because long texts, say, may well be better ones.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from goldrank import conventions, io
+from goldrank.comparison import compare
+from goldrank.comparison.intervals import Interval
+from goldrank.comparison.metadata import document_texts, lookup
+from goldrank.comparison.pair import Pair
+from goldrank.comparison.tabular import Tabular
+from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.run import Run
+from goldrank.engine import engine_for
+from goldrank.errors import MismatchError, OptionError, whole_number
+from goldrank.evaluation.documents import evaluate
+from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
+from goldrank.types import MeasuresLike, QrelsLike, RunsLike
+
+MOST_SAMPLES = 100_000
+LOOKED_AT = 100
+"""Ranks of a run in which documents are looked up."""
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number about a judge, with its interval. `about` says what it means."""
+
+    name: str
+    value: float
+    interval: Interval
+    pairs: int
+    about: str
+
+
+@dataclass(frozen=True)
+class SystemOrder:
+    """How a measure orders the systems under people's and under the judge's judgements, on the same queries."""
+
+    measure: str
+    tau: float
+    """Kendall's tau-b of the means; NaN if one of them has a single value."""
+    pairs: int
+    flips: int
+    """Pairs of systems of which the judge puts the other one ahead."""
+    hard_flips: int
+    """Of them, those that are significant under the judge's judgements."""
+    table: tuple[tuple[int, int, int], ...]
+    """Verdicts of pairs: first, none, second significantly ahead; rows are people's, columns the judge's."""
+
+
+@dataclass(frozen=True)
+class JudgeAgreement(Tabular):
+    """A judge beside people, on the pairs that both judged."""
+
+    drawn_by = "judge_agreement"
+
+    scale: tuple[Grade, ...]
+    confusion: np.ndarray
+    """Pairs by people's grade (row) and the judge's (column)."""
+    queries: int
+    level: float
+    agreement: tuple[Figure, ...]
+    bias: tuple[Figure, ...]
+    orders: tuple[SystemOrder, ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that both judged."""
+        return int(self.confusion.sum())
+
+    def __getitem__(self, name: str) -> Figure:
+        for figure in (*self.agreement, *self.bias):
+            if figure.name == name:
+                return figure
+        raise OptionError(f"there is no figure {name!r:.60}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each figure."""
+        return [
+            {"figure": one.name, "value": one.value, "low": one.interval.low, "high": one.interval.high,
+             "pairs": one.pairs, "about": one.about}
+            for one in (*self.agreement, *self.bias)
+        ]  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        orders = [{**vars(order), "table": [list(row) for row in order.table]} for order in self.orders]
+        return {
+            "scale": list(self.scale), "confusion": self.confusion.tolist(), "queries": self.queries,
+            "level": self.level, "figures": self.rows(), "orders": orders,
+        }  # fmt: skip
+
+
+def judge_agreement(
+    human: QrelsLike,
+    model: QrelsLike,
+    *,
+    scale: Sequence[Grade] | None = None,
+    docs: Any = None,  # a mapping, a function, a file, a data frame
+    queries: Any = None,
+    runs: RunsLike | None = None,
+    measures: MeasuresLike = None,
+    level: float = 0.95,
+    samples: int = 2_000,
+    seed: int = 0,
+) -> JudgeAgreement:
+    """How far a judge agrees with people on the pairs that both judged, and what its errors go with.
+
+    `scale` is every grade that could be given; by default all whole numbers from the lowest to the highest that was.
+    With `docs` and `queries` errors are held against the length of texts and their words in common with the query,
+    with `runs` against ranks and systems, and the order of systems under both judgements is compared.
+
+    >>> people = {"q": {"a": 0, "b": 1, "c": 2, "d": 0}, "p": {"a": 1, "b": 0}}
+    >>> found = judge_agreement(people, {"q": {"a": 1, "b": 1, "c": 2, "d": 0}, "p": {"a": 1, "b": 0}}, scale=[0, 1, 2])
+    >>> found.pairs, round(found["lenience"].value, 3)
+    (6, 0.167)
+    """
+    whole_number(samples, "samples", 1, MOST_SAMPLES)
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise OptionError(f"level is {level!r:.40}; it must be between 0 and 1")
+    people, machine = io.as_qrels(human), io.as_qrels(model)
+    pairs = [(q, d) for q in people for d in people[q] if d in machine.text.get(q, ())]
+    if not pairs:
+        what = "people and the model have no pair of query and document in common"
+        raise MismatchError(what, hint="goldrank judge --judged asks the model for what people judged.")
+    first = [people[q][d] for q, d in pairs]
+    second = [machine[q][d] for q, d in pairs]
+    grades = tuple(scale) if scale is not None else _scale(first, second)
+    table = confusion(first, second, grades)
+    places = {grade: i for i, grade in enumerate(grades)}
+    data = _Data(
+        pairs, np.array([places[g] for g in first]), np.array([places[g] for g in second]), np.array(second) - first,
+        len(grades), level,
+    )  # fmt: skip
+    drawn = data.weights(samples, np.random.default_rng(whole_number(seed, "seed")))
+    opened = [] if runs is None else io.as_runs(runs) or []
+    if runs is not None and not opened:
+        raise OptionError("runs must be several, by name", hint='For example {"bm25": run, "dense": run}.')
+    return JudgeAgreement(
+        grades, table, len(data.names), level, _coefficients(data, drawn, grades),
+        (*_lenience(data, drawn), *_text_bias(data, drawn, docs, queries), *_run_bias(data, drawn, opened)),
+        _orders(people, machine, opened, measures, seed) if len(opened) > 1 else (),
+    )  # fmt: skip
+
+
+def _scale(first: Sequence[Grade], second: Sequence[Grade]) -> tuple[Grade, ...]:
+    found = {*first, *second}
+    if all(isinstance(grade, int) for grade in found) and max(found) - min(found) <= 100:
+        return tuple(range(int(min(found)), int(max(found)) + 1)) if len(found) > 1 else (min(found), min(found) + 1)
+    return tuple(sorted(found))
+
+
+class _Data:
+    """The doubly judged pairs as arrays."""
+
+    def __init__(
+        self,
+        pairs: list[tuple[str, str]],
+        human: np.ndarray,
+        model: np.ndarray,
+        error: np.ndarray,
+        size: int,
+        level: float,
+    ) -> None:
+        self.pairs, self.human, self.model, self.size, self.level = pairs, human, model, size, level
+        self.error = error.astype(np.float64)
+        self.names = list(dict.fromkeys(query for query, _ in pairs))
+        number = {query: i for i, query in enumerate(self.names)}
+        self.query = np.array([number[query] for query, _ in pairs])
+
+    def weights(self, samples: int, rng: np.random.Generator) -> np.ndarray:
+        """How often each query is in each sample."""
+        count = len(self.names)
+        return rng.multinomial(count, np.full(count, 1 / count), samples).astype(np.float64)
+
+    def by_query(self, *columns: np.ndarray) -> np.ndarray:
+        """The sums of columns over each query's pairs: queries by columns."""
+        return np.stack([np.bincount(self.query, column, len(self.names)) for column in columns], axis=1)
+
+    def figure(
+        self,
+        name: str,
+        about: str,
+        sums: np.ndarray,
+        drawn: np.ndarray,
+        value: Callable[[np.ndarray], np.ndarray],
+        pairs: int,
+    ) -> Figure:
+        """A figure that is a function of sums, whose last axis is columns."""
+        whole = float(value(sums.sum(axis=0, keepdims=True))[0])
+        sampled = value(drawn @ sums)
+        sampled = sampled[~np.isnan(sampled)]
+        ends = Interval(math.nan, math.nan)
+        if len(self.names) > 1 and len(sampled) > len(drawn) / 2 and not math.isnan(whole):
+            low, high = np.quantile(sampled, [(1 - self.level) / 2, (1 + self.level) / 2])
+            ends = Interval(float(low), float(high))
+        return Figure(name, whole, ends, pairs, about)
+
+
+def _coefficients(data: _Data, drawn: np.ndarray, grades: tuple[Grade, ...]) -> tuple[Figure, ...]:
+    size = data.size
+    sums = np.zeros((len(data.names), size * size))
+    np.add.at(sums, (data.query, data.human * size + data.model), 1)
+    functions: dict[str, tuple[Callable[[np.ndarray], float], str]] = {
+        "kappa": (kappa, "Cohen's, all differences alike"),
+        "linear kappa": (lambda table: kappa(table, "linear"), "Cohen's, weighted by steps of the scale"),
+        "quadratic kappa": (lambda table: kappa(table, "quadratic"), "Cohen's, weighted by squared steps"),
+        "alpha": (lambda table: alpha_of_table(table, grades), "Krippendorff's, ordinal"),
+        "AC1": (gwet, "Gwet's: does not fall where nearly all grades are one"),
+        "AC2": (lambda table: gwet(table, "quadratic"), "Gwet's, weighted by squared steps"),
+    }
+    return tuple(
+        data.figure(name, about, sums, drawn, _each(function, size), len(data.pairs))
+        for name, (function, about) in functions.items()
+    )
+
+
+def _each(function: Callable[[np.ndarray], float], size: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda rows: np.array([function(row.reshape(size, size)) for row in rows])
+
+
+def _share(rows: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(rows[:, 1] > 0, rows[:, 0] / rows[:, 1], np.nan)
+
+
+def _lenience(data: _Data, drawn: np.ndarray) -> list[Figure]:
+    ones = np.ones(len(data.pairs))
+    zero = (data.human == 0) * 1.0
+    high = zero * (data.model >= (data.size + 1) // 2)
+    return [
+        data.figure("lenience", "the judge's grade minus people's, on average", data.by_query(data.error, ones), drawn,
+                    _share, len(data.pairs)),
+        data.figure("high for the lowest", "share in the upper half of the scale of what people graded lowest",
+                    data.by_query(high, zero), drawn, _share, int(zero.sum())),
+    ]  # fmt: skip
+
+
+def _slope(data: _Data, drawn: np.ndarray, x: np.ndarray, name: str, about: str) -> Figure:
+    """The slope of the error on x within people's grades."""
+    known = ~np.isnan(x)
+    columns = []
+    for grade in range(data.size):
+        here = (known & (data.human == grade)) * 1.0
+        at, error = np.where(known, x, 0.0), data.error
+        columns += [here, here * at, here * error, here * at * error, here * at * at]
+    sums = data.by_query(*columns)
+
+    def value(rows: np.ndarray) -> np.ndarray:
+        n, sx, se, sxe, sxx = np.moveaxis(rows.reshape(len(rows), data.size, 5), 2, 0)
+        safe = np.where(n > 0, n, 1)
+        shared, spread = (sxe - sx * se / safe).sum(axis=1), (sxx - sx * sx / safe).sum(axis=1)
+        return np.where(spread > 1e-9, shared / np.where(spread > 1e-9, spread, 1), np.nan)
+
+    return data.figure(name, about, sums, drawn, value, int(known.sum()))
+
+
+def _text_bias(data: _Data, drawn: np.ndarray, docs: Any, queries: Any) -> list[Figure]:
+    if docs is None:
+        return []
+    texts = document_texts(docs, {doc for _, doc in data.pairs}, whole=True)
+    words = {doc: set(_WORD.findall(text.casefold())) for doc, text in texts.items()}
+    length = np.array(
+        [math.log(max(1, len(_WORD.findall(texts[doc])))) if doc in texts else math.nan for _, doc in data.pairs]
+    )
+    about = "how much higher the judge grades a text that is e = 2.7 times as long, people's grade being the same"
+    found = [_slope(data, drawn, length, "length", about)]
+    if queries is not None:
+        questions = lookup(queries, "queries")
+        asked = {query: set(_WORD.findall(str(questions(query) or "").casefold())) for query in data.names}
+        shared = np.array([
+            len(asked[query] & words[doc]) / len(asked[query]) if asked[query] and doc in words else math.nan
+            for query, doc in data.pairs
+        ])  # fmt: skip
+        about = "how much higher the judge grades a text with all words of the query than one with none"
+        found.append(_slope(data, drawn, shared, "overlap", about))
+    return found
+
+
+def _run_bias(data: _Data, drawn: np.ndarray, runs: Sequence[Run]) -> list[Figure]:
+    if not runs:
+        return []
+    rules = conventions.DEFAULT
+    tops = [engine_for(run).top_documents(run, tuple(data.names), LOOKED_AT, rules) for run in runs]
+    ranks: list[Mapping[tuple[str, str], int]] = [
+        {(query, doc): rank for query, docs in zip(data.names, top, strict=True) for rank, doc in enumerate(docs, 1)}
+        for top in tops
+    ]
+    at = np.array([[own.get(pair, math.nan) for pair in data.pairs] for own in ranks])
+    best = np.array([np.nanmin(column) if not np.isnan(column).all() else math.nan for column in at.T])
+    about = "how much higher the judge grades a document one rank further down, people's grade being the same"
+    found = [_slope(data, drawn, best, "rank", about)]
+    several = (~np.isnan(at)).sum(axis=0)
+    for run, own in zip(runs, at, strict=True) if len(runs) > 1 else ():
+        alone = (~np.isnan(own) & (several == 1)) * 1.0
+        sums = data.by_query(alone * data.error, alone, (1 - alone) * data.error, 1 - alone)
+        about = f"the judge's lenience on documents that {run.name} alone returned, less that on all others"
+        value: Callable[[np.ndarray], np.ndarray] = lambda rows: _share(rows[:, :2]) - _share(rows[:, 2:])  # noqa: E731
+        found.append(data.figure(f"system {run.name}", about, sums, drawn, value, int(alone.sum())))
+    return found
+
+
+def _orders(
+    people: Qrels, machine: Qrels, runs: Sequence[Run], measures: MeasuresLike, seed: int
+) -> tuple[SystemOrder, ...]:
+    """Systems on the queries that both judged, each side with all its judgements of them."""
+    from scipy.stats import kendalltau
+
+    both = [query for query in people if query in machine.text]
+    named = {run.name: run for run in runs}
+    sides = []
+    for qrels in (people, machine):
+        kept = Qrels({query: qrels[query] for query in both}, name=qrels.name, real_grades=True)
+        scores = {name: evaluate(kept, run, measures) for name, run in named.items()}
+        sides.append(compare(scores, seed=seed, samples=2_000, curves=False, holes="ignore"))
+    found = []
+    for measure in sides[0].measures:
+        table = np.zeros((3, 3), np.int64)
+        flips = hard = 0
+        for a, b in combinations(named, 2):
+            own = [side[measure, a, b] for side in sides]
+            verdicts = [_side(pair) for pair in own]
+            table[verdicts[0] + 1, verdicts[1] + 1] += 1
+            flipped = own[0].difference * own[1].difference < 0
+            flips += flipped
+            hard += flipped and verdicts[1] != 0
+        means = [[side.summaries[measure, name].mean for name in named] for side in sides]
+        constant = any(len(set(row)) == 1 for row in means)
+        tau = math.nan if constant else float(kendalltau(*means).statistic)
+        rows = tuple((int(a), int(b), int(c)) for a, b, c in table)
+        found.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
+    return tuple(found)
+
+
+def _side(pair: Pair) -> int:
+    """-1 if the first system is significantly ahead, 1 if the second is, else 0."""
+    return {"better": 1, "worse": -1}.get(pair.verdict, 0)

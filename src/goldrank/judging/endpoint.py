@@ -1,0 +1,240 @@
+"""`Endpoint`: a model behind any OpenAI-compatible chat endpoint (extra `judge`: httpx).
+
+The key comes from the environment alone. It is sent in one header, and written nowhere: should a server repeat it in
+a message, it is taken out before anybody sees that message.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from goldrank.data.qrels import Grade
+from goldrank.errors import OptionError, whole_number
+from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, JobStopped, Reply
+from goldrank.judging.parse import read_answer
+from goldrank.judging.prompt import Prompt
+from goldrank.types import Path
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+_STOPPING = {
+    401: "the endpoint does not accept the key",
+    403: "the endpoint does not allow this",
+    402: "the endpoint wants to be paid",
+}
+_NO_CREDIT = ("quota", "credit", "billing", "spend", "balance", "payment")
+_FORMS = ("json_schema", "json_object", "plain")
+_MOST_BODY = 1_000_000
+_STEPPED_DOWN: dict[tuple[str, str], int] = {}
+"""By endpoint and model, which of `_FORMS` it was found to take."""
+
+
+class Endpoint:
+    """A model that is asked by `POST {base_url}/chat/completions`, one item a call.
+
+    `extra` are fields that are added to every request, `drop` names those that a model refuses, such as temperature.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str,
+        *,
+        prompt: Prompt | Path = "relevance",
+        key_variable: str = KEY_VARIABLE,
+        temperature: float | None = 0.0,
+        top_p: float | None = None,
+        seed: int | None = None,
+        max_tokens: int = 500,
+        response_format: str = "json_schema",
+        extra: Mapping[str, Any] | None = None,
+        drop: Sequence[str] = (),
+        connect_timeout: float = 10.0,
+        read_timeout: float = 120.0,
+        name: str | None = None,
+    ) -> None:
+        check_installed()
+        if not isinstance(model, str) or not model:
+            raise OptionError(f"model is {model!r:.60}; it must be the name of a model")
+        parts = urlsplit(base_url) if isinstance(base_url, str) else None
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise OptionError(f"base_url is {base_url!r:.80}", hint="For example http://localhost:8000/v1.")
+        if parts.username or parts.password:
+            raise OptionError(
+                "base_url has a user or a password in it", hint=f"The key comes from the environment: {key_variable}."
+            )
+        if response_format not in _FORMS:
+            raise OptionError(f"response_format is {response_format!r:.40}; it must be one of: {', '.join(_FORMS)}")
+        self.prompt = Prompt.of(prompt)
+        self.model = model
+        self.url = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") + "/chat/completions", "", ""))
+        self.name = name or f"{model}, {os.path.basename(self.prompt.name).removesuffix('.txt')}"
+        self.scale: tuple[Grade, ...] | None = self.prompt.scale
+        self.max_tokens = whole_number(max_tokens, "max_tokens", 1)
+        self._key = os.environ.get(key_variable, "")
+        if self._key and not (self._key.isascii() and self._key.isprintable()):
+            raise OptionError(f"the key in {key_variable} has characters that no header can hold")
+        self._fields: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "stream": False}
+        chosen = {"temperature": temperature, "top_p": top_p, "seed": seed}
+        self._fields |= {field: value for field, value in chosen.items() if value is not None}
+        self._fields |= dict(extra or {})
+        self._drop = tuple(drop)
+        for field in self._drop:
+            self._fields.pop(field, None)
+        self._form = _FORMS.index(response_format)
+        self._asked_form = response_format
+        self._timeouts = connect_timeout, read_timeout
+        self._client: httpx.AsyncClient | None = None
+
+    def __repr__(self) -> str:
+        return f"<Endpoint {self.model} at {self.url}>"
+
+    def description(self) -> Description:
+        """Everything that answers depend on. The key, time-outs and concurrency are not among it."""
+        return Description(
+            "endpoint",
+            {"prompt": self.prompt.digest, "url": self.url, "form": self._asked_form, "fields": self._fields},
+        )
+
+    def messages(self, call: Call) -> list[dict[str, str]]:
+        """The filled prompt."""
+        return self.prompt.messages(call)
+
+    async def ask(self, call: Call) -> Reply:
+        """One request. What can be tried again raises `AskAgainLater`."""
+        import httpx
+
+        client = self._connected()
+        form = max(self._form, _STEPPED_DOWN.get((self.url, self.model), 0))
+        try:
+            answer = await client.post(self.url, json=self._request(call, _FORMS[form]), headers=self._headers())
+        except httpx.InvalidURL as error:
+            raise JobStopped(f"the address cannot be used: {error}", "", "Is base_url right?") from None
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            raise AskAgainLater(type(error).__name__, self._clean(str(error)), paid=not unsent) from None
+        body = self._clean(answer.text[:_MOST_BODY])
+        if answer.status_code == 200:
+            return self._read(body, call)
+        raise self._refused(answer.status_code, body, answer.headers, form)
+
+    def _request(self, call: Call, form: str) -> dict[str, Any]:
+        fields = {**self._fields, "messages": self.messages(call)}
+        if form == "json_schema" and "response_format" not in self._drop:
+            wanted = {"name": "judgement", "strict": True, "schema": self.prompt.schema()}
+            fields["response_format"] = {"type": form, "json_schema": wanted}
+        elif form == "json_object" and "response_format" not in self._drop:
+            fields["response_format"] = {"type": form}
+        return fields
+
+    def _read(self, body: str, call: Call) -> Reply:
+        try:
+            said = json.loads(body)
+            choice = said["choices"][0]
+            message = choice["message"]
+            text, finish = message.get("content"), choice.get("finish_reason")
+            refusal = message.get("refusal")
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            raise AskAgainLater("no JSON of a chat", body, paid=True) from None
+        if refusal and text is None:
+            answer = Answer(None, problem="the model refused to answer")
+        elif text is not None and not isinstance(text, str):
+            answer = Answer(None, problem="there is no text in the answer")
+        else:
+            answer = read_answer(text, self.prompt, call.marker, finish)
+        usage = said.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        details = usage.get("prompt_tokens_details")
+        cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else None
+        return Reply(
+            body, answer, "unreadable" if answer.problem else "ok", _count(usage.get("prompt_tokens")),
+            _count(usage.get("completion_tokens")), cached or 0,
+        )  # fmt: skip
+
+    def _refused(self, status: int, body: str, headers: Mapping[str, str], form: int) -> Exception:
+        """What an answer other than 200 means. `form` is which of `_FORMS` was asked for."""
+        message, code = _error_of(body)
+        if status in _STOPPING or (status == 429 and any(word in code.casefold() for word in _NO_CREDIT)):
+            what = _STOPPING.get(status, "there is no credit left")
+            hint = "Set the key in the environment." if status in (401, 403) else "Pay, or take another endpoint."
+            return JobStopped(f"{what} ({status}: {message[:200]})", body, hint)
+        if status in RETRIED:
+            return AskAgainLater(str(status), body, _retry_after(headers), limited=status in (429, 503, 529))
+        if status in (400, 422) and "response_format" in body and form < len(_FORMS) - 1:
+            place = self.url, self.model
+            _STEPPED_DOWN[place] = max(form + 1, _STEPPED_DOWN.get(place, 0))
+            return AskAgainLater(f"{status} {_FORMS[form]} is not taken", body, after=0.0)
+        return ItemFailed(str(status), body)
+
+    def _connected(self) -> httpx.AsyncClient:
+        if self._client is None:
+            import httpx
+
+            connect, read = self._timeouts
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+            timeout = httpx.Timeout(connect=connect, read=read, write=30.0, pool=None)
+            self._client = httpx.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False)
+        return self._client
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
+
+    def _clean(self, text: str) -> str:
+        """Text without the key, also where a server repeats it."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+
+def check_installed() -> None:
+    """Raises, with what to install, if httpx is missing."""
+    try:
+        import httpx  # noqa: F401 - is it there?
+    except ImportError:
+        raise OptionError("judges behind an endpoint need httpx", hint="pip install goldrank[judge]") from None
+
+
+def _error_of(body: str) -> tuple[str, str]:
+    """The message and the code of an error; older servers have it flat."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return body[:200], ""
+    error = said.get("error", said) if isinstance(said, dict) else {}
+    if isinstance(error, str):
+        return error, ""
+    if not isinstance(error, dict):
+        return body[:200], ""
+    return str(error.get("message", "")), f"{error.get('code') or ''} {error.get('type') or ''}"
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the other side asks to wait."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        given = headers.get("retry-after")
+        if given is None:
+            return None
+        if given.strip().replace(".", "", 1).isdigit():
+            return float(given)
+        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,140 @@
+"""`Function`: a Python function as a judge, asynchronous or not."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from goldrank.data.qrels import Grade
+from goldrank.errors import GoldrankError, OptionError
+from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, Reply
+from goldrank.judging.parse import whole
+
+_PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
+"""Errors that another attempt will not remove."""
+
+
+class Function:
+    """A function of (question, text[, reference][, criteria]), by these names or in this order.
+
+    It returns a grade of `scale`, a number from 0 to 1 where there is no scale, one of `labels` (label -> grade), or
+    one of these with a reason, as a pair. Answers are kept under the function's name and code; `version` tells
+    changes apart that are not in its own code, such as another model behind it.
+    """
+
+    max_tokens = 0
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        scale: Sequence[Grade] | None = (0, 1, 2, 3),
+        labels: dict[str, Grade] | None = None,
+        name: str | None = None,
+        version: str = "",
+        timeout: float | None = 120.0,
+    ) -> None:
+        if not callable(function):
+            raise OptionError(f"{function!r:.60} is no judge", hint="Give a function of a question and a text.")
+        self.function = function
+        self.labels = labels or {}
+        self.scale = tuple(self.labels.values()) or (None if scale is None else tuple(scale))
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
+        self.version = version
+        self.timeout = timeout
+        self._takes = _takes(function)
+
+    def description(self) -> Description:
+        """The function's name, a hash of its code, its scale."""
+        code = getattr(self.function, "__code__", None)
+        digest = hashlib.sha256(_code_text(code).encode()).hexdigest() if code else ""
+        home = f"{getattr(self.function, '__module__', '')}.{getattr(self.function, '__qualname__', self.name)}"
+        said = {"function": home, "name": self.name, "code": digest, "version": self.version}
+        return Description("function", {**said, "scale": self.scale and list(self.scale), "labels": self.labels})
+
+    def messages(self, call: Call) -> list[dict[str, str]]:
+        """What the function is given."""
+        item = call.item
+        return [{"role": name, "content": getattr(item, name)} for name in self._takes]
+
+    async def ask(self, call: Call) -> Reply:
+        """Call it; one that is not asynchronous runs in a thread."""
+        given = [getattr(call.item, name) for name in self._takes]
+        try:
+            if inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(
+                getattr(self.function, "__call__", None)  # noqa: B004 - objects with an asynchronous __call__
+            ):
+                said = await asyncio.wait_for(self.function(*given), self.timeout)
+            else:
+                said = await asyncio.wait_for(asyncio.to_thread(self.function, *given), self.timeout)
+                if inspect.isawaitable(said):
+                    said = await asyncio.wait_for(said, self.timeout)
+        except _PERMANENT as error:
+            raise ItemFailed(type(error).__name__, str(error)) from error
+        except TimeoutError:
+            raise AskAgainLater("TimeoutError", f"no answer within {self.timeout:g} seconds") from None
+        except Exception as error:
+            raise AskAgainLater(type(error).__name__, str(error)) from error
+        answer = understood(said, self.scale, self.labels)
+        return Reply(repr(said)[:100_000], answer, "unreadable" if answer.problem else "ok")
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+def understood(said: Any, scale: Sequence[Grade] | None, labels: dict[str, Grade]) -> Answer:
+    """What a function or a command answered: a value, a pair of value and reason, or an object with both."""
+    reason = ""
+    if isinstance(said, dict):
+        field = next((name for name in ("grade", "label", "probability") if name in said), None)
+        if field is None:
+            return Answer(None, problem="the answer has neither 'grade', 'label' nor 'probability'")
+        said, reason = said[field], said.get("reason") or ""
+    elif isinstance(said, tuple | list) and len(said) == 2:
+        said, reason = said
+    reason = reason if isinstance(reason, str) else str(reason)
+    if hasattr(said, "item") and not isinstance(said, str):
+        said = said.item()  # a number of numpy's
+    problem = f"{said!r:.60} is not on the scale"
+    if isinstance(said, str) and said.strip().casefold() in labels:
+        label = said.strip().casefold()
+        return Answer(labels[label], reason, label)
+    if labels:
+        return Answer(None, reason, problem=problem)
+    if scale is None:
+        sound = isinstance(said, int | float) and math.isfinite(said) and 0 <= said <= 1
+        return Answer(float(said), reason) if sound else Answer(None, reason, problem=problem)
+    number = said if isinstance(said, float) and said in scale else whole(int(said) if isinstance(said, bool) else said)
+    return Answer(number, reason) if number in scale else Answer(None, reason, problem=problem)
+
+
+def _takes(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Which parts of an item a function is given."""
+    parts = ("question", "text", "reference", "criteria")
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return parts[:2]
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [one.name for one in found if one.kind in kinds]
+    needed = [one for one in found if one.kind in kinds and one.default is one.empty]
+    chosen = tuple(name for name in names if name in parts)
+    if len(chosen) >= len(needed) and chosen == tuple(names[: len(chosen)]) and len(chosen) >= 2:
+        return chosen
+    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in found) or len(names) >= 2:
+        count = max(2, min(len(needed), len(parts)))
+        if len(needed) <= len(parts):
+            return parts[:count]
+    raise OptionError(
+        f"a judge takes (question, text[, reference][, criteria]), and this one takes ({', '.join(names)})"
+    )
+
+
+def _code_text(code: Any) -> str:
+    """What a function does, without where it stands."""
+    inner = [_code_text(each) if hasattr(each, "co_code") else repr(each) for each in code.co_consts]
+    return f"{code.co_code.hex()} {inner} {code.co_names}"

@@ -1,0 +1,117 @@
+"""What a judge is asked about, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from goldrank.data.qrels import Grade
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to judge: a document for a question. `reference` and `criteria` are empty if there is none."""
+
+    query: str
+    doc: str
+    question: str
+    text: str
+    reference: str = ""
+    criteria: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a judge said of an item: a grade, and why. `problem` says why an answer cannot be read."""
+
+    grade: Grade | None
+    reason: str = ""
+    label: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one call."""
+
+    body: str
+    """As it came, for the log."""
+    answer: Answer
+    status: str = "ok"
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_cached: int = 0
+
+
+class AskAgainLater(Exception):  # noqa: N818 - what to do, not what went wrong
+    """A call that failed and may succeed later: `after` seconds, if the other side said so.
+
+    `limited` if it refused because too much was asked, `paid` if it may have to be paid all the same.
+    """
+
+    def __init__(
+        self, status: str, body: str, after: float | None = None, *, limited: bool = False, paid: bool = False
+    ) -> None:
+        super().__init__(status)
+        self.status, self.body, self.after, self.limited, self.paid = status, body, after, limited, paid
+
+
+class ItemFailed(Exception):  # noqa: N818
+    """A call that cannot succeed for this item."""
+
+    def __init__(self, status: str, body: str) -> None:
+        super().__init__(status)
+        self.status, self.body = status, body
+
+
+class JobStopped(Exception):  # noqa: N818
+    """A failure that every further call would have too: a wrong key, no credit."""
+
+    def __init__(self, what: str, body: str, hint: str) -> None:
+        super().__init__(what)
+        self.what, self.body, self.hint = what, body, hint
+
+
+@dataclass(frozen=True)
+class Call:
+    """One question to a judge: an item, which repetition of it, and whether it is asked again after nonsense."""
+
+    item: Item
+    repeat: int = 0
+    again: int = 0
+    marker: str = ""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What makes a judge's answers what they are: the key of the cache is made of it."""
+
+    kind: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Whoever can be asked. `ask` raises `AskAgainLater`, `ItemFailed` or `JobStopped` for what went wrong."""
+
+    name: str
+    scale: tuple[Grade, ...] | None
+    """The grades that it can give, from the lowest; None for numbers from 0 to 1."""
+    max_tokens: int
+    """The most tokens of an answer; 0 if nothing is paid by tokens."""
+
+    def description(self) -> Description:
+        """What its answers depend on, beside the item."""
+        ...
+
+    def messages(self, call: Call) -> list[dict[str, str]]:
+        """What is sent for a call."""
+        ...
+
+    async def ask(self, call: Call) -> Reply:
+        """The answer to one call."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and processes."""
+        ...

@@ -1,0 +1,127 @@
+"""What was asked and what was answered, in the log of judgements: nothing that was paid for is asked for again."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from goldrank.judgements.log import JudgementLog
+from goldrank.judgements.records import Event, checked
+from goldrank.judging.item import Answer, Call, Description, Judge, Reply
+
+VERSION = 1
+"""Of the keys: raised when what goes into them changes."""
+
+
+def key_of(description: Description, messages: list[dict[str, str]], call: Call) -> str:
+    """The key of a call: SHA-256 of everything that its answer depends on."""
+    said = {
+        "version": VERSION,
+        "kind": description.kind,
+        "parameters": description.parameters,
+        "messages": messages,
+        "repeat": call.repeat,
+        "again": call.again,
+    }
+    return hashlib.sha256(canonical(said).encode()).hexdigest()
+
+
+def canonical(value: object) -> str:
+    """JSON with one spelling for each value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode(
+        "utf-8", "backslashreplace"
+    ).decode()  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the log has of a key."""
+
+    status: str
+    answer: Answer
+
+
+class Paid:
+    """The calls of one judge in a log."""
+
+    def __init__(self, log: JudgementLog, judge: Judge) -> None:
+        self.log = log
+        self.judge = judge
+        self.description = judge.description()
+        self._parameters = canonical({"kind": self.description.kind, **self.description.parameters})
+
+    def answers(self) -> dict[str, Kept]:
+        """By key, the answers that there are: readable ones, and those that could not be read."""
+        with self.log._reading():
+            rows = self.log._db.execute(
+                "SELECT asked.key, answered.status, answered.parsed FROM answered "
+                "JOIN asked ON asked.id = answered.asked "
+                "WHERE answered.status IN ('ok', 'unreadable') ORDER BY answered.asked"
+            ).fetchall()
+        return {key: Kept(status, _answer(parsed)) for key, status, parsed in rows}
+
+    def unanswered(self) -> int:
+        """How many calls of earlier jobs were sent and never answered: they may have been paid."""
+        with self.log._reading():
+            row = self.log._db.execute(
+                "SELECT count(*) FROM asked LEFT JOIN answered ON answered.asked = asked.id "
+                "WHERE answered.asked IS NULL AND asked.parameters = ?",
+                (self._parameters,),
+            ).fetchone()
+        return int(row[0])
+
+    def ask(self, key: str, call: Call, messages: list[dict[str, str]]) -> int:
+        """Write down that something is asked, before it is sent; its number."""
+        item = canonical({"query": call.item.query, "doc": call.item.doc, "repeat": call.repeat, "again": call.again})
+        digest = hashlib.sha256(canonical(messages).encode()).hexdigest()
+        with self.log._writing():
+            row = self.log._db.execute(
+                "INSERT INTO asked (key, at, item, messages, parameters) VALUES (?, ?, ?, ?, ?)",
+                (key, _now(), item, digest, self._parameters),
+            )
+            assert row.lastrowid is not None
+            return row.lastrowid
+
+    def answer(
+        self, number: int, reply: Reply, milliseconds: float, cost: float, estimated: bool, events: Iterable[Event] = ()
+    ) -> None:
+        """Write down an answer, and the judgements that it is, in one transaction."""
+        parsed = None
+        if reply.status in ("ok", "unreadable"):
+            said = reply.answer
+            parsed = canonical(
+                {"grade": said.grade, "reason": said.reason, "label": said.label, "problem": said.problem}
+            )
+        body = reply.body.encode("utf-8", "backslashreplace").decode()
+        tokens = reply.tokens_in, reply.tokens_out, reply.tokens_cached
+        with self.log._writing():
+            self.log._db.execute(
+                "INSERT INTO answered (asked, at, status, body, parsed, tokens_in, tokens_out, tokens_cached, "
+                "estimated, milliseconds, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, _now(), reply.status, body, parsed, *tokens, int(estimated), milliseconds, cost),
+            )
+            for event in events:
+                self.log._add(checked(event))
+
+    def add_all(self, events: Iterable[Event]) -> None:
+        """Judgements whose answers are kept already, for example because another document has the same text."""
+        with self.log._reading():
+            known = {key for (key,) in self.log._db.execute("SELECT key FROM events")}
+        new = [checked(event) for event in events if event.key not in known]
+        if new:
+            with self.log._writing():
+                for event in new:
+                    self.log._add(event)
+
+
+def _answer(parsed: str | None) -> Answer:
+    said: Mapping[str, Any] = json.loads(parsed or "{}")
+    return Answer(said.get("grade"), said.get("reason", ""), said.get("label", ""), said.get("problem", ""))
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")

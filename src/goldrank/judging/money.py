@@ -1,0 +1,99 @@
+"""What calls cost: prices, what is reserved before a call, what was spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from goldrank.errors import OptionError
+
+BYTES_A_TOKEN = 3
+"""For estimates before a call, on the careful side: English has about four bytes a token."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a million tokens cost, in any currency. `cached` are tokens of the prompt that the server had."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+    def __post_init__(self) -> None:
+        for value in (self.prompt, self.completion, self.cached):
+            if value is not None and not _is_amount(value):
+                raise OptionError(f"a price is {value!r:.40}; it must be a number from 0, for a million tokens")
+
+    def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """What a call costs. Cached tokens are among those of the prompt, thoughts among those of the answer.
+
+        >>> Prices(2.0, 8.0, 0.5).cost(1_000_000, 500_000, 200_000)
+        5.7
+        """
+        cached = min(tokens_cached, tokens_in)
+        dear = self.prompt if self.cached is None else self.cached
+        return ((tokens_in - cached) * self.prompt + cached * dear + tokens_out * self.completion) / 1e6
+
+
+def prices_of(given: object) -> Prices | None:
+    """Prices from a pair or triple (prompt, completion[, cached]), a mapping of these names, or `Prices`."""
+    if given is None or isinstance(given, Prices):
+        return given
+    try:
+        return Prices(**given) if isinstance(given, dict) else Prices(*given)  # type: ignore[misc]
+    except TypeError:
+        hint = "For example prices=(0.15, 0.60), for a million tokens of prompts and of answers."
+        raise OptionError(f"prices are {given!r:.60}", hint=hint) from None
+
+
+def estimated_tokens(messages: list[dict[str, str]]) -> int:
+    """How many tokens messages have at most, more or less; no tokeniser is asked."""
+    return bytes_of(messages) // BYTES_A_TOKEN + 8 * len(messages)
+
+
+def bytes_of(messages: list[dict[str, str]]) -> int:
+    """The size of messages, whatever is in them."""
+    return sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)
+
+
+class Budget:
+    """What may be spent. A call is sent only if what it may cost at most is left."""
+
+    def __init__(self, amount: float | None, prices: Prices | None, most_calls: int | None) -> None:
+        if amount is not None and not _is_amount(amount):
+            raise OptionError(f"budget is {amount!r:.40}; it must be an amount from 0")
+        if amount is not None and prices is None:
+            raise OptionError("a budget needs prices", hint="For example prices=(0.15, 0.60) (--prices 0.15,0.60).")
+        self.amount, self.prices, self.most_calls = amount, prices, most_calls
+        self.spent, self.reserved, self.calls = 0.0, 0.0, 0
+        self.on_their_way = 0
+        """Calls that were reserved and are not settled."""
+
+    def reserve(self, tokens_in: int, tokens_out: int) -> float | None:
+        """The amount that was put aside for one call; None if it is not there."""
+        if self.most_calls is not None and self.calls >= self.most_calls:
+            return None
+        most = self.prices.cost(tokens_in, tokens_out) if self.prices else 0.0
+        if self.amount is not None and self.spent + self.reserved + most > self.amount * (1 + 1e-12):
+            return None
+        self.reserved += most
+        self.calls += 1
+        self.on_their_way += 1
+        return most
+
+    def settle(self, reserved: float, cost: float) -> None:
+        """Replace what was put aside by what it was."""
+        self.on_their_way -= 1
+        self.reserved = self.reserved - reserved if self.on_their_way else 0.0  # no rounding is left over
+        self.spent += cost
+
+    @property
+    def exhausted(self) -> str:
+        """Why nothing more can be reserved, in words."""
+        if self.most_calls is not None and self.calls >= self.most_calls:
+            return f"{self.calls:,} calls were made, as many as may be"
+        return f"{self.spent:.4f} was spent, and another call may cost more than what is left of {self.amount:g}"
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0

@@ -1,0 +1,138 @@
+"""What a model wrote, as an answer. What cannot be read is never guessed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from goldrank.data.qrels import Grade
+from goldrank.judging.item import Answer
+from goldrank.judging.prompt import Prompt
+
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"^```[a-zA-Z]*\s*\n?(.*?)\n?```$", re.DOTALL)
+_INTEGER = re.compile(r"-?\d{1,7}")
+MOST_REASON = 2_000
+
+
+def read_answer(text: str | None, prompt: Prompt, marker: str, finish: str | None = "stop") -> Answer:
+    """The answer in a model's text: the whole text as JSON, else its last object.
+
+    An answer that was cut, does not repeat the marker, or names no single step of the scale is unreadable. Where the
+    prompt asks for no marker, one lone number is an answer too.
+
+    >>> read_answer('{"marker": "m", "reason": "no", "grade": 0}', Prompt.of("relevance"), "m").grade
+    0
+    """
+    if finish != "stop":
+        return Answer(None, problem=f"the answer ended with {finish!r:.40}, not with 'stop'")
+    if text is None:
+        return Answer(None, problem="there is no text in the answer")
+    plain = _THOUGHTS.sub("", text).strip()
+    fenced = _FENCE.match(plain)
+    plain = fenced[1].strip() if fenced else plain
+    objects = _objects(plain)
+    if not objects:
+        lone = plain.strip("\"'*. \n")
+        if prompt.kind == "grade" and not prompt.has_marker and _INTEGER.fullmatch(lone):
+            return _judged(lone, "", prompt)
+        return Answer(None, problem="there is no JSON object in the answer")
+    found = objects[-1]
+    if prompt.has_marker and found.get("marker") != marker:
+        return Answer(None, problem="the answer does not repeat the marker")
+    if any(other.get(prompt.field, found.get(prompt.field)) != found.get(prompt.field) for other in objects):
+        return Answer(None, problem="the answer has two different values")
+    if prompt.field not in found:
+        return Answer(None, problem=f"the answer has no field {prompt.field!r}")
+    reason = found.get("reason")
+    return _judged(found[prompt.field], reason[:MOST_REASON] if isinstance(reason, str) else "", prompt)
+
+
+def _judged(value: Any, reason: str, prompt: Prompt) -> Answer:
+    if prompt.kind == "probability":
+        sound = (
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1
+        )
+        return Answer(float(value), reason) if sound else Answer(None, reason, problem=_not_on_scale(value))
+    if prompt.kind == "label":
+        said = value.strip().casefold() if isinstance(value, str) else ""
+        grade = prompt.answers.get(said)
+        return Answer(None, reason, problem=_not_on_scale(value)) if grade is None else Answer(grade, reason, said)
+    number = whole(value)
+    if number is None or number not in prompt.answers.values():
+        return Answer(None, reason, problem=_not_on_scale(value))
+    return Answer(number, reason)
+
+
+def whole(value: Any) -> Grade | None:
+    """An integer, an integral float or digits as an integer; None for all else. A flag is no number.
+
+    >>> whole("2"), whole(2.0), whole(True), whole("2-3"), whole(2.5)
+    (2, 2, None, None, None)
+    """
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return int(value.strip()) if _INTEGER.fullmatch(value.strip()) else None
+    if isinstance(value, float):
+        return int(value) if math.isfinite(value) and value.is_integer() else None
+    return value if isinstance(value, int) else None
+
+
+def _not_on_scale(value: Any) -> str:
+    return f"{str(value)!r:.60} is not on the scale"
+
+
+class _TwiceError(ValueError):
+    """A field that an object has twice, with different values."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise _TwiceError(key)
+        found[key] = value
+    return found
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """The whole text as a JSON object, else the balanced objects in it, in order."""
+    for candidates in ([text], _balanced(text)):
+        found = []
+        for candidate in candidates:
+            try:
+                read = json.loads(candidate, object_pairs_hook=_once)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(read, dict):
+                found.append(read)
+        if found:
+            return found
+    return []
+
+
+def _balanced(text: str) -> list[str]:
+    """The stretches from a { to its }, strings respected. One pass, so that no text takes long."""
+    found, depth, start, quoted, escaped = [], 0, 0, False, False
+    for at, sign in enumerate(text):
+        if quoted:
+            if escaped:
+                escaped = False
+            elif sign == "\\":
+                escaped = True
+            elif sign == '"':
+                quoted = False
+        elif sign == '"' and depth:
+            quoted = True
+        elif sign == "{":
+            if not depth:
+                start = at
+            depth += 1
+        elif sign == "}" and depth:
+            depth -= 1
+            if not depth:
+                found.append(text[start : at + 1])
+    return found

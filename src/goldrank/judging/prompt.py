@@ -1,0 +1,158 @@
+"""`Prompt`: a file with named fields, filled in one pass with texts as JSON strings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from goldrank.data.qrels import Grade, check_grade
+from goldrank.errors import InputError, OptionError, Place, one_of
+from goldrank.judging.item import Call
+from goldrank.types import Path as PathLike
+
+KINDS = {"grade": "one of the grades of `scale`", "label": "one of the words of `scale`", "probability": "from 0 to 1"}
+FIELDS = ("question", "text", "reference", "criteria", "criteria_rules", "marker", "scale")
+SHIPPED = ("relevance", "support")
+_FIELD = re.compile(r"\{([a-z_]+)\}")
+_SECTION = re.compile(r"^\[(system|user)\]\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model is asked, with named fields for the item.
+
+    The file has a head (`kind: grade`, `scale: 0 1 2 3`), then a line `[system]` and the rules, then a line `[user]`
+    and the item. Fields are `{question}`, `{text}`, `{reference}`, `{criteria}`, which are filled with JSON strings,
+    `{marker}`, which the answer must then repeat, and `{scale}`. All fields are filled in one pass: what looks like
+    a field in a text stays as it is.
+    """
+
+    name: str
+    kind: str
+    answers: dict[str, Grade]
+    """What may be answered, from the lowest grade, and the grade that it is; empty for probabilities."""
+    system: str
+    user: str
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything in it."""
+        said = json.dumps([self.kind, self.answers, self.system, self.user])
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    @property
+    def scale(self) -> tuple[Grade, ...] | None:
+        """The grades that it asks for."""
+        return tuple(self.answers.values()) or None
+
+    @property
+    def has_marker(self) -> bool:
+        """Whether answers must repeat the marker, which shows that no text wrote them."""
+        return "{marker}" in self.system + self.user
+
+    @property
+    def field(self) -> str:
+        """The field of the answer that has the judgement."""
+        return self.kind
+
+    def messages(self, call: Call) -> list[dict[str, str]]:
+        """The messages of a call."""
+        item = call.item
+        rules = f"What counts as relevant here: {_string(item.criteria)}" if item.criteria else ""
+        scale = ", ".join(self.answers) if self.answers else "a number from 0 to 1"
+        filled = {
+            **{name: _string(getattr(item, name)) for name in ("question", "text", "reference", "criteria")},
+            "criteria_rules": rules,
+            "marker": call.marker,
+            "scale": scale,
+        }
+        return [
+            {"role": role, "content": _FIELD.sub(lambda found: filled[found[1]], part).strip()}
+            for role, part in (("system", self.system), ("user", self.user))
+            if part.strip()
+        ]
+
+    def schema(self) -> dict[str, object]:
+        """The JSON schema of an answer."""
+        judged: dict[str, object] = {"type": "number"}
+        if self.kind == "grade":
+            judged = {"type": "integer", "enum": list(self.answers.values())}
+        elif self.kind == "label":
+            judged = {"type": "string", "enum": list(self.answers)}
+        fields: dict[str, object] = {"reason": {"type": "string"}, self.field: judged}
+        if self.has_marker:
+            fields = {"marker": {"type": "string"}, **fields}
+        return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+    @classmethod
+    def of(cls, given: Prompt | PathLike) -> Prompt:
+        """A prompt by the name of one from the box, or from a file."""
+        if isinstance(given, Prompt):
+            return given
+        if isinstance(given, str) and given in SHIPPED:
+            text = (resources.files("goldrank.judging") / "prompts" / f"{given}.txt").read_text(encoding="utf-8")
+            return cls.parse(text, given)
+        if not isinstance(given, str | os.PathLike):
+            raise OptionError(f"a prompt is {type(given).__name__}; it is a name or a file")
+        try:
+            text = Path(given).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            hint = f"Prompts from the box: {', '.join(SHIPPED)}."
+            raise InputError(f"cannot be read: {error}", where=os.fsdecode(given), hint=hint) from None
+        return cls.parse(text, os.fsdecode(given))
+
+    @classmethod
+    def parse(cls, text: str, name: str) -> Prompt:
+        """A prompt from the text of its file."""
+        parts = _SECTION.split(text)
+        sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+        if "user" not in sections:
+            raise InputError("a prompt has no line [user]", where=name, hint="After it comes what is asked.")
+        head: dict[str, str] = {}
+        for number, line in enumerate(parts[0].splitlines(), 1):
+            key, sign, value = (part.strip() for part in line.partition(":"))
+            if not line.strip():
+                continue
+            if not sign or key not in ("kind", "scale"):
+                hint = "The head has `kind: grade` and `scale: 0 1 2 3`."
+                raise InputError(
+                    f"{line.strip()!r:.60} is no line of a prompt's head", where=Place(name, number), hint=hint
+                )
+            head[key] = value
+        kind = one_of(head.get("kind", "grade"), KINDS, f"{name}: kind")
+        for number, line in enumerate(text.splitlines(), 1):
+            for found in _FIELD.finditer(line):
+                if found[1] not in FIELDS:
+                    hint = f"Fields are: {', '.join(f'{{{field}}}' for field in FIELDS)}."
+                    raise InputError(
+                        f"there is no field {found[0]}", where=Place(name, number, found.start() + 1), hint=hint
+                    )
+        return cls(
+            name, kind, _answers(head.get("scale", ""), kind, name), sections.get("system", ""), sections["user"]
+        )
+
+
+def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
+    if kind == "probability":
+        return {}
+    found: dict[str, Grade] = {}
+    for word in scale.split():
+        said, sign, number = word.partition("=")
+        digits = number if sign else said
+        if not re.fullmatch(r"-?\d{1,7}", digits) or (kind == "grade" and sign) or said in found:
+            hint = "For example `scale: 0 1 2 3`, or with kind: label `scale: no=0 yes=1`."
+            raise InputError(f"{word!r:.40} is no step of a scale", where=name, hint=hint)
+        found[said] = check_grade(int(digits), name)
+    if len(found) < 2 or list(found.values()) != sorted(set(found.values())):
+        raise InputError("a scale needs two or more different grades, from the lowest to the highest", where=name)
+    return found
+
+
+def _string(text: str) -> str:
+    """Text as a JSON string; half surrogate pairs, which no server takes, are shown as escapes."""
+    return json.dumps(text.encode("utf-8", "backslashreplace").decode(), ensure_ascii=False)

@@ -1,0 +1,50 @@
+"""Judgements from clicks: each pair with its counts and interval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from goldrank.clicks import MODELS, ClickJudgements
+from goldrank.clicks.judgements import ClickJudgement
+from goldrank.data.table import Cell, Head, Part, Row, Sentence, Table, note_sentences
+from goldrank.report import separated
+
+MOST = 20
+"""Pairs that are shown."""
+
+
+def parts(found: ClickJudgements) -> list[Part]:
+    """The pairs that were shown most often, and what to know of all of them."""
+    rows = sorted(found.rows, key=lambda row: -row.shown)[:MOST]
+    more = f"the {MOST} shown most often of {len(found):,}; --table FILE has all" if len(found) > MOST else ""
+    return [
+        Sentence(f"{found.model}: {MODELS[found.model][1]}."),
+        _table(found, rows, more),
+        *note_sentences(found.notes),
+    ]
+
+
+def _table(found: ClickJudgements, rows: Sequence[ClickJudgement], caption: str = "") -> Table:
+    heads = [*Head.names("query", "doc"), *Head.numbers("value", "low", "high", "shown", "clicks")]
+    made = [
+        Row(
+            [row.query, row.doc, row.value, row.low, row.high, Cell(f"{row.shown:,}", row.shown),
+             Cell(f"{row.clicks:,}", row.clicks)],
+            "" if row.shown >= found.min_views else "dim",
+        )
+        for row in rows
+    ]  # fmt: skip
+    return Table(heads, made, caption=caption)
+
+
+def csv(found: ClickJudgements) -> str:
+    """Every pair, for programs."""
+    return separated.write(_table(found, list(found.rows)))
+
+
+def as_json(found: ClickJudgements) -> str:
+    """The same with the model and what was noticed."""
+    notes = [note.to_dict() for note in found.notes]
+    whole = {"model": found.model, "level": found.level, "min_views": found.min_views, "notes": notes}
+    return json.dumps({**whole, "pairs": found.to_dicts()}, indent=2)

@@ -1,0 +1,34 @@
+"""Values that were corrected by people's judgements, beside those of people and of the model alone."""
+
+from __future__ import annotations
+
+from goldrank.comparison.corrected import CorrectedValues
+from goldrank.comparison.ppi import Estimate
+from goldrank.data.table import Cell, Head, Part, Table, note_sentences
+
+_BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alone (Wilson)"}
+
+
+def parts(found: CorrectedValues) -> list[Part]:
+    """One table, and the notes."""
+    rows: list[list[Cell | str | float]] = []
+    for one in found.values:
+        e = one.estimate
+        system = f"{one.system} - {one.against}" if one.against else one.system
+        by = _BY[e.method] + (f": {e.why}" if e.why else "")
+        numbers: list[Cell | str | float] = [e.estimate, _interval(e), e.human, e.model]
+        rows.append([system, one.measure, *numbers, f"{e.rho:.2f}", f"{e.weight:.2f}", f"{e.effective:.0f}", by])
+    heads = [
+        *Head.names("system", "measure"),
+        *Head.numbers("value", f"{found.level:.0%} interval", "people", "model", "rho", "weight", "worth queries"),
+        *Head.texts("by"),
+    ]
+    caption = (
+        "people: the mean of the queries that people judged; model: the model's mean of all queries, as it is; rho: "
+        "how people's and the model's values go together; worth queries: as many judged by people would say as much"
+    )
+    return [Table(heads, rows, caption=caption), *note_sentences(found.notes)]
+
+
+def _interval(e: Estimate) -> str:
+    return f"{e.low:.4f} to {e.high:.4f}"

@@ -1,0 +1,55 @@
+"""A judge beside people: confusion, agreement, what its errors go with, the order of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, plain
+from goldrank.judging.bias import Figure, JudgeAgreement
+from goldrank.report import markdown
+from goldrank.report.numbers import interval, number
+
+
+def parts(found: JudgeAgreement) -> list[Part]:
+    """The tables of an agreement."""
+    made: list[Part] = [
+        Table(
+            [*Head.names("people \\ judge"), *Head.numbers(*map(str, found.scale))],
+            [[str(grade), *(Cell(f"{count:,}", count) for count in row.tolist())]
+             for grade, row in zip(found.scale, found.confusion, strict=True)],
+            title="Pairs by grade",
+        ),
+        _figures(found.agreement, "Agreement", found.level, signed=False),
+        _figures(found.bias, "What its errors go with", found.level, signed=True),
+    ]  # fmt: skip
+    if found.orders:
+        rows: list[Cells] = [
+            [order.measure, number(order.tau, 3), str(order.pairs), str(order.flips), str(order.hard_flips),
+             " / ".join(",".join(map(str, row)) for row in order.table)]
+            for order in found.orders
+        ]  # fmt: skip
+        heads = [*Head.names("measure"), *Head.numbers("tau", "pairs", "flips", "hard flips", "verdicts")]
+        caption = (
+            "flips: the judge puts the other system ahead; hard: and significantly so; verdicts: pairs of which the "
+            "first, none, the second is significantly ahead by the judge, for the same three by people"
+        )
+        made.append(Table(heads, rows, title="The order of systems", caption=caption))
+    told = f"{found.pairs:,} pairs of {found.queries:,} queries; intervals by bootstrap over queries"
+    return [*made, Sentence(told, "remark")]
+
+
+def _figures(figures: tuple[Figure, ...], title: str, level: float, signed: bool) -> Table:
+    rows: list[Cells] = [
+        [one.name, Cell(number(one.value, 3, signed), one.value), interval(one.interval, 3, signed),
+         f"{one.pairs:,}", one.about]
+        for one in figures
+    ]  # fmt: skip
+    heads = [*Head.names("figure"), *Head.numbers("value", f"{level:.0%} interval", "pairs"), *Head.texts("")]
+    return Table(heads, rows, title=title)
+
+
+WRITERS: dict[str, Callable[[JudgeAgreement], str]] = {
+    "table": lambda found: plain(parts(found)),
+    "markdown": lambda found: markdown.write(parts(found)),
+    "json": lambda found: found.to_json(),
+}

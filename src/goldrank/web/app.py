@@ -1,0 +1,347 @@
+"""Routes: from an address to a page. Nothing is computed here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from goldrank import __version__, ids
+from goldrank.errors import GoldrankError, InputError
+from goldrank.web import (
+    addresses,
+    doc_page,
+    judge_routes,
+    notes_page,
+    overview_page,
+    queries_page,
+    query_page,
+    take,
+    texts_page,
+)
+from goldrank.web.history_page import HistoryPages
+from goldrank.web.history_routes import history_routes
+from goldrank.web.judging import Judging
+from goldrank.web.pages import ASSETS, NAV, Links, asset, assets_hash, base_values, render
+from goldrank.web.security import Guard, new_secret
+from goldrank.web.session import Session, View
+from goldrank.web.snippets import visible
+
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+FIRST_WAIT = 0.5
+"""Seconds that the first page waits for the verdict; without it the page says that it follows."""
+
+Params = dict[str, str]
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Explorer:
+    """The pages of one session."""
+
+    session: Session
+    write_secret: str = field(default_factory=new_secret)
+    static: bool = False
+    wait: float | None = FIRST_WAIT
+    theme: str = ""
+    assets: str = field(default_factory=lambda: f"/assets/{assets_hash()}/")
+    judging: Judging | None = None
+    history: str | None = None
+    """The file of a history, whose pages are offered too."""
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether pages offer to judge."""
+        return self.judging is not None and not self.static
+
+    # What every page has.
+
+    def frame(self, view: View, here: str, params: Mapping[str, str]) -> dict[str, Any]:
+        """Values of the base template."""
+        session = self.session
+        systems = [(addresses.spelled(system.name), ids.show(system.name, 40)) for system in session.systems]
+        link = self.links(view)
+        given = params.get("data", "")
+        left_out = {"m", "a", "b", "data"}
+        return {
+            **base_values(),
+            "link": link,
+            "nav": [(path, name) for path, name in NAV.items() if self._offers(path)],
+            "here": here,
+            "path": here,
+            "kept": [(name, text) for name, text in params.items() if name not in left_out],
+            "view_kept": [(name, text) for name, text in link.kept.items() if text],
+            "chooser": {
+                "measures": [str(measure) for measure in session.measures],
+                "measure": view.name,
+                "systems": systems,
+                "a": addresses.spelled(view.a.name),
+                "b": addresses.spelled(view.b.name) if view.b else "",
+            }
+            if not self.static
+            else None,
+            "said": f"{view.name}: B − A, {ids.show(view.b.name if view.b else '')} − {ids.show(view.a.name)}"
+            if view.b
+            else view.name,
+            "assets": self.assets,
+            "static": self.static,
+            "theme": self.theme,
+            "write_secret": self.write_secret,
+            "data_hash": session.data_hash,
+            "seq": session.seq,
+            "other_data": given[:8] if given and given != session.data_hash else "",
+            "measure": view.name,
+            "a_name": view.a.name,
+            "b_name": view.b.name if view.b else "",
+            "can_judge": self.can_judge,
+            "grades": [f"{one.grade:g}" for one in session.offered],
+            "footer": f"{len(session.queries):,} queries, convention {session.rules.name}. "
+            "Numbers are those of the command line.",
+        }
+
+    def links(self, view: View) -> Links:
+        """Addresses that keep what is looked at."""
+        return Links(self.session, view)
+
+    def _offers(self, path: str) -> bool:
+        if path == "/history":
+            return self.history is not None and not self.static
+        return path in ("/", "/queries", "/notes") or (path == "/judge" and self.can_judge)
+
+    def view(self, params: Mapping[str, str]) -> View:
+        """What an address is about."""
+        names = [system.name for system in self.session.systems]
+        a, b = (addresses.found(params[key], names) or params[key] if params.get(key) else None for key in "ab")
+        return self.session.view(params.get("m") or None, a, b)
+
+    # Pages, as HTML.
+
+    def overview(self, params: Mapping[str, str]) -> str:
+        """The first page."""
+        view = self.view(params)
+        frame = self.frame(view, "/", params)
+        against = f"{ids.show(view.b.name)} against {ids.show(view.a.name)}" if view.b else ids.show(view.a.name)
+        heading = f"{visible(self.session.title)}: {against}" if self.session.title else against
+        values = overview_page.values(self.session, view, frame["link"], self.wait)
+        return render("overview.html.jinja", {**frame, **values, "title": against, "heading": heading})
+
+    def queries(self, params: Mapping[str, str]) -> str:
+        """The list of queries."""
+        view = self.view(params)
+        frame = self.frame(view, "/queries", params)
+        values = queries_page.page(self.session, view, dict(params), frame["link"])
+        state = {name: text for name, text in params.items() if name not in ("m", "a", "b", "page", "data")}
+        more = {"take": frame["link"]("/take.csv", of="queries", **state), "title": "Queries"}
+        return render("queries.html.jinja", {**frame, **values, **more})
+
+    def query_of(self, query: str) -> str:
+        """The page of a query that is known by its id."""
+        if not self.session.has_rankings:
+            return self._texts(query, {})
+        return render("query.html.jinja", self.query_values({}, query))
+
+    def _texts(self, query: str, params: Mapping[str, str]) -> str:
+        """One question of texts."""
+        view = self.view(params)
+        shown = texts_page.values(self.session, view, query)
+        frame = self.frame(view, "/query", params)
+        title = (shown["text"] or ids.show(query))[:120]
+        return render("texts.html.jinja", {**frame, **shown, "title": title, "here": "/queries"})
+
+    def doc_of(self, doc: str) -> str:
+        """The page of a document that is known by its id."""
+        return self._doc(doc, None, {}, "doc.html.jinja")
+
+    def query_values(self, params: Mapping[str, str], query: str | None = None) -> dict[str, Any]:
+        """What the page of a query shows."""
+        view = self.view(params)
+        query = self.find_query(params.get("id", "")) if query is None else query
+        start = int(params["from"]) if params.get("from", "").isdigit() else 1
+        start = min(max(1, start), 91)
+        frame = self.frame(view, "/query", params)
+        shown = query_page.values(self.session, view, query, start, bool(params.get("ideal")))
+        number, link = self.session.numbers[query], frame["link"]
+        slices = [
+            ("words" if attribute == "length" else attribute, name, link("/queries", slice=f"{attribute}:{name}"))
+            for attribute, parts in self.session.groups().items()
+            for name, mask in parts.items()
+            if mask[number]
+        ]  # fmt: skip
+        title = shown["text"] or ids.show(query)
+        more = {
+            "slices": slices,
+            "title": title[:120],
+            "text_shown": shown["text"],
+            "here": "/queries",
+            "before": {"a": "", "b": ""},
+        }
+        offered = [(one.grade, one.name) for one in self.session.offered]
+        return {**frame, **shown, **more, "offered": offered}
+
+    def query(self, params: Mapping[str, str]) -> str:
+        """One query."""
+        if not self.session.has_rankings:
+            return self._texts(self.find_query(params.get("id", "")), params)
+        return render("query.html.jinja", self.query_values(params))
+
+    def find_query(self, given: str) -> str:
+        """The query that an address names."""
+        found = addresses.found(given, self.session.numbers)
+        return self.session.find_query(given) if found is None else found
+
+    def doc(self, params: Mapping[str, str], template: str = "doc.html.jinja") -> str:
+        """The whole text of a document."""
+        query = self.find_query(params["query"]) if params.get("query") else None
+        known = doc_page.known_documents(self.session, query)
+        doc = addresses.found(params.get("id", ""), known)
+        if doc is None and query is None and not params.get("id", "").startswith("~"):
+            doc = params.get("id", "") if self.session.texts.get(params.get("id", "")) else None
+        if doc is None:
+            raise InputError(
+                f"no document {ids.show(params.get('id', ''))}", hint="Open it from a query.", code="no-doc"
+            )
+        return self._doc(doc, query, params, template)
+
+    def _doc(self, doc: str, query: str | None, params: Mapping[str, str], template: str) -> str:
+        view = self.view(params)
+        frame = self.frame(view, "/doc", params)
+        piece = int(params["piece"]) if params.get("piece", "").isdigit() else 1
+        values = doc_page.values(self.session, view, doc, query, piece)
+        title = "".join(part.text for part in values["heading"])
+        return render(template, {**frame, **values, "title": title[:120], "here": ""})
+
+    def notes(self, params: Mapping[str, str]) -> str:
+        """Notes and conventions."""
+        view = self.view(params)
+        frame = self.frame(view, "/notes", params)
+        return render("notes.html.jinja", {**frame, **notes_page.values(self.session), "title": "Notes"})
+
+    def failed(self, error: GoldrankError) -> str:
+        """A page that says what is wrong; the rest of the pages works."""
+        frame = self.frame(self.session.view(), "", {})
+        return render("error.html.jinja", {**frame, "title": "Not found", "what": error.what, "hint": error.hint or ""})
+
+    def etag(self, path: str, query: bytes) -> str:
+        """What changes whenever the page does."""
+        s = self.session
+        state = (s.data_hash, s.seq, s.verdicts.seq, s.texts.state, __version__, assets_hash(), self.write_secret, path)
+        return f'"{hashlib.blake2b(repr(state).encode() + query, digest_size=12).hexdigest()}"'
+
+
+def page_route(explorer: Explorer, path: str, make: Callable[[Mapping[str, str]], str]) -> Route:
+    """A page that is read: with an ETag, and a page of its own for what is not found."""
+
+    def answer(request: Request) -> Response:
+        params = addresses.parsed(request.scope["query_string"])
+        headers = {"cache-control": "private, no-cache", "etag": explorer.etag(path, request.scope["query_string"])}
+        if request.headers.get("if-none-match") == headers["etag"]:
+            return Response(status_code=304, headers=headers)
+        try:
+            text = make(params)
+        except GoldrankError as error:
+            return Response(explorer.failed(error), 404, media_type="text/html", headers={"cache-control": "no-store"})
+        headers["etag"] = explorer.etag(path, request.scope["query_string"])
+        return Response(text, media_type="text/html", headers=headers)
+
+    return Route(path, _inline(answer), methods=["GET"])
+
+
+def _inline(answer: Callable[[Request], Response]) -> Handler:
+    """A handler that runs in the loop: pages are quick, and one after the other they share no state with a thread."""
+
+    async def handler(request: Request) -> Response:
+        return answer(request)
+
+    return handler
+
+
+def routes(explorer: Explorer) -> list[Route]:
+    """All addresses that are read."""
+    pages = {"/": explorer.overview, "/queries": explorer.queries, "/query": explorer.query, "/doc": explorer.doc,
+             "/notes": explorer.notes,
+             "/part/doc": lambda params: explorer.doc(params, "doc_part.html.jinja")}  # fmt: skip
+    made = [page_route(explorer, path, make) for path, make in pages.items()]
+
+    def numbers(request: Request) -> Response:
+        comparison = explorer.session.verdicts.get()
+        session = explorer.session
+        ready = session.ready(session.view())
+        state = {
+            "seq": session.seq,
+            "data": session.data_hash,
+            "verdict": comparison is not None and ready,
+            "single": len(session.systems) < 2 and ready,
+            "verdict_seq": session.verdicts.seq,
+        }
+        return JSONResponse(state, headers={"cache-control": "no-store"})
+
+    def take_away(request: Request) -> Response:
+        params = addresses.parsed(request.scope["query_string"])
+        form = request.path_params["form"]
+        try:
+            text, kind = take.written(explorer, form, params)
+        except GoldrankError as error:
+            return Response(str(error), 404, media_type="text/plain")
+        name = f"goldrank.{form}"
+        return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+    made += [
+        *_always(),
+        Route("/api/numbers", _inline(numbers), methods=["GET"]),
+        Route("/take.{form}", _inline(take_away), methods=["GET"]),
+    ]
+    return made
+
+
+def _always() -> list[Route]:
+    """Addresses that every server has."""
+
+    def give_asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        if request.path_params["hash"] != assets_hash() or name not in (*ASSETS, "icon.svg"):
+            return Response("There is no such file.", 404, media_type="text/plain")
+        kind = TYPES["." + name.rpartition(".")[2]]
+        return Response(asset(name), media_type=kind, headers={"cache-control": "public, max-age=31536000, immutable"})
+
+    return [
+        Route("/assets/{hash}/{name}", _inline(give_asset), methods=["GET"]),
+        Route("/healthz", _inline(lambda _: Response("ok\n", media_type="text/plain")), methods=["GET"]),
+        Route("/favicon.ico", _inline(lambda _: Response(status_code=204)), methods=["GET"]),
+    ]
+
+
+def history_application(path: str, token: str | None, port: int, hosts: Collection[str] | None) -> Guard:
+    """The pages of a history alone, behind the same gate."""
+    secret = new_secret()
+
+    def frame() -> dict[str, Any]:
+        return {**base_values(), "write_secret": secret, "nav": [("/history", NAV["/history"])]}
+
+    app = Starlette(routes=[*_always(), *history_routes(HistoryPages(path, frame), alone=True)])
+    return Guard(app, token, f"goldrank_{port}", secret, hosts)
+
+
+def application(explorer: Explorer, token: str | None, port: int, hosts: Collection[str] | None) -> Guard:
+    """The application behind its gate."""
+
+    async def missing(request: Request, error: Exception) -> Response:
+        found = InputError("there is no such page", hint="The pages are in the bar above.")
+        return Response(explorer.failed(found), 404, media_type="text/html")
+
+    async def broken(request: Request, error: Exception) -> Response:
+        text = f"This page failed: {type(error).__name__}. That is a bug of goldrank; the other pages work.\n"
+        return Response(text, 500, media_type="text/plain")
+
+    more = []
+    if explorer.history is not None:
+        pages = HistoryPages(explorer.history, lambda: explorer.frame(explorer.session.view(), "/history", {}))
+        more = history_routes(pages)
+    handlers: Any = {404: missing, 500: broken}
+    app = Starlette(routes=[*routes(explorer), *judge_routes.routes(explorer), *more], exception_handlers=handlers)
+    return Guard(app, token, f"goldrank_{port}", explorer.write_secret, hosts)

@@ -1,0 +1,185 @@
+// Reading by keyboard, the choice of measure and systems, whole texts beside the page, copied links.
+import { get, meta, put, say } from "./parts.js";
+
+const KEYS = {
+  "j k": "next, previous document or query",
+  "h l": "left, right list",
+  "n p": "next, previous query",
+  Enter: "whole text",
+  "0 to 9": "grade, where documents can be judged",
+  u: "undo",
+  "s x": "skip, cannot tell",
+  "c g b": "comment, guidelines, blind mode",
+  "/": "search",
+  "?": "this help",
+};
+
+export const keysOff = () => localStorage.getItem("goldrank-keys") === "off";
+
+export function isTyping(event) {
+  const element = event.target;
+  return (
+    event.ctrlKey || event.altKey || event.metaKey || event.isComposing ||
+    element.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName)
+  );
+}
+
+const current = () => document.querySelector('.row[aria-current="true"]');
+
+export function moveTo(row) {
+  if (!row) return;
+  current()?.removeAttribute("aria-current");
+  row.setAttribute("aria-current", "true");
+  row.querySelector("a")?.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+}
+
+function sibling(row, step) {
+  let next = row;
+  do next = step > 0 ? next.nextElementSibling : next.previousElementSibling;
+  while (next && next.offsetParent === null);
+  return next;
+}
+
+function across(side) {
+  const row = current();
+  const list = document.querySelector(`.col.${side} ol`);
+  if (!list) return;
+  const same = row && [...list.children].find((one) => one.dataset.doc === row.dataset.doc);
+  const place = row ? [...row.parentElement.children].indexOf(row) : 0;
+  moveTo(same || list.children[Math.min(place, list.children.length - 1)]);
+}
+
+async function openText(link) {
+  const address = new URL(link.href);
+  address.pathname = "/part/doc";
+  let panel = document.getElementById("panel");
+  if (!panel) {
+    panel = document.createElement("dialog");
+    panel.id = "panel";
+    panel.className = "panel";
+    panel.setAttribute("aria-label", "Whole text");
+    document.body.append(panel);
+  }
+  panel.replaceChildren();
+  const close = document.createElement("button");
+  close.textContent = "Close (Esc)";
+  close.addEventListener("click", () => panel.close());
+  const title = document.createElement("h2");
+  title.textContent = link.textContent;
+  const body = document.createElement("div");
+  body.className = "stack";
+  panel.append(close, title, body);
+  panel.showModal();
+  try {
+    put(body, await get(address));
+  } catch {
+    body.textContent = "The text cannot be read now.";
+  }
+}
+
+function help() {
+  let dialog = document.getElementById("keys-help");
+  if (!dialog) {
+    dialog = document.createElement("dialog");
+    dialog.id = "keys-help";
+    dialog.setAttribute("aria-label", "Keys");
+    const list = document.createElement("dl");
+    list.className = "keylist";
+    for (const [keys, words] of Object.entries(KEYS)) {
+      const term = document.createElement("dt");
+      for (const key of keys.split(" ")) {
+        const one = document.createElement(key === "to" ? "span" : "kbd");
+        one.textContent = key;
+        term.append(one, " ");
+      }
+      const what = document.createElement("dd");
+      what.textContent = words;
+      list.append(term, what);
+    }
+    const label = document.createElement("label");
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.checked = !keysOff();
+    box.addEventListener("change", () => localStorage.setItem("goldrank-keys", box.checked ? "on" : "off"));
+    label.append(box, " Keys work");
+    const close = document.createElement("button");
+    close.textContent = "Close (Esc)";
+    close.addEventListener("click", () => dialog.close());
+    const head = document.createElement("h2");
+    head.textContent = "Keys";
+    dialog.append(head, list, label, " ", close);
+    document.body.append(dialog);
+  }
+  dialog.showModal();
+}
+
+function follow(selector) {
+  document.querySelector(selector)?.click();
+}
+
+function inList(step) {
+  const rows = [...document.querySelectorAll("#queries tbody tr")];
+  if (!rows.length) return false;
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  rows[Math.min(Math.max(at + step, 0), rows.length - 1)].querySelector("a").focus();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (isTyping(event) || document.querySelector("dialog[open]")) return;
+  if (event.key === "?") return help();
+  if (keysOff()) return;
+  const row = current();
+  const acts = {
+    j: () => inList(1) || (row && moveTo(sibling(row, 1))),
+    k: () => inList(-1) || (row && moveTo(sibling(row, -1))),
+    h: () => across("a"),
+    l: () => across("b"),
+    n: () => follow('.crumb a[rel="next"], .pager a[rel="next"]'),
+    p: () => follow('.crumb a[rel="prev"], .pager a[rel="prev"]'),
+    "/": () => {
+      const field = document.querySelector('input[type="search"]');
+      if (field) field.focus();
+      else location.href = "/queries";
+    },
+  };
+  if (event.key in acts) {
+    event.preventDefault();
+    acts[event.key]();
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (link.closest(".row .tx")) {
+    event.preventDefault();
+    moveTo(link.closest(".row"));
+    openText(link);
+  } else if (link.dataset.copy !== undefined) {
+    event.preventDefault();
+    navigator.clipboard?.writeText(link.href).then(
+      () => { link.textContent = "Copied"; say("Link copied"); },
+      () => { location.href = link.href; },
+    );
+  }
+});
+
+for (const choice of document.querySelectorAll("form.view select")) {
+  choice.addEventListener("change", () => choice.form.requestSubmit());
+}
+
+// Intervals and verdicts are made after the first page: it is loaded again when they are there.
+if (document.querySelector("[data-waiting]")) {
+  const timer = setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      const state = JSON.parse(await get("/api/numbers"));
+      if ((state.verdict || state.single) && state.data === meta("data")) {
+        clearInterval(timer);
+        location.reload();
+      }
+    } catch { /* the server is away; the page stays as it is */ }
+  }, 1000);
+}

@@ -1,0 +1,80 @@
+"""A document: its whole text in pieces, its ranks in all systems, and its judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from goldrank.data.explanation import ShownPart
+from goldrank.web import ladder
+from goldrank.web.numbers import grade_text
+from goldrank.web.query_page import split_title
+from goldrank.web.session import Session, View
+from goldrank.web.snippets import SEARCHED, QueryWords, snippet, visible
+
+PIECE = 50_000
+"""Characters of a text that a page shows at a time."""
+
+
+def known_documents(session: Session, query: str | None) -> Collection[str]:
+    """Documents that a page of a query can name: judged ones and the first of each system."""
+    if query is None:
+        return ()
+    known = dict.fromkeys(session.judged(query))
+    for system in session.systems:
+        known |= dict.fromkeys(system.heads.of(query).docs)
+    return known
+
+
+def values(session: Session, view: View, doc: str, query: str | None, piece: int = 1) -> dict[str, Any]:
+    """What the template shows."""
+    found = session.texts.get(doc)
+    words = QueryWords(session.text_of(query) if query is not None else "")
+    title, body = (found.title, found.text) if found else ("", "")
+    if found and not title:
+        title, body = split_title(body)
+    pieces = max(1, -(-len(body) // PIECE))
+    piece = min(max(1, piece), pieces)
+    start, end = (piece - 1) * PIECE, min(len(body), piece * PIECE)
+    text = body[start:end]
+    hits = [(low, high) for _, low, high in words.found(text[:SEARCHED])]
+    parts = [ShownPart(part.text, part.marked) for part in _lines(text, hits)]
+    grades = session.judged(query) if query is not None else {}
+    highest = max([one.grade for one in session.offered] + list(grades.values()))
+    ranks = []
+    if query is not None:
+        for system in session.systems:
+            spot = system.heads.of(query).ranks().get(doc) or system.rank(query, doc, list(grades))
+            ranks.append((system.name, spot))
+    grade = grades.get(doc)
+    return {
+        "doc": doc,
+        "heading": snippet(title, words, 200).parts if title else [ShownPart(visible(doc)[:200])],
+        "body": parts,
+        "has_text": found is not None,
+        "texts_state": session.texts.state,
+        "piece": piece,
+        "pieces": pieces,
+        "query": query,
+        "query_text": visible(session.text_of(query)) if query is not None else "",
+        "ranks": ranks,
+        "grade": grade_text(grade),
+        "grade_class": ladder.grade_class(grade, highest),
+        "grade_name": session.grade_name(grade),
+        "file_grade": grade_text(session.qrels.text.get(query, {}).get(doc)) if query is not None else "",
+        "offered": [
+            (one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered
+        ],
+    }
+
+
+def _lines(text: str, marks: list[tuple[int, int]]) -> list[ShownPart]:
+    """A text with its line ends, cut where marks begin and end."""
+    at, parts = 0, []
+    for low, high in marks:
+        if low < at:
+            continue
+        parts += [ShownPart(visible(text[at:low], keep_lines=True)), ShownPart(visible(text[low:high]), True)]
+        at = high
+    parts.append(ShownPart(visible(text[at:], keep_lines=True)))
+    return [part for part in parts if part.text]

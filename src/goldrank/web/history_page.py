@@ -1,0 +1,166 @@
+"""Pages of a history: measures over time, two records compared, and the baseline set with a confirmation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goldrank.comparison import compare
+from goldrank.data.table import Cells, Head, Part, Sentence, Table
+from goldrank.errors import OptionError
+from goldrank.history import History
+from goldrank.history.comparing import record_scores
+from goldrank.history.details import line_details
+from goldrank.history.trends import ALPHA, trend_lines
+from goldrank.report import comparison as comparison_report
+from goldrank.report import trend, trend_chart
+from goldrank.web.addresses import address
+from goldrank.web.numbers import signed, value, way
+from goldrank.web.overview_page import minus
+from goldrank.web.pages import render
+from goldrank.web.snippets import visible
+
+MOST_RECORDS = 500
+MOST_MEASURES = 12
+MOST_QUERIES = 200
+
+
+@dataclass(frozen=True)
+class HistoryPages:
+    """The pages of one history, in the frame of a session or alone."""
+
+    path: str
+    frame: Callable[[], dict[str, Any]]
+
+    def open(self, write: bool = False) -> History:
+        """The history; marks are kept if the file can be written."""
+        path = Path(self.path)
+        writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+        return History.open(self.path, read_only=not (write or writable))
+
+    def history(self, params: Mapping[str, str]) -> str:
+        """Measures over time."""
+        asked, label = params.get("m") or None, params.get("line") or None
+        with self.open() as history:
+            lines = trend_lines(history, asked, label=label)
+            details = [line_details(history, line) for line in lines]
+            baselines = history.baselines()
+            names = list(dict.fromkeys(name for r in history.records() for name in r.summaries))[:MOST_MEASURES]
+            labels = list(dict.fromkeys(record.label or record.run for record in history.records()))
+        said: list[Part] = [
+            Sentence(f"{one.name}: {change.words}", trend.way(change)) for one in lines for change in one.changes
+        ]
+        shown = [
+            {"name": one.line.name, "why": one.line.new_because, "remarks": trend.remarks(one.line),
+             "records": _records(one, baselines)}
+            for one in details
+        ]  # fmt: skip
+        measure = lines[0].measure
+        values = {
+            "title": f"History: {measure}",
+            "chart": trend_chart.detailed(details, trend_chart.WIDE).inline(),
+            "narrow": trend_chart.detailed(details, trend_chart.NARROW).inline(),
+            "lines": shown,
+            "measures": [(name, address("/history", {"m": name, "line": label}), name == measure) for name in names],
+            "labels": [(name, address("/history", {"m": asked, "line": name}), name == label) for name in labels],
+            "all_lines": address("/history", {"m": asked}),
+            "has_line": label is not None,
+            "method": trend.method(ALPHA),
+            "baselines": sorted(baselines.items()),
+            "measure_name": measure,
+        }
+        return render(
+            "history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": minus_all(said)}
+        )
+
+    def records(self, params: Mapping[str, str]) -> str:
+        """Two records as a comparison, query by query."""
+        refs = [params.get(name, "") for name in "ab"]
+        if not all(ref.isdigit() for ref in refs) or refs[0] == refs[1]:
+            raise OptionError("two different records are compared, by their numbers", hint="/records?a=1&b=2")
+        with self.open() as history:
+            records = [history.get(int(ref)) for ref in refs]
+            scores = record_scores(history, refs)
+        comparison = compare(scores)
+        parts: list[Part] = list(comparison_report.parts(comparison))
+        measure = params.get("m") or comparison.headline
+        values = comparison.values[comparison.measure(measure)]
+        delta = values[1] - values[0]
+        higher = 1.0 if comparison.higher_is_better(comparison.measure(measure)) else -1.0
+        order = sorted(range(len(delta)), key=lambda i: (delta[i] * higher if delta[i] == delta[i] else 9e9, i))
+        rows = [
+            {"query": comparison.queries[i], "a": value(float(values[0][i])), "b": value(float(values[1][i])),
+             "delta": signed(float(delta[i])), "way": way(float(delta[i]), higher)}
+            for i in order[:MOST_QUERIES]
+        ]  # fmt: skip
+        shown = {
+            "title": f"Records {refs[0]} and {refs[1]}",
+            "records": [trend.brief(record) for record in records],
+            "parts": parts,
+            "rows": rows,
+            "more": max(0, len(delta) - len(rows)),
+            "names": list(comparison.runs),
+            "measure": measure,
+        }
+        return render("records.html.jinja", {**self.frame(), **shown, "here": "/history"})
+
+    def set_baseline(self, given: Any) -> dict[str, Any]:
+        """Give a record a name; the name is typed twice, so that no slip changes what gates are held against."""
+        if not isinstance(given, Mapping):
+            raise OptionError("a baseline is a JSON object")
+        name, again, record = given.get("name"), given.get("confirm"), given.get("record")
+        if not isinstance(name, str) or not name.strip() or name != again:
+            raise OptionError("type the baseline's name to confirm it")
+        if not isinstance(record, int) or isinstance(record, bool):
+            raise OptionError("the record is no number")
+        with self.open(write=True) as history:
+            history.set_baseline(name, record)
+            return {"name": name, "record": history.baselines()[name]}
+
+
+def minus_all(said: list[Part]) -> list[Part]:
+    """The same sentences with true minus signs."""
+    return [Sentence(minus(part.text), part.style) if isinstance(part, Sentence) else part for part in said]
+
+
+def _records(details: Any, baselines: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The records of a line, newest first, each with the one before it to compare with."""
+    line = details.line
+    named: dict[int, list[str]] = {}
+    for name, number in baselines.items():
+        named.setdefault(number, []).append(name)
+    changed = {change.record.id: change for change in line.changes}
+    made = []
+    for i, record in enumerate(line.records):
+        before = line.records[i - 1].id if i else None
+        interval = details.intervals[i]
+        delta = line.values[i] - line.values[i - 1] if i else None
+        made.append(
+            {
+                "id": record.id,
+                "when": trend.when(record),
+                "commit": trend.commit_of(record),
+                "run": visible(record.run),
+                "value": value(line.values[i]),
+                "interval": f"{value(interval.low)} to {value(interval.high)}",
+                "delta": signed(delta) if delta is not None else "",
+                "change": ("better" if changed[record.id].better else "worse") if record.id in changed else "",
+                "compare": address("/records", {"a": before, "b": record.id, "m": line.measure}) if before else None,
+                "baselines": named.get(record.id, []),
+                "note": visible(record.note or ""),
+            }
+        )
+    return made[::-1][:MOST_RECORDS]
+
+
+def table_of(pages: HistoryPages, params: Mapping[str, str]) -> Table:
+    """The records of a measure as a table: for CSV and Markdown."""
+    with pages.open() as history:
+        lines = trend_lines(history, params.get("m") or None, label=params.get("line") or None)
+    rows: list[Cells] = [
+        [line.name, str(r.id), trend.when(r), line.values[i]] for line in lines for i, r in enumerate(line.records)
+    ]
+    return Table([*Head.names("line"), *Head.texts("record", "time"), *Head.numbers(lines[0].measure)], rows)

@@ -1,0 +1,303 @@
+"""Judgements of people: into the log, then into the values. What is acknowledged is on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import statistics
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from goldrank import ids
+from goldrank.comparison.holes import ToJudge
+from goldrank.data.qrels import Grade
+from goldrank.errors import InputError, JudgementLogError
+from goldrank.judgements.log import JudgementLog
+from goldrank.judgements.merge import MERGES, Standing, merged_grade
+from goldrank.judgements.records import PEOPLE, Event
+from goldrank.web import addresses
+from goldrank.web.session import Session, View
+
+LEASE = 600.0
+"""Seconds for which a document that was handed to a judge is not given to another."""
+LAST = 3
+"""Judgements of a judge that a page lists."""
+CONFLICT = 409
+
+
+class RefusedError(InputError):
+    """A judgement that is not taken; `status` is what a browser is told."""
+
+    def __init__(self, what: str, status: int = 400, **more: Any) -> None:
+        super().__init__(what)
+        self.status = status
+        self.more = more
+
+
+@dataclass(frozen=True)
+class Before:
+    """Values when a judge began, to be shown beside those of now."""
+
+    means: Mapping[tuple[str, str], float]
+    bounds: Mapping[tuple[str, str], tuple[float, float] | None]
+    values: Mapping[tuple[str, str], Any]
+
+
+class Judging:
+    """The log of a session, and what stands in it."""
+
+    def __init__(self, session: Session, path: str, judge: str, per_pair: int = 1, merge: str = "median") -> None:
+        assert merge in MERGES
+        self.session, self.path, self.judge, self.per_pair, self.merge = session, path, judge, per_pair, merge
+        self._log = JudgementLog.open(path)
+        self._lock = threading.RLock()
+        self._events: dict[tuple[str, str], dict[str, list[Event]]] = {}
+        self._by_judge: dict[str, list[Event]] = {}
+        self._leases: dict[tuple[str, str], tuple[str, float]] = {}
+        self._befores: dict[str, Before] = {}
+        self._seen = 0
+        self.refresh()
+
+    # What stands.
+
+    def refresh(self) -> None:
+        """Take in what was added to the log, here or by another process."""
+        with self._lock:
+            fresh = list(self._log.events(since=self._seen) if self._seen else self._log.events())
+            queries: dict[str, None] = {}
+            for event in fresh:
+                self._events.setdefault(event.pair, {}).setdefault(event.judge, []).append(event)
+                self._by_judge.setdefault(event.judge, []).append(event)
+                self._seen = event.seq
+                if event.query in self.session.numbers:
+                    queries[event.query] = None
+            for query in queries:
+                self.session.set_grades(query, self.grades(query), self._seen)
+            self.session.seq = self._seen
+
+    def grades(self, query: str) -> dict[str, Grade]:
+        """The judgements of a query: those of the log where it has any, else those of the file."""
+        found = dict(self.session.qrels.text[query])
+        for (of_query, doc), _ in self._events.items():
+            if of_query == query:
+                given = self.given(query, doc)
+                if given:
+                    found[doc] = merged_grade(given, self.merge, None, self.path)
+        return found
+
+    def standing(self, query: str, doc: str) -> dict[str, Standing]:
+        """What each judge's word on a document is."""
+        return {judge: Standing.of(events) for judge, events in self._events.get((query, doc), {}).items()}
+
+    def given(self, query: str, doc: str) -> dict[str, Grade]:
+        """The grades that people gave a document, by judge."""
+        found = self.standing(query, doc)
+        return {name: one.grade for name, one in found.items() if one.kind in PEOPLE and one.grade is not None}
+
+    def last_seq(self, judge: str, query: str, doc: str) -> int:
+        """The number of a judge's last event on a document; 0 if there is none."""
+        events = self._events.get((query, doc), {}).get(judge)
+        return events[-1].seq if events else 0
+
+    # What comes in.
+
+    def add(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """One judgement from a page: it is in the log when this returns, and all values are fresh."""
+        session = self.session
+        if not isinstance(given, Mapping):
+            raise RefusedError("a judgement is a JSON object")
+        if given.get("data") != session.data_hash:
+            raise RefusedError("the server has other data now", CONFLICT, code="other-data", data=session.data_hash)
+        action = _text(given, "action", "grade")
+        judge = self._name(_text(given, "judge", self.judge))
+        with self._lock:
+            self._begin(judge)
+            if action == "undo":
+                return self._undo(judge)
+            query = addresses.found(_text(given, "query"), session.numbers)
+            if query is None:
+                raise RefusedError("there is no such query")
+            doc = addresses.found(_text(given, "doc"), self._documents(query))
+            if doc is None:
+                raise RefusedError("there is no such document")
+            grade = given.get("grade")
+            if action == "grade" and grade not in [one.grade for one in session.offered]:
+                raise RefusedError(f"{grade!r:.40} is none of the grades that are offered")
+            event = Event(
+                judge, query, doc, action,
+                grade=grade if action == "grade" else None,
+                comment=_text(given, "comment"),
+                key=_text(given, "key"),
+                criteria=self._criteria(),
+                seen=self._shown(query, doc),
+                whole=bool(given.get("whole")),
+                blind=bool(given.get("blind")),
+                seconds=_seconds(given.get("seconds")),
+                knew=given.get("knew") if isinstance(given.get("knew"), int) else None,
+                data=session.data_hash,
+            )  # fmt: skip
+            return self._added(event)
+
+    def _added(self, event: Event) -> dict[str, Any]:
+        try:
+            seq = self._log.add(event)
+        except JudgementLogError as error:
+            if error.code == "newer-judgement":
+                self.refresh()
+                standing = self.standing(event.query, event.doc).get(event.judge)
+                raise RefusedError(
+                    error.what, CONFLICT, code="newer-judgement",
+                    theirs=standing.grade if standing else None, knew=standing.seq if standing else 0,
+                ) from None  # fmt: skip
+            raise
+        self._leases.pop(event.pair, None)
+        self.refresh()
+        return {"seq": seq, "doc": addresses.spelled(event.doc), "query": addresses.spelled(event.query)}
+
+    def _undo(self, judge: str) -> dict[str, Any]:
+        old = self._log.undo(judge)
+        if old is None:
+            raise RefusedError("there is nothing to take back")
+        self.refresh()
+        return {"seq": self._seen, "undone": old.seq, "doc": addresses.spelled(old.doc),
+                "query": addresses.spelled(old.query)}  # fmt: skip
+
+    def _name(self, name: str) -> str:
+        name = name.strip()
+        if not name or not name.isprintable() or len(name) > 100:
+            raise RefusedError("the judge has no name, or one that cannot be shown")
+        return name
+
+    def _documents(self, query: str) -> Iterable[str]:
+        known = dict.fromkeys(self.session.judged(query))
+        for system in self.session.systems:
+            known |= dict.fromkeys(system.heads.of(query).docs)
+        return known
+
+    def _shown(self, query: str, doc: str) -> str:
+        """The hash of what the judge saw."""
+        text = self.session.texts.get(doc)
+        shown = (self.session.text_of(query), *(text or ("", "")))
+        return hashlib.sha256("\0".join(shown).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _criteria(self) -> str:
+        return "\n".join(f"{one.grade:g}\t{one.name}\t{one.sentence}" for one in self.session.offered)
+
+    # What is next.
+
+    def queue(self, judge: str, view: View, query: str | None = None) -> list[ToJudge]:
+        """The documents left for a judge: not judged, skipped or put aside by them, nor by enough others."""
+        with self._lock:
+            now = time.monotonic()
+            left = []
+            for one in self.session.queue_all(view):
+                if query is not None and one.query != query:
+                    continue
+                standing = self.standing(one.query, one.doc)
+                mine = standing.get(judge)
+                if mine is not None and mine.state not in ("withdrawn", "open"):
+                    continue
+                others = sum(s.grade is not None for s in standing.values())
+                holder, since = self._leases.get((one.query, one.doc), ("", -LEASE))
+                others += holder not in ("", judge) and now - since < LEASE
+                if others < self.per_pair:
+                    left.append(one)
+            return left
+
+    def next(self, judge: str, view: View, blind: bool, query: str | None = None) -> ToJudge | None:
+        """The next document for a judge, which is theirs for ten minutes. Blind: shuffled within a query."""
+        left = self.queue(judge, view, query)
+        if not left:
+            return None
+        first = left[0]
+        if blind:
+            together = [one for one in left if one.query == first.query]
+            order = random.Random(f"{judge}\0{first.query}")  # noqa: S311 - an order, no secret
+            together.sort(key=lambda one: ids.encode(one.doc))
+            order.shuffle(together)
+            first = together[0]
+        self._leases[first.query, first.doc] = (judge, time.monotonic())
+        return first
+
+    # What changed.
+
+    def _begin(self, judge: str) -> None:
+        """Keep the values of the moment when a judge began."""
+        if judge not in self._befores:
+            means, bounds, values = {}, {}, {}
+            for system in self.session.systems:
+                for measure in self.session.measures:
+                    key = (system.name, str(measure))
+                    means[key], bounds[key] = system.mean(measure), system.mean_bounds(measure)
+                    values[key] = system.values[str(measure)].copy()
+            self._befores[judge] = Before(means, bounds, values)
+
+    def before(self, judge: str) -> Before | None:
+        """The values when a judge began, None if they did nothing since the start."""
+        return self._befores.get(judge)
+
+    def last(self, judge: str, count: int = LAST) -> list[Event]:
+        """A judge's last events that stand, the newest first."""
+        found: list[Event] = []
+        for event in reversed(self._by_judge.get(judge, [])):
+            if event.action in ("grade", "skip", "cannot_tell"):
+                stands = Standing.of(self._events[event.pair][judge])
+                if stands.state not in ("withdrawn", "open") and all(event.pair != one.pair for one in found):
+                    found.append(replace(event, grade=stands.grade))
+            if len(found) == count:
+                break
+        return found
+
+    def done(self, judge: str) -> int:
+        """How many documents a judge graded."""
+        return sum(
+            Standing.of(by_judge[judge]).grade is not None for by_judge in self._events.values() if judge in by_judge
+        )
+
+    def median_seconds(self, judge: str) -> float | None:
+        """How long a judge takes, half of the time."""
+        seconds = [event.seconds for event in self._by_judge.get(judge, []) if event.seconds is not None]
+        return statistics.median(seconds) if seconds else None
+
+    def judges(self) -> list[str]:
+        """Everybody who judged."""
+        return sorted(self._by_judge)
+
+    def conflicts(self) -> list[tuple[str, str, dict[str, Standing]]]:
+        """Documents on which people differ, the widest first."""
+        found = []
+        for query, doc in self._events:
+            given = self.given(query, doc)
+            if len(set(given.values())) > 1:
+                found.append((query, doc, self.standing(query, doc), max(given.values()) - min(given.values())))
+        found.sort(key=lambda one: (-one[3], ids.encode(one[0]), ids.encode(one[1])))
+        return [(query, doc, standing) for query, doc, standing, _ in found]
+
+    def table(self) -> dict[str, dict[tuple[str, str], Grade]]:
+        """By judge, their grades by pair."""
+        found: dict[str, dict[tuple[str, str], Grade]] = {}
+        for pair in self._events:
+            for judge, grade in self.given(*pair).items():
+                found.setdefault(judge, {})[pair] = grade
+        return found
+
+    def close(self) -> None:
+        """Close the log."""
+        self._log.close()
+
+
+def _text(given: Mapping[str, Any], name: str, usual: str = "") -> str:
+    value = given.get(name)
+    if value is None or value == "":
+        return usual
+    if not isinstance(value, str):
+        raise RefusedError(f"{name} is no text")
+    return value
+
+
+def _seconds(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return round(float(value), 1) if is_number and 0 <= value < 86_400 else None

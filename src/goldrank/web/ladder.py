@@ -1,0 +1,188 @@
+"""Two rankings side by side, with lines between the same documents: drawn without measuring, since rows are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from goldrank.data.explanation import ShownPart
+from goldrank.data.qrels import Grade
+from goldrank.web.numbers import grade_text, signed, value
+from goldrank.web.sides import IDEAL, Side
+
+ROWS = 10
+WIDTH, STEP, STUB = 90, 72, 22
+"""The drawing's own units: its width, and the height of a row."""
+METER = 64
+MOST_LINES = 40
+FEW_SHARED = 0.2
+
+
+@dataclass(frozen=True)
+class Row:
+    """One document of a ranking."""
+
+    rank: int
+    doc: str
+    grade: str
+    grade_class: str
+    grade_name: str
+    title: Sequence[ShownPart]
+    snippet: Sequence[ShownPart]
+    movement: str
+    movement_class: str
+    score: str
+    tied: str
+    """'t1st', 'tmid' or 'tlast' for its place in a group of equal scores; '' if it is in none."""
+    piece: str
+    move: str
+    """What an unjudged document would change."""
+    ideal_width: float
+    gain_width: float
+    shared: bool
+    judged: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line between two rows, or a stub."""
+
+    path: str
+    style: str
+    title: str
+    end: str = ""
+    """The little bar at the end of a stub."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How documents are shown: their texts, grades and what grades mean."""
+
+    title: Callable[[str], Sequence[ShownPart]]
+    snippet: Callable[[str], Sequence[ShownPart]]
+    grades: Mapping[str, Grade]
+    names: Callable[[Grade | None], str]
+    top: Grade
+    """The query's highest grade."""
+    highest: Grade
+    """The scale's."""
+
+
+def grade_class(grade: Grade | None, highest: Grade) -> str:
+    """The class of a grade's chip; scales of more than three steps share the three colours."""
+    if grade is None or grade < 0:
+        return "g gq"
+    level = grade if highest <= 3 else -(-3 * grade // highest)
+    return f"g g{min(3, max(1, round(level)))}" if grade > 0 else "g"
+
+
+def rows(side: Side, other: Side | None, ideal: Side, shown: Shown, start: int, is_b: bool) -> list[Row]:
+    """The rows of one ranking from a rank on."""
+    widest = max((abs(piece) for piece in (*ideal.pieces.values(), *side.pieces.values())), default=0.0) or 1.0
+    ideal_at = list(ideal.pieces.values())
+    made = []
+    for rank, doc in enumerate(side.docs[start - 1 : start - 1 + ROWS], start):
+        grade = shown.grades.get(doc)
+        judged = grade is not None and grade >= 0
+        words, style = _movement(side, other, doc, rank, start + ROWS - 1, is_b) if other else ("", "")
+        piece = side.piece(doc)
+        move = side.moves.get(rank) if not judged else None
+        tied = _tie(side, rank)
+        made.append(
+            Row(
+                rank=rank,
+                doc=doc,
+                grade=grade_text(grade),
+                grade_class=grade_class(grade, shown.highest),
+                grade_name=shown.names(grade),
+                title=shown.title(doc),
+                snippet=shown.snippet(doc),
+                movement=words,
+                movement_class=style,
+                score=_score(side.scores[rank - 1]) if rank <= len(side.scores) else "",
+                tied=tied,
+                piece=value(piece) if judged and abs(piece) >= 5e-5 else "",
+                move=f"{signed(move)}" if move is not None else "",
+                ideal_width=_width(ideal_at[rank - 1] if rank <= len(ideal_at) else 0.0, widest),
+                gain_width=_width(piece, widest),
+                shared=other is not None and doc in other.docs[start - 1 : start - 1 + ROWS],
+                judged=judged,
+            )
+        )
+    return made
+
+
+def _score(score: float) -> str:
+    return f"{score:.2f}" if 0.01 <= abs(score) < 1e6 or score == 0 else f"{score:.3g}"
+
+
+def _width(part: float, widest: float) -> float:
+    return round(max(0.0, part) / widest * (METER - 1), 1)
+
+
+def _tie(side: Side, rank: int) -> str:
+    if rank > len(side.tie_first):
+        return ""
+    first, last = side.tie_first[rank - 1], side.tie_last[rank - 1]
+    if first == last:
+        return ""
+    return "t1st" if rank == first else "tlast" if rank == last else "tmid"
+
+
+def _movement(side: Side, other: Side, doc: str, rank: int, window: int, is_b: bool) -> tuple[str, str]:
+    """Where the other ranking has the document."""
+    there = other.ranks.get(doc)
+    if other.name == IDEAL:
+        return (f"ideal: {there}", "dim") if there else ("", "")
+    if not is_b:
+        if there:
+            return f"now {there}", "dim" if there <= window else "down"
+        return ("not in B", "down") if other.whole else (f"below {len(other.docs)}", "down")
+    if side.name == IDEAL:
+        return "", ""
+    if there:
+        sign = "=" if there == rank else "▲" if there > rank else "▼"
+        return f"{sign} was {there}", {"=": "dim", "▲": "up", "▼": "down"}[sign]
+    return ("new", "up") if other.whole else (f"new in {len(other.docs)}", "up")
+
+
+def lines(a: Side, b: Side, shown: Shown, start: int) -> tuple[list[Line], str]:
+    """The lines between two lists, and a sentence if not all are drawn."""
+    left, right = (side.docs[start - 1 : start - 1 + ROWS] for side in (a, b))
+    at = {doc: i for i, doc in enumerate(right)}
+    both = [doc for doc in left if doc in at]
+    most = max(len(left), len(right), 1)
+    few = len(both) < FEW_SHARED * most or len(both) > MOST_LINES
+    thin: list[Line] = []
+    thick: list[Line] = []
+    middle = WIDTH // 2
+    for i, doc in enumerate(left):
+        relevant = shown.grades.get(doc, 0) > 0
+        style = _style(doc, relevant, shown, i, at.get(doc))
+        y = STEP * i + STEP // 2
+        if doc in at:
+            if few and not relevant:
+                continue
+            end = STEP * at[doc] + STEP // 2
+            path = f"M0 {y}C{middle} {y} {middle} {end} {WIDTH} {end}"
+            title = "".join(part.text for part in shown.title(doc))
+            line = Line(path, style, f"{title}: {i + start} to {at[doc] + start}")
+            (thick if relevant else thin).append(line)
+        elif not few or relevant:
+            thin.append(Line(f"M0 {y}H{STUB}", style, "", f"M{STUB} {y - 5}v10"))
+    for i, doc in enumerate(right):
+        relevant = shown.grades.get(doc, 0) > 0
+        if doc not in left and (not few or relevant):
+            y = STEP * i + STEP // 2
+            away = WIDTH - STUB
+            thin.append(Line(f"M{away} {y}H{WIDTH}", _style(doc, relevant, shown, None, i), "", f"M{away} {y - 5}v10"))
+    said = f"{len(both)} of {most} shared; lines for relevant ones only." if few and both else ""
+    return thin + thick, said
+
+
+def _style(doc: str, relevant: bool, shown: Shown, old: int | None, new: int | None) -> str:
+    if not relevant:
+        return "fl un" if shown.grades.get(doc, -1) < 0 else "fl"
+    fell = new is None or (old is not None and new > old)
+    rose = old is None or (new is not None and new < old)
+    return "fl rel dn" if fell else "fl rel upw" if rose else "fl rel"

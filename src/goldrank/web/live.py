@@ -1,0 +1,258 @@
+"""Values that move with judgements: one query is placed and measured again, and means are made as everywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Grade, Qrels
+from goldrank.engine import engine_for
+from goldrank.engine.counts import assemble
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.pipeline import Placed
+from goldrank.measures import Measure
+from goldrank.measures.holes import unjudged_bounds
+from goldrank.web.heads import Head, Heads
+from goldrank.web.pieces import has_pieces
+from goldrank.web.query_lines import QueryLines
+
+AT_ONCE = 250
+"""Queries whose bounds are made at a time."""
+
+Grades = Mapping[str, Grade]
+Spot = tuple[int, int, int]
+"""A document's rank and the first and last rank of its tie; rank 0 if it was not returned."""
+
+
+def some(p: Placements, low: int, high: int) -> Placements:
+    """Some consecutive queries of a table, as a table of their own; labels number their judgements from 0."""
+    rows = slice(int(p.start[low]), int(p.start[high]))
+    first, last = int(p.judged_start[low]), int(p.judged_start[high])
+    return replace(
+        p,
+        queries=p.queries[low:high],
+        retrieved=p.retrieved[low:high],
+        answered=p.answered[low:high],
+        judged_start=p.judged_start[low : high + 1] - first,
+        judged=p.judged[first:last],
+        query=p.query[rows] - low,
+        rank=p.rank[rows],
+        grade=p.grade[rows],
+        tie_first=p.tie_first[rows],
+        tie_last=p.tie_last[rows],
+        label=None if p.label is None else p.label[rows] - first,
+    )
+
+
+def single(p: Placements, number: int) -> Placements:
+    """One query of a table, as a table of its own."""
+    return some(p, number, number + 1)
+
+
+@dataclass
+class Bounds:
+    """Least and greatest values of queries over all ways to judge what is unjudged."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass
+class System:
+    """A run, where it put judged documents, and the values of its queries as judgements stand now."""
+
+    name: str
+    original: Placed
+    measures: Sequence[Measure]
+    values: dict[str, np.ndarray] = field(default_factory=dict)
+    """By measure, a value for each query; NaN where it does not count."""
+    eager: bool = True
+    """Whether bounds are made when a page asks; else pages do without them until somebody made them."""
+    changed: dict[str, Placements] = field(default_factory=dict)
+    """Queries that were judged here, placed again."""
+    _spots: dict[str, dict[str, Spot]] = field(default_factory=dict)
+    _bounds: dict[str, Bounds] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tables = pipeline.tables_of(self.original, self.measures)
+        for measure in self.measures:
+            found = pipeline.values_of(measure, tables, self.original.rules)
+            self.values[str(measure)] = np.where(self.counted, found, np.nan)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """All judged queries."""
+        return self.original.placements.queries
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """Which queries count."""
+        answered = self.original.placements.answered
+        return answered if self.original.rules.missing == "skip" else np.ones(len(answered), bool)
+
+    @cached_property
+    def heads(self) -> Heads:
+        """The first documents of each query; this reads the run once more."""
+        placed = self.original
+        return Heads(placed.run, self.queries, placed.placements.retrieved, placed.rules)
+
+    @cached_property
+    def _lines(self) -> QueryLines:
+        placed = self.original
+        return QueryLines(placed.run, dict(zip(self.queries, placed.placements.retrieved.tolist(), strict=True)))
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each query."""
+        return {query: i for i, query in enumerate(self.queries)}
+
+    def table(self, query: str) -> Placements:
+        """The placements of one query as judgements stand now."""
+        found = self.changed.get(query)
+        return single(self.original.placements, self.numbers[query]) if found is None else found
+
+    def rank(self, query: str, doc: str, judged: Sequence[str]) -> int | None:
+        """The rank of a judged document, None if it was not returned."""
+        table = self.table(query).per_label
+        assert table.label is not None
+        at = judged.index(doc) if doc in judged else -1
+        rows = np.flatnonzero(table.label == at)
+        return int(table.rank[rows[0]]) if len(rows) else None
+
+    def measured(self, measure: Measure, table: Placements) -> float:
+        """The value of a table of one query."""
+        return float(pipeline.values_of(measure, {"placements": table}, self.original.rules)[0])
+
+    def mean(self, measure: Measure) -> float:
+        """The summary over queries, by the function of the command line."""
+        return self.summary(measure, self.values[str(measure)])
+
+    def summary(self, measure: Measure, values: np.ndarray) -> float:
+        """The summary of other values of the same queries."""
+        rules = self.original.rules
+        queries = self.queries if self.counted.all() else tuple(np.array(self.queries, object)[self.counted])
+        return pipeline.column_of(measure, values[self.counted], rules, queries, self.name).summary
+
+    def bounds(self, measure: Measure) -> Bounds | None:
+        """How far each query's value could move, None for measures that have no bounds."""
+        name = str(measure)
+        if not measure.declaration.monotone or not has_pieces(measure) or self.original.rules.ties == "expected":
+            return None
+        if name not in self._bounds:
+            p = self.original.placements.per_label
+            # A few queries at a time: each may have a thousand documents that could turn out relevant.
+            parts = [unjudged_bounds(measure, some(p, i, min(i + AT_ONCE, len(p)))) for i in range(0, len(p), AT_ONCE)]
+            found = Bounds(*(np.concatenate(ends) for ends in zip(*parts, strict=True)))
+            self._bounds[name] = found
+            for query in self.changed:
+                self._bound_again(measure, query)
+        return self._bounds[name]
+
+    def mean_bounds(self, measure: Measure) -> tuple[float, float] | None:
+        """The bounds of the summary; None too if they are not made yet and take long."""
+        if not self.eager and str(measure) not in self._bounds:
+            return None
+        found = self.bounds(measure)
+        return None if found is None else (self.summary(measure, found.low), self.summary(measure, found.high))
+
+    def _bound_again(self, measure: Measure, query: str) -> None:
+        at, found = self.numbers[query], self._bounds[str(measure)]
+        (found.low[at],), (found.high[at],) = unjudged_bounds(measure, self.table(query).per_label)
+
+    def regrade(self, query: str, grades: Grades) -> None:
+        """Place and measure one query again, with other judgements."""
+        self.changed[query] = self.placed_with(query, grades)
+        at = self.numbers[query]
+        for measure in self.measures:
+            if measure.declaration.over == "placements" and self.counted[at]:
+                self.values[str(measure)][at] = self.measured(measure, self.changed[query])
+            if str(measure) in self._bounds:
+                self._bound_again(measure, query)
+
+    def placed_with(self, query: str, grades: Grades, *, exact: bool = True) -> Placements:
+        """The placements of one query under other judgements.
+
+        Unless it must be `exact`, documents below the head that nobody judged before count as not returned.
+        """
+        spots = self._spots.setdefault(query, self._first_spots(query))
+        asked = [doc for doc in grades if doc not in spots]
+        if asked or self.original.placements.shared:
+            head = self.heads.of(query)
+            ranks = head.ranks()
+            for doc in asked:
+                spot = self._in_head(query, head, ranks.get(doc, 0))
+                if spot is None and not exact:
+                    continue
+                if spot is None or self.original.placements.shared:
+                    # Too deep to be known: the engine reads the query's lines, or all of the run, once more.
+                    rules = self.original.rules
+                    run = self._lines.of(query) or self.original.run
+                    qrels = Qrels({query: dict(grades)}, real_grades=True)
+                    found = engine_for(run).place(qrels, run, rules)[0]
+                    spots.update(_spots(found, list(grades)))
+                    return found
+                spots[doc] = spot
+        rows = [(spots[doc], label) for label, doc in enumerate(grades) if doc in spots and spots[doc][0]]
+        rank, first, last = (np.array([spot[i] for spot, _ in rows], np.int64) for i in range(3))
+        old = single(self.original.placements, self.numbers[query])
+        return assemble(
+            Qrels({query: dict(grades)}, real_grades=True).arrays,
+            old.retrieved,
+            old.answered,
+            np.zeros(len(rows), np.int64),
+            rank,
+            np.array([label for _, label in rows], np.int64),
+            first,
+            last,
+        )
+
+    def _first_spots(self, query: str) -> dict[str, Spot]:
+        return _spots(single(self.original.placements, self.numbers[query]), list(self.original.qrels.text[query]))
+
+    def _in_head(self, query: str, head: Head, rank: int) -> Spot | None:
+        """Where a document of the head is; not returned if it is not there and the head is all; else None."""
+        if not rank:
+            whole = len(head.docs) >= int(self.original.placements.retrieved[self.numbers[query]])
+            return (0, 0, 0) if whole else None
+        first, last = int(head.tie_first[rank - 1]), int(head.tie_last[rank - 1])
+        return (rank, first, last) if last else None
+
+
+def _spots(p: Placements, docs: Sequence[str]) -> dict[str, Spot]:
+    """Where the judged documents of a table of one query are."""
+    spots: dict[str, Spot] = dict.fromkeys(docs, (0, 0, 0))
+    assert p.label is not None
+    for label, *spot in zip(*(c.tolist() for c in (p.label, p.rank, p.tie_first, p.tie_last)), strict=True):
+        spots[docs[label]] = (spot[0], spot[1], spot[2])
+    return spots
+
+
+def placed_now(system: System, qrels: Qrels) -> Placed:
+    """The system's whole table as judgements stand now: what was judged here put in place of what was."""
+    if not system.changed:
+        return system.original
+    p = system.original.placements
+    assert p.label is not None
+    arrays = qrels.arrays
+    numbers = system.numbers
+    changed = np.zeros(len(p), bool)
+    changed[[numbers[query] for query in system.changed]] = True
+    keep = ~changed[p.query]
+    shift = arrays.start[:-1] - p.judged_start[:-1]
+    columns = [[getattr(p, name)[keep]] for name in ("query", "rank", "tie_first", "tie_last")]
+    labels = [p.label[keep] + shift[p.query[keep]]]
+    for query, table in system.changed.items():
+        at = numbers[query]
+        assert table.label is not None
+        new = (np.full(len(table.rank), at), table.rank, table.tie_first, table.tie_last)
+        for column, values in zip(columns, new, strict=True):
+            column.append(values)
+        labels.append(table.label + arrays.start[at])
+    of_query, rank, first, last = map(np.concatenate, columns)
+    label = np.concatenate(labels)
+    whole = assemble(arrays, p.retrieved, p.answered, of_query, rank, label, first, last)
+    return replace(system.original, judgements=qrels, placements=whole)

@@ -1,0 +1,94 @@
+"""Start and end of the server: the address, the browser, Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from goldrank.errors import OptionError
+from goldrank.web.security import LOOPBACK, App
+
+CONNECTIONS = 64
+PORT = 8_642
+TRIED = 20
+"""Ports after the usual one that are tried if it is taken."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can connect to an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def allowed_hosts(host: str) -> tuple[str, ...] | None:
+    """What the Host header may name: this machine, and an address that was asked for; any if that is all addresses."""
+    if is_loopback(host):
+        return LOOPBACK
+    return None if host in ("0.0.0.0", "::") else (*LOOPBACK, host)  # noqa: S104 - compared, not bound
+
+
+def listening(host: str, port: int | None) -> socket.socket:
+    """A socket on the port, or on the next free one if none was asked for."""
+    tried = [port] if port is not None else [*range(PORT, PORT + TRIED), 0]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    trouble: OSError | None = None
+    for one in tried:
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, one))
+        except OSError as error:
+            found.close()
+            trouble = error
+        else:
+            return found
+    reason = trouble.strerror if trouble else "no port"
+    raise OptionError(
+        f"cannot listen on {host}, port {port or PORT}: {reason}", hint="--port 0 takes any that is free."
+    )
+
+
+def run(app: App, where: socket.socket, opened: Callable[[], object]) -> None:
+    """Serve until Ctrl-C; `opened` is called when requests are answered."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, limit_concurrency=CONNECTIONS, lifespan="off",
+        server_header=False, date_header=False, timeout_keep_alive=30, h11_max_incomplete_event_size=65_536,
+        timeout_graceful_shutdown=2,
+    )  # fmt: skip
+    server = _Server(config, opened)
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(server.serve(sockets=[where]))
+
+
+def _Server(config: Any, opened: Callable[[], object]) -> Any:  # noqa: N802 - a class, made when uvicorn is there
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            if self.started:
+                opened()
+
+    return Server(config)
+
+
+def open_browser(address: str) -> None:
+    """Open the address, if there is a screen; in a thread, because a browser may take its time."""
+    has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if has_screen:
+        import webbrowser
+
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

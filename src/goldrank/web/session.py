@@ -1,0 +1,415 @@
+"""What the explorer shows: judgements, systems, texts, and what is computed of them when a page asks for it."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.comparison import compare
+from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge
+from goldrank.comparison.holes import System as HoleSystem
+from goldrank.comparison.metadata import lookup
+from goldrank.comparison.result import Comparison
+from goldrank.comparison.slices import group_queries, with_slices
+from goldrank.conventions import Convention
+from goldrank.data.qrels import Grade, Qrels
+from goldrank.data.run import Run
+from goldrank.data.scores import Scores
+from goldrank.errors import InputError, OptionError, did_you_mean
+from goldrank.evaluation import pipeline
+from goldrank.evaluation.inputs import resolve_measures
+from goldrank.evaluation.pipeline import Placed
+from goldrank.measures import Measure
+from goldrank.measures.holes import hole_rule, judging_order, relevant_shares, single_moves
+from goldrank.types import MeasuresLike
+from goldrank.web.heads import DEPTH
+from goldrank.web.live import System, placed_now
+from goldrank.web.texts import Texts
+
+LEAST_GRADES = (0, 1)
+"""Grades that are offered even if no judgement has them."""
+MOST_OFFERED = 10
+FEW = 500
+"""With more queries, what takes long is made in a thread."""
+QUEUE = 2_000
+"""Documents of the queue that are kept in order."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page is about: a measure and two systems; `b` is None if there is one system."""
+
+    measure: Measure
+    a: System
+    b: System | None
+
+    @property
+    def name(self) -> str:
+        """The measure's name."""
+        return str(self.measure)
+
+    @property
+    def better(self) -> float:
+        """1 if more is better, -1 if less is."""
+        return 1.0 if self.measure.declaration.higher_is_better else -1.0
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What a grade means."""
+
+    grade: Grade
+    name: str
+    sentence: str = ""
+
+
+@dataclass
+class Session:
+    """Rankings of systems over judged queries."""
+
+    title: str
+    qrels: Qrels
+    runs: Sequence[Run]
+    rules: Convention
+    asked: MeasuresLike = None
+    docs: Any = None
+    query_texts: Mapping[str, str] = field(default_factory=dict)
+    criteria: Sequence[Criterion] = ()
+    slice_by: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What `compare` takes besides."""
+    grades: dict[str, dict[str, Grade]] = field(default_factory=dict)
+    """Judgements of queries that were judged here, by query and document."""
+    seq: int = 0
+    """The last judgement that is in the values."""
+
+    has_rankings: ClassVar[bool] = True
+    """Whether there are documents at ranks, which can be judged."""
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            raise InputError("no run to show", hint="goldrank serve QRELS old=a.run new=b.run")
+        self.measures = resolve_measures(self.asked, self.rules)
+        self.lock = threading.RLock()
+        self.systems = [
+            System(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
+        ]
+        self.queries = self.systems[0].queries
+        self.numbers = self.systems[0].numbers
+        self.texts = Texts(self.docs, self._named_documents)
+        self.verdicts = Verdicts(self)
+        self._cache: dict[object, Any] = {}
+        self._ready: set[tuple[str, str, str]] = set()
+        self._preparing: set[tuple[str, str, str]] = set()
+        for system in self.systems:
+            system.eager = len(self.queries) <= FEW
+
+    def ready(self, view: View) -> bool:
+        """Whether heads, bounds and the queue of a view are made; where that takes long, a thread makes them."""
+        key = (view.name, view.a.name, view.b.name if view.b else "")
+        if key in self._ready:
+            return True
+        if len(self.queries) <= FEW:
+            self._prepare(view)
+            self._ready.add(key)
+            return True
+        if key not in self._preparing:
+            self._preparing.add(key)
+            threading.Thread(target=self._prepare_late, args=(view, key), daemon=True, name="goldrank-bounds").start()
+        return False
+
+    def _prepare(self, view: View) -> None:
+        self.queue_all(view)
+        for system in (view.a, view.b):
+            if system is not None:
+                system.bounds(view.measure)
+
+    def _prepare_late(self, view: View, key: tuple[str, str, str]) -> None:
+        try:
+            self._prepare(view)
+        finally:
+            self._ready.add(key)
+
+    def warm_up(self) -> None:
+        """Read in a thread what the first query page needs."""
+        threading.Thread(target=lambda: [system.heads for system in self.systems], daemon=True).start()
+
+    def _named_documents(self) -> Collection[str]:
+        judged = set(self.qrels.docs)
+        for system in self.systems:
+            for number in range(len(self.queries)):
+                judged.update(system.heads.docs(number))
+        return judged
+
+    @cached_property
+    def data_hash(self) -> str:
+        """Eight digits that tell these inputs from others."""
+        digest = hashlib.sha256(self.qrels.digest.encode())
+        for run in self.runs:
+            digest.update(f"\0{run.name}\0{run.digest}".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()[:8]
+
+    # What a page asks for.
+
+    def view(self, measure: str | None = None, a: str | None = None, b: str | None = None) -> View:
+        """The measure and the systems of an address, or the usual ones."""
+        found = {str(one): one for one in self.measures}
+        if measure is not None and measure not in found:
+            raise OptionError(f"{measure} is not measured here", hint=did_you_mean(measure, found) or ", ".join(found))
+        systems = {system.name: system for system in self.systems}
+        for name in (a, b):
+            if name is not None and name not in systems:
+                raise OptionError(
+                    f"there is no system {name!r}", hint=did_you_mean(name, systems) or ", ".join(systems)
+                )
+        first = systems[a] if a is not None else self.systems[0]
+        others = [system for system in self.systems if system is not first]
+        second = systems[b] if b is not None else (others[0] if others else None)
+        if second is first:
+            second = None
+        return View(found[measure] if measure else self.measures[0], first, second)
+
+    def text_of(self, query: str) -> str:
+        """A query's text, or its id if there is none."""
+        return self.query_texts.get(query, "")
+
+    def judged(self, query: str) -> Mapping[str, Grade]:
+        """The judgements of a query as they stand now."""
+        return self.grades.get(query, self.qrels.text[query])
+
+    def deltas(self, view: View) -> np.ndarray:
+        """What decides the order of queries: B - A, or with one system the value less that of the ideal ranking."""
+        if view.b is not None:
+            found: np.ndarray = view.b.values[view.name] - view.a.values[view.name]
+            return found
+        ideal: np.ndarray = self._cached(("ideal", view.name), lambda: self._below_ideal(view))
+        return ideal
+
+    def _below_ideal(self, view: View) -> np.ndarray:
+        ideal = view.measure(self.placed(view.a).placements.ideal)
+        found: np.ndarray = view.a.values[view.name] - ideal
+        return found
+
+    def _cached(self, key: object, make: Callable[[], Any]) -> Any:
+        """What was made since the last judgement, or is made now."""
+        known = self._cache.get(key)
+        if known is None or known[0] != self.seq:
+            known = self._cache[key] = (self.seq, make())
+        return known[1]
+
+    @property
+    def qrels_now(self) -> Qrels:
+        """All judgements as they stand now."""
+        if not self.grades:
+            return self.qrels
+        made: Qrels = self._cached("qrels", self._qrels_now)
+        return made
+
+    def _qrels_now(self) -> Qrels:
+        both = {**self.qrels.text, **self.grades}
+        return Qrels(both, name=self.qrels.name, criteria=self.qrels.criteria, real_grades=True)
+
+    def placed(self, system: System) -> Placed:
+        """A system's whole table as judgements stand now."""
+        found: Placed = self._cached(("placed", system.name), lambda: placed_now(system, self.qrels_now))
+        return found
+
+    def placed_all(self) -> list[Placed]:
+        """The tables of all systems."""
+        return [self.placed(system) for system in self.systems]
+
+    def retrieved(self, view: View) -> np.ndarray:
+        """How many documents B (or A) returned for each query."""
+        return (view.b or view.a).original.placements.retrieved
+
+    def scores(self) -> list[Scores]:
+        """The scores of all systems as judgements stand now, made as the command line makes them."""
+        found: list[Scores] = self._cached(
+            "scores", lambda: [pipeline.score(self.placed(system), self.measures) for system in self.systems]
+        )
+        return found
+
+    # Grades and judging.
+
+    @cached_property
+    def offered(self) -> list[Criterion]:
+        """The grades that a judge can give, lowest first: those with criteria, else those of the judgements."""
+        if self.criteria:
+            return sorted(self.criteria, key=lambda one: one.grade)
+        found = {grade for row in self.qrels.text.values() for grade in row.values()}
+        known = sorted({int(g) for g in found if float(g).is_integer() and 0 <= g < MOST_OFFERED} | set(LEAST_GRADES))
+        usual = {0: "not relevant", 1: "relevant"} if known[-1] == 1 else {0: "not relevant", known[-1]: "best"}
+        return [Criterion(grade, usual.get(grade, f"grade {grade}")) for grade in known]
+
+    def grade_name(self, grade: Grade | None) -> str:
+        """What a grade means, in words."""
+        if grade is None or grade < 0:
+            return "not judged"
+        return next((one.name for one in self.offered if one.grade == grade), f"grade {grade:g}")
+
+    def set_grades(self, query: str, grades: Mapping[str, Grade], seq: int) -> None:
+        """Judgements of a query changed: place and measure it again in every system."""
+        with self.lock:
+            self.grades[query] = dict(grades)
+            for system in self.systems:
+                system.regrade(query, grades)
+            self.seq = seq
+
+    def holes(self, view: View) -> PairHoles | None:
+        """The unjudged documents of two systems; None if there is one system, or none for this measure."""
+        if view.b is None or hole_rule(view.measure) is None:
+            return None
+        found: PairHoles | None = self._cached(
+            ("holes", view.name, view.a.name, view.b.name), lambda: self._holes(view)
+        )
+        return found
+
+    def _holes(self, view: View) -> PairHoles | None:
+        assert view.b is not None
+        systems = []
+        for system in (view.a, view.b):
+            heads = [system.heads.docs(number) for number in range(len(self.queries))]
+            systems.append(HoleSystem(self.placed(system).placements, heads, DEPTH))
+        return HoleFinder(systems).pair(view.measure, 0, 1)
+
+    def queue(self, view: View) -> list[ToJudge]:
+        """What nobody judged yet of `queue_all`."""
+        return [one for one in self.queue_all(view) if one.doc not in self.judged(one.query)]
+
+    def queue_all(self, view: View) -> list[ToJudge]:
+        """What to judge first, queries together: by the chance of being relevant times the move of the difference.
+
+        It is made once, from the judgements of the start: an order that changes under one's hands confuses.
+        """
+        key = (view.name, view.a.name, view.b.name if view.b else "")
+        if key not in self._queues:
+            self._queues[key] = self._queue(view)
+        return self._queues[key]
+
+    @cached_property
+    def _queues(self) -> dict[tuple[str, str, str], list[ToJudge]]:
+        return {}
+
+    def _queue(self, view: View) -> list[ToJudge]:
+        holes = self.holes(view)
+        even = np.ones(len(self.queries))
+        first = holes.judge_first(even, QUEUE) if holes is not None else self._queue_of_one(view)
+        place = {query: i for i, query in reversed(list(enumerate(one.query for one in first)))}
+        return sorted(first, key=lambda one: place[one.query])
+
+    def _queue_of_one(self, view: View) -> list[ToJudge]:
+        if not view.measure.declaration.monotone or hole_rule(view.measure) is None:
+            return []
+        p = self.placed(view.a).placements
+        query, rank, move = single_moves(view.measure, p, DEPTH)
+        order = judging_order(relevant_shares(view.measure, [p]), rank, move, query)[:QUEUE]
+        return [
+            ToJudge(p.queries[query[i]], view.a.heads.docs(int(query[i]))[rank[i] - 1], int(rank[i]), None,
+                    float(move[i]), 0.0)
+            for i in order.tolist()
+        ]  # fmt: skip
+
+    def unjudged(self, view: View, depth: int) -> np.ndarray:
+        """For each query how many documents of B's (or A's) first `depth` nobody judged."""
+        system = view.b or view.a
+        p = self.placed(system).placements
+        judged = np.bincount(p.query[(p.rank <= depth) & (p.grade >= 0)], minlength=len(p))
+        found: np.ndarray = np.minimum(p.retrieved, depth) - judged
+        return found
+
+    def groups(self) -> dict[str, dict[str, np.ndarray]]:
+        """Slices: by attribute and value, which queries have it."""
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> dict[str, dict[str, np.ndarray]]:
+        found: dict[str, dict[str, np.ndarray]] = {}
+        by = self.slice_by or ({"length": _lengths(self.query_texts, self.queries)} if self.query_texts else {})
+        for name, given in by.items():
+            values = list(map(lookup(given, name), self.queries))
+            parts = group_queries(name, values, []) if any(one is not None for one in values) else None
+            if parts is not None:
+                found[name] = parts
+        return found
+
+    def find_query(self, query: str) -> str:
+        """A known query, or the error that says which is near."""
+        if query in self.numbers:
+            return query
+        shown = ids.show(query)
+        raise InputError(f"no query {shown}", hint=did_you_mean(query, self.queries[:20_000]), code="no-query")
+
+
+class Verdicts:
+    """The comparison with its statistics, made in a thread: pages show values at once, and intervals when they come."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known: tuple[int, Comparison | None] | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self.trouble = ""
+
+    def get(self, wait: float | None = 0.0) -> Comparison | None:
+        """The newest comparison there is; it is begun if judgements changed, and waited for so many seconds."""
+        if len(self._session.systems) < 2:
+            return None
+        with self._lock:
+            fresh = self._known is not None and self._known[0] == self._session.seq
+            if not fresh and (self._thread is None or not self._thread.is_alive()):
+                with self._session.lock:
+                    work = (
+                        self._session.seq,
+                        self._session.scores(),
+                        self._session.placed_all(),
+                    )
+                self._thread = threading.Thread(target=self._make, args=work, daemon=True, name="goldrank-compare")
+                self._thread.start()
+            thread = self._thread
+        if not fresh and thread is not None and (wait is None or wait > 0):
+            thread.join(wait)
+            if wait is None and self._known is not None and self._known[0] != self._session.seq and not self.trouble:
+                return self.get(wait)
+        return self._known[1] if self._known else None
+
+    @property
+    def seq(self) -> int:
+        """As of which judgement the comparison is."""
+        return self._known[0] if self._known else -1
+
+    def _make(self, seq: int, scores: list[Scores], placed: list[Placed]) -> None:
+        try:
+            made = compare(scores, **self._session.options)
+            made = replace(made, placed=tuple(placed), texts=dict(self._session.query_texts))
+            groups = self._session.groups()
+            if groups:
+                names = {name: _by_query(parts, self._session.queries) for name, parts in groups.items()}
+                made = with_slices(made, names)
+            self._known = (seq, made)
+        except Exception as error:  # a thread that dies in silence would leave pages waiting for it
+            self.trouble = f"{type(error).__name__}: {error}"
+            self._known = (seq, None)
+
+
+def _by_query(parts: Mapping[str, np.ndarray], queries: Sequence[str]) -> dict[str, str]:
+    return {queries[i]: name for name, mask in parts.items() for i in np.flatnonzero(mask).tolist()}
+
+
+def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:
+    """Each query's number of words, as one of three groups of about the same size."""
+    lengths = [len(texts.get(query, "").split()) for query in queries]
+    low, high = np.quantile(lengths, [1 / 3, 2 / 3], method="inverted_cdf").astype(int).tolist()
+    first = f"1 to {low} words" if low > 1 else "1 word"
+    between = f"{high} words" if high == low + 1 else f"{low + 1} or {high} words" if high == low + 2 else ""
+    between = between or f"{low + 1} to {high} words"
+    names = [
+        None if not n else first if n <= low else between if n <= high else f"{high + 1} or more words" for n in lengths
+    ]
+    return dict(zip(queries, names, strict=True))

@@ -1,0 +1,165 @@
+"""What is shown of a text: the stretch that has most of the query's words, with these marked.
+
+Words are those that matchers compare (`match.tokens`), without accents, and pairs of signs where a script has no
+spaces. A word of the text is marked if it is one of the query's, or shares its first four letters with one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from goldrank.data.explanation import ShownPart
+from goldrank.match import tokens
+
+WINDOW = 240
+"""Characters of a snippet."""
+SEARCHED = 100_000
+"""Characters of a text that are searched."""
+PREFIX = 4
+STOP = frozenset(
+    (
+        *("a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "does", "for", "from", "had", "has"),
+        *("have", "how", "i", "if", "in", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "s"),
+        *("so", "t", "that", "the", "their", "there", "these", "they", "this", "to", "was", "we", "were", "what"),
+        *("when", "where", "which", "who", "why", "will", "with", "you", "your"),
+    )
+)
+_CONTINUOUS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_SENTENCE = re.compile(r"[.!?。！？]\s*")
+_SHOWN = str.maketrans({"\n": " ", "\r": " ", "\t": " "})
+_JOINERS = "\u200c\u200d"
+
+
+class Snippet(NamedTuple):
+    """A part of a text, cut into stretches that are marked or not."""
+
+    parts: Sequence[ShownPart]
+    more: bool
+    """Whether the text goes on before or after it."""
+    unsearched: bool
+    """Whether the text is so long that its end was not searched."""
+
+
+class QueryWords:
+    """The words of a query, as they are looked for."""
+
+    def __init__(self, query: str) -> None:
+        words = [word for word, *_ in _words(query[:2_000])]
+        telling = [word for word in words if word not in STOP]
+        self.words = frozenset(telling or words)
+        self._prefixes = {word[:PREFIX]: word for word in self.words if len(word) >= PREFIX and word.isalpha()}
+
+    def match(self, word: str) -> str | None:
+        """The query's word that a word of a text stands for."""
+        if word in self.words:
+            return word
+        return self._prefixes.get(word[:PREFIX]) if len(word) >= PREFIX and word.isalpha() else None
+
+    def found(self, text: str) -> list[tuple[str, int, int]]:
+        """The query's words in a text, with where they stand."""
+        if not self.words:
+            return []
+        hits = ((self.match(word), start, end) for word, start, end in _words(text))
+        return [(word, start, end) for word, start, end in hits if word is not None]
+
+
+def _words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Words without case and accents, with their places in the text; of scripts without spaces pairs of signs."""
+    stretches = tokens.spans(text)
+    for i, (start, end) in enumerate(stretches):
+        if not _CONTINUOUS.match(text, start):
+            word = _bare(text[start:end])
+            if word:
+                yield word, start, end
+            continue
+        after = stretches[i + 1] if i + 1 < len(stretches) else (-1, -1)
+        if after[0] == end and _CONTINUOUS.match(text, after[0]):
+            yield _bare(text[start : after[1]]), start, after[1]
+        elif i == 0 or stretches[i - 1][1] != start or not _CONTINUOUS.match(text, stretches[i - 1][0]):
+            yield _bare(text[start:end]), start, end  # a sign that stands alone
+
+
+def _bare(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(c for c in apart if not unicodedata.combining(c))
+
+
+def snippet(text: str, words: QueryWords, room: int = WINDOW) -> Snippet:
+    """The window of a text with most different words of the query, then the rarest; begun at a sentence or word."""
+    searched = text[:SEARCHED]
+    hits = words.found(searched)
+    start = _best_window(searched, hits, room) if len(searched) > room else 0
+    end = min(len(searched), start + room)
+    if end < len(searched):
+        space = searched.rfind(" ", start + room // 2, end)
+        end = space if space > start else end
+    parts = marked(text, [(a, b) for _, a, b in hits], start, end)
+    return Snippet(parts, start > 0 or end < len(text), len(text) > SEARCHED)
+
+
+def _best_window(text: str, hits: Sequence[tuple[str, int, int]], room: int) -> int:
+    if not hits:
+        return 0
+    often = Counter(word for word, *_ in hits)
+    inside: Counter[str] = Counter()
+    best, best_start, low, rarity = (0, 0.0), 0, 0, 0.0
+    for word, _, end in hits:
+        if not inside[word]:
+            rarity += 1 / often[word]
+        inside[word] += 1
+        while end - hits[low][1] > room and low < len(hits) - 1:
+            gone = hits[low][0]
+            inside[gone] -= 1
+            if not inside[gone]:
+                del inside[gone]
+                rarity -= 1 / often[gone]
+            low += 1
+        worth = (len(inside), round(rarity, 9))
+        if worth > best:
+            best, best_start = worth, hits[low][1]
+    if best_start <= room // 3:
+        return 0
+    begins = [found.end() for found in _SENTENCE.finditer(text, max(0, best_start - room // 2), best_start)]
+    if begins:
+        return begins[0] if begins[0] <= best_start else begins[-1]
+    space = text.rfind(" ", max(0, best_start - room // 4), best_start)
+    return space + 1 if space >= 0 else best_start
+
+
+def marked(text: str, marks: Iterable[tuple[int, int]], start: int, end: int) -> list[ShownPart]:
+    """A stretch of a text, cut where marks begin and end; what cannot be printed is shown as escapes."""
+    parts: list[ShownPart] = []
+    at = start
+    for low, high in marks:
+        low, high = max(low, at), min(high, end)
+        if low >= high:
+            continue
+        if low > at:
+            parts.append(ShownPart(visible(text[at:low])))
+        parts.append(ShownPart(visible(text[low:high]), True))
+        at = high
+    if at < end:
+        parts.append(ShownPart(visible(text[at:end])))
+    return parts
+
+
+def visible(text: str, keep_lines: bool = False) -> str:
+    """A text in which what would steer the reader's screen (control and direction characters) is shown as escapes."""
+    kept = "\n" if keep_lines else ""
+    plain = text.replace("\r\n", "\n") if keep_lines else text.translate(_SHOWN)
+    plain = plain.replace("\t", " ")
+    if plain.isprintable():
+        return plain
+    return "".join(
+        c
+        if c.isprintable() or c in _JOINERS or c in kept or c == "\xa0" or c == "\u3000"
+        else " " if c.isspace()
+        else c.encode("unicode_escape").decode()
+        for c in plain
+    )  # fmt: skip

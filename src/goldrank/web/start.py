@@ -1,0 +1,204 @@
+"""From what was asked for to a running server, or to a folder of files."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from goldrank import conventions, demo, ids, io
+from goldrank.data.run import Run
+from goldrank.errors import GoldrankError, InputError, OptionError, Place
+from goldrank.io.numbers import grade_of
+from goldrank.io.sources import open_source
+from goldrank.web import serving
+from goldrank.web.judging import Judging
+from goldrank.web.security import new_secret
+from goldrank.web.session import Criterion, Session
+from goldrank.web.text_index import cache_folder
+from goldrank.web.texts import BEIR_QUERIES, read_queries
+
+DEMO_MEASURES = ("nDCG@10", "AP", "P@1")
+DEMO_CRITERIA = (
+    Criterion(0, "does not help", "another topic, or only the words"),
+    Criterion(1, "helps", "part of an answer, or a detour to it"),
+    Criterion(2, "answers it", "a reader needs nothing else"),
+)
+
+
+@dataclass
+class Access:
+    """Where the server listens, and who gets in."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    token: str | None = None
+    """None for a random one, '' for none."""
+    browser: bool = True
+
+    def checked(self) -> str | None:
+        """The token that is asked for, None for none; an error where that would let everybody in."""
+        if serving.is_loopback(self.host):
+            return None if self.token == "" else self.token or new_secret()
+        if not self.token:
+            raise OptionError(
+                f"{self.host} can be reached from other machines: the pages need a --token",
+                hint="It goes over plain HTTP; an ssh tunnel to 127.0.0.1 is safer.",
+            )
+        return self.token
+
+
+def demo_session(measures: Any = None) -> Session:
+    """The data of `goldrank demo`."""
+    data, runs = demo.load(), demo.runs()
+    opened = [io.as_run(runs[name]).renamed(name) for name in ("bm25", "overlap")]
+    return Session(
+        "Household tips",
+        io.as_qrels(data["qrels"]),
+        opened,
+        conventions.DEFAULT,
+        measures or DEMO_MEASURES,
+        docs=data["documents"],
+        query_texts=data["queries"],
+        criteria=DEMO_CRITERIA,
+    )
+
+
+def session_of(
+    qrels: Any,
+    runs: Mapping[str, Run],
+    *,
+    rules: conventions.Convention = conventions.DEFAULT,
+    measures: Any = None,
+    docs: Any = None,
+    queries: Any = None,
+    title: str = "",
+    criteria: str | None = None,
+    slice_by: Mapping[str, Any] | None = None,
+) -> Session:
+    """A session of files: the queries' texts come from their file, or from the corpus' folder."""
+    given = queries
+    if given is None and isinstance(docs, str) and os.path.isdir(docs):
+        given = docs if any(os.path.isfile(os.path.join(docs, name)) for name in BEIR_QUERIES) else None
+    texts = read_queries(given) if given is not None else {}
+    found = Session(
+        title,
+        io.as_qrels(qrels),
+        list(runs.values()),
+        rules,
+        measures or None,
+        docs=docs,
+        query_texts=texts,
+        criteria=read_criteria(criteria) if criteria else (),
+        slice_by=slice_by,
+    )
+    found.warm_up()
+    return found
+
+
+def text_session_of(
+    files: Sequence[tuple[str | None, str]],
+    *,
+    measures: Any = None,
+    title: str = "",
+    how: Mapping[str, Any] | None = None,
+) -> Session:
+    """A session of questions with retrieved texts: (name, file) of each system."""
+    from goldrank.evaluation.texts import evaluate_texts
+    from goldrank.io.items import items
+    from goldrank.report.coverage import with_names
+    from goldrank.web.text_session import TextSession
+
+    found = [items(path) for _, path in files]
+    pairs = zip(found, files, strict=True)
+    scores = [evaluate_texts(given, measures or None, name=name, **(how or {})) for given, (name, _) in pairs]
+    questions = {item.query: item.question for given in found for item in given if item.question}
+    return TextSession(with_names(scores), title, questions)
+
+
+def read_criteria(path: str) -> list[Criterion]:
+    """What grades mean: a line for each with the grade, its name and a sentence, with tabs between them."""
+    found = []
+    for number, line in open_source(path).lines():
+        grade, *cells = line.strip().split(b"\t", 2)
+        if not grade:
+            continue
+        where = Place(path, number)
+        if not cells:
+            raise InputError("a line with no tab", where=where, hint="A line is: grade, name, sentence, with tabs.")
+        name, sentence = (*(ids.decode(cell).strip() for cell in cells), "")[:2]
+        found.append(Criterion(grade_of(grade, where), name, sentence))
+    if not found:
+        raise InputError("there are no grades in it", where=path)
+    return found
+
+
+def judging_of(session: Session, log: str | None, judge: str | None, per_pair: int, qrels: str | None) -> Judging:
+    """The log of a session, with all that was judged before in the values."""
+    folder = os.path.dirname(os.path.abspath(qrels)) if qrels else cache_folder().parent
+    path = log or os.path.join(folder, "judgements.db" if qrels else "demo-judgements.db")
+    if not log and not qrels:
+        os.makedirs(folder, exist_ok=True)
+    try:
+        name = judge or getpass.getuser()
+    except (OSError, KeyError):
+        name = "me"
+    return Judging(session, path, name, per_pair)
+
+
+def export(session: Session, folder: str) -> str:
+    """Write the pages of a session as files; a sentence that says what was written."""
+    _needed()
+    from goldrank.web.site import write
+
+    return write(session, folder)
+
+
+def _needed() -> None:
+    for module in ("starlette", "uvicorn"):
+        if find_spec(module) is None:
+            raise GoldrankError(f"goldrank serve needs {module}", hint="pip install 'goldrank[serve]'")
+
+
+def run(
+    session: Session, access: Access, judging: Judging | None, say: Callable[[str], None], history: str | None = None
+) -> None:
+    """Serve a session until Ctrl-C."""
+    _needed()
+    from goldrank.web.app import Explorer, application
+
+    explorer = Explorer(session, judging=judging, history=history)
+    said = f"Judgements go to {judging.path}. Ctrl-C ends it." if judging is not None else "Ctrl-C ends it."
+    _serve(lambda *gate: application(explorer, *gate), access, say, said)
+
+
+def run_history(history: str, access: Access, say: Callable[[str], None]) -> None:
+    """Serve the pages of a history until Ctrl-C."""
+    _needed()
+    from goldrank.history import History
+    from goldrank.web.app import history_application
+
+    with History.open(history, read_only=True) as found:
+        found.records(limit=1)  # a file that is no history is complained of here, not in the browser
+    _serve(lambda *gate: history_application(history, *gate), access, say, "Ctrl-C ends it.")
+
+
+def _serve(make: Callable[..., Any], access: Access, say: Callable[[str], None], said: str) -> None:
+    token = access.checked()
+    where = serving.listening(access.host, access.port)
+    port = where.getsockname()[1]
+    name = f"[{access.host}]" if ":" in access.host else access.host
+    address = f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+
+    def opened() -> None:
+        say(f"Open {address}")
+        if not serving.is_loopback(access.host):
+            say("Whoever has this address can read all queries, texts and judgements, and judge. It is not encrypted.")
+        say(said)
+        if access.browser:
+            serving.open_browser(address)
+
+    serving.run(make(token, port, serving.allowed_hosts(access.host)), where, opened)

@@ -1,0 +1,321 @@
+"""Where texts stand in files that are too large to hold: a sorted table of (hash of id, place), memory-mapped.
+
+The table is made once and kept in the cache (`$XDG_CACHE_HOME/goldrank/texts`). A place is an offset of a line, or the
+number of a row. Each reading compares the id that stands there with the one that was looked for, so that equal hashes
+and a file that was changed are seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import time
+from array import array
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.errors import InputError, Place
+from goldrank.io.json_text import JsonParser
+from goldrank.io.sources import MAX_RECORD, ByteSource, open_source
+
+VERSION = 1
+MOST_IDS = 20_000_000
+"""Up to so many lines all of them are in the table, which serves the next run too."""
+CACHE_LIMIT = 2_000_000_000
+"""Bytes of the cache folder; the oldest tables go first."""
+SAMPLED, SAMPLES = 4_096, 16
+MAGIC = b"goldrank-texts\n"
+ID_FIELDS = ("_id", "id", "docid", "doc_id", "docno", "pid")
+TITLE_FIELDS = ("title", "headline")
+TEXT_FIELDS = ("text", "contents", "body", "passage", "segment")
+_QUICK_ID = re.compile(
+    rb'\s*\{\s*"(?:_id|id|docid|doc_id|docno|pid)"\s*:\s*(?:"([^"\\\x00-\x1f]*)"|(\d{1,18})(?=\s*[,}]))'
+)
+_PARSER = JsonParser("Each field has one name.")
+
+
+class Text(NamedTuple):
+    """A document or query as it is shown."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What tells that a file is the one that was indexed."""
+
+    size: int
+    mtime: int
+    sample: str
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """Of a file as it is now; some blocks of it are read."""
+        found = path.stat()
+        digest = hashlib.blake2b(digest_size=16)
+        with path.open("rb") as file:
+            for offset in np.linspace(0, max(0, found.st_size - SAMPLED), SAMPLES).astype(np.int64).tolist():
+                file.seek(offset)
+                digest.update(file.read(SAMPLED))
+        return cls(found.st_size, found.st_mtime_ns, digest.hexdigest())
+
+
+def hash_of(raw: bytes) -> int:
+    """The 64 bits by which an id is looked up."""
+    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
+
+
+def cache_folder() -> Path:
+    """Where tables are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "goldrank" / "texts"
+
+
+class TextIndex:
+    """A table of places, sorted by hash."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            magic = file.readline()
+            about = json.loads(file.readline()) if magic == MAGIC else {}
+            start = file.tell()
+        count = int(about.get("count", -1))
+        if about.get("version") != VERSION or path.stat().st_size != start + 16 * count:
+            raise InputError("is no index of texts, or was cut", where=str(path), hint="Delete it.")
+        self.stamp = Stamp(about["size"], about["mtime"], about["sample"])
+        self.count, self.duplicated, self.whole = count, int(about["duplicated"]), bool(about["whole"])
+        both = np.memmap(path, np.uint64, "r", start, (2, count)) if count else np.zeros((2, 0), np.uint64)
+        self._keys, self._places = both[0], both[1]
+
+    def places(self, doc: str) -> list[int]:
+        """Where an id may stand, the first in the file first."""
+        key = np.uint64(hash_of(ids.encode(doc)))
+        low = int(np.searchsorted(self._keys, key))
+        places = []
+        while low < self.count and self._keys[low] == key:
+            places.append(int(self._places[low]))
+            low += 1
+        return sorted(places)
+
+
+def index_of(
+    path: Path,
+    rows: Callable[[], Iterator[tuple[bytes, int]]],
+    wanted: Collection[str] | None,
+    watch: Callable[[int], None] | None = None,
+) -> TextIndex:
+    """The table of a file: the one that is kept, or a new one. `rows` gives ids and places, in the file's order."""
+    stamp = Stamp.of(path)
+    kept = cache_folder() / f"{hashlib.blake2b(os.fsencode(path.resolve()), digest_size=16).hexdigest()}.index"
+    with contextlib.suppress(OSError, ValueError, KeyError):  # InputError is a ValueError
+        found = TextIndex(kept)
+        if found.stamp == stamp and found.whole:
+            os.utime(kept)
+            return found
+    keys, places = array("Q"), array("Q")
+    only = None
+    blake, from_bytes = hashlib.blake2b, int.from_bytes
+    for i, (raw, place) in enumerate(rows()):
+        key = from_bytes(blake(raw, digest_size=8).digest(), "little")
+        if only is None or key in only:
+            keys.append(key)
+            places.append(place)
+        if watch is not None and i % 65_536 == 0:
+            watch(place)
+        if i == MOST_IDS and wanted is not None:
+            only = {hash_of(ids.encode(doc)) for doc in wanted}
+    if Stamp.of(path) != stamp:
+        raise InputError("was changed while it was read", where=str(path), hint="Start again when it is complete.")
+    return _kept(kept, keys, places, stamp, only is None)
+
+
+def _kept(path: Path, keys: Any, places: Any, stamp: Stamp, whole: bool) -> TextIndex:
+    """Write a table into the cache, whole or not at all."""
+    key, place = np.frombuffer(keys, np.uint64), np.frombuffer(places, np.uint64)
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    duplicated = int((ordered[1:] == ordered[:-1]).sum())
+    about = {"version": VERSION, "count": len(key), "duplicated": duplicated, "whole": whole, **vars(stamp)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}.new")
+    try:
+        with temporary.open("wb") as file:
+            file.write(MAGIC + json.dumps(about).encode() + b"\n")
+            file.write(ordered.data)
+            for low in range(0, len(order), 1 << 20):
+                file.write(place[order[low : low + (1 << 20)]].data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _prune(path)
+    return TextIndex(path)
+
+
+def _prune(newest: Path) -> None:
+    files = sorted(newest.parent.glob("*.*"), key=lambda file: file.stat().st_mtime, reverse=True)
+    total = 0
+    for file in files:
+        total += file.stat().st_size
+        if total > CACHE_LIMIT and file != newest:
+            with contextlib.suppress(OSError):
+                file.unlink()
+
+
+# Lines of text files.
+
+
+def json_id(line: bytes) -> bytes | None:
+    """The id of a line of JSON; None if it has none."""
+    quick = _QUICK_ID.match(line)
+    if quick is not None:
+        return quick[1] if quick[1] is not None else quick[2]
+    value = _PARSER.parse(ids.decode(line), "", 1)
+    found = _field(value, ID_FIELDS) if isinstance(value, dict) else None
+    return None if found is None else ids.encode(ids.as_text(found, "document id"))
+
+
+def _field(value: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
+def text_of(value: dict[str, Any]) -> Text:
+    """Title and text of a record."""
+    title, text = _field(value, TITLE_FIELDS), _field(value, TEXT_FIELDS)
+    return Text("" if title is None else str(title), "" if text is None else str(text))
+
+
+class LineFile:
+    """A file with one text a line: JSON Lines, or columns with tabs between them."""
+
+    def __init__(self, source: ByteSource, wanted: Collection[str] | None) -> None:
+        assert source.path is not None
+        self.path: Path = Path(source.path)
+        self.name = source.name
+        self._start = source.start
+        self._is_json = source.head.lstrip()[:1] == b"{"
+        self.index = index_of(self.path, self._rows, wanted, source.watch)
+
+    def _rows(self) -> Iterator[tuple[bytes, int]]:
+        place, number = self._start, 0
+        with self.path.open("rb", buffering=1 << 20) as file:
+            file.seek(self._start)
+            for line in file:
+                number += 1
+                if len(line) > MAX_RECORD:
+                    raise InputError(f"a line of {len(line):,} bytes", where=Place(self.name, number))
+                if not line.isspace():
+                    raw = self._id(line, number)
+                    yield raw, place
+                place += len(line)
+
+    def _id(self, line: bytes, number: int) -> bytes:
+        if not self._is_json:
+            return line.partition(b"\t")[0].rstrip(b"\r\n")
+        try:
+            raw = json_id(line)
+        except ValueError as error:
+            raise InputError(f"is no JSON: {error}", where=Place(self.name, number)) from None
+        if raw is None:
+            hint = f"Ids are in one of: {', '.join(ID_FIELDS)}."
+            raise InputError("a text has no id", where=Place(self.name, number), hint=hint)
+        return raw
+
+    def get(self, doc: str) -> Text | None:
+        """The text of an id; None if the file has none."""
+        wanted = ids.encode(doc)
+        for place in self.index.places(doc):
+            with self.path.open("rb") as file:
+                file.seek(place)
+                line = file.readline(MAX_RECORD)
+            if self._is_json:
+                value = _PARSER.parse(ids.decode(line), self.name, 1)
+                if isinstance(value, dict) and ids.encode(ids.as_text(_field(value, ID_FIELDS), "id")) == wanted:
+                    return text_of(value)
+            else:
+                raw, *columns = ids.decode(line.rstrip(b"\r\n")).split("\t", 2)
+                if ids.encode(raw) == wanted:
+                    return (
+                        Text(columns[0], columns[1]) if len(columns) == 2 else Text("", columns[0] if columns else "")
+                    )
+        return None
+
+    def is_stale(self) -> bool:
+        """Whether the file is another one than was indexed."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return True
+        return (found.st_size, found.st_mtime_ns) != (self.index.stamp.size, self.index.stamp.mtime)
+
+
+class ParquetFile:
+    """A Parquet file with a row for each text."""
+
+    def __init__(self, path: Path, wanted: Collection[str] | None) -> None:
+        import polars as pl
+
+        self.path, self.name = path, str(path)
+        schema = pl.scan_parquet(path).collect_schema().names()
+        found = next((name for name in ID_FIELDS if name in schema), None)
+        if found is None:
+            hint = f"Ids are in one of: {', '.join(ID_FIELDS)}."
+            raise InputError(f"no column with ids: {', '.join(schema[:8])}", where=self.name, hint=hint)
+        self._id: str = found
+        self._columns = [name for name in (*TITLE_FIELDS, *TEXT_FIELDS) if name in schema]
+        self.index = index_of(path, self._rows, wanted)
+
+    def _rows(self) -> Iterator[tuple[bytes, int]]:
+        import polars as pl
+
+        row = 0
+        for batch in pl.scan_parquet(self.path).select(self._id).collect_batches():
+            for value in batch[self._id]:
+                yield ids.encode(ids.as_text(value, "document id", self.name)), row
+                row += 1
+
+    def get(self, doc: str) -> Text | None:
+        """The text of an id; None if the file has none."""
+        import polars as pl
+
+        for place in self.index.places(doc):
+            frame = pl.scan_parquet(self.path).select(self._id, *self._columns).slice(place, 1).collect()
+            for row in frame.to_dicts():
+                if ids.as_text(row[self._id], "document id") == doc:
+                    return text_of(row)
+        return None
+
+    is_stale = LineFile.is_stale
+
+
+def plain_copy(source: ByteSource, wanted: Collection[str]) -> ByteSource:
+    """The lines of a compressed file whose texts are wanted, as a plain file beside the cache."""
+    assert source.path is not None
+    stamp = Stamp.of(Path(source.path))
+    keys = {ids.encode(doc) for doc in wanted}
+    name = hashlib.blake2b(digest_size=16)
+    for part in (os.fsencode(os.path.realpath(source.path)), repr(stamp).encode(), *sorted(keys)):
+        name.update(part + b"\0")
+    target = cache_folder() / f"{name.hexdigest()}.copy"
+    if not target.exists():
+        is_json = source.head.lstrip()[:1] == b"{"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_suffix(f".{os.getpid()}.new")
+        with source.open() as lines, temporary.open("wb") as file:
+            for line in lines:
+                raw = json_id(line) if is_json else line.partition(b"\t")[0].rstrip(b"\r\n")
+                if raw in keys:
+                    file.write(line if line.endswith(b"\n") else line + b"\n")
+        os.replace(temporary, target)
+        _prune(target)
+    return open_source(target)

@@ -1,0 +1,113 @@
+"""Questions with retrieved texts and references: the same pages, with texts in place of ranked documents."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from goldrank import conventions
+from goldrank.comparison.holes import PairHoles, ToJudge
+from goldrank.data.qrels import Qrels
+from goldrank.data.scores import Scores
+from goldrank.errors import InputError
+from goldrank.evaluation.pipeline import Placed
+from goldrank.measures import Measure, parse
+from goldrank.web.live import Bounds, System
+from goldrank.web.session import Session, Verdicts, View
+from goldrank.web.texts import Texts
+
+
+class TextSystem(System):
+    """A system's values over questions; they do not move, since a matcher judges texts."""
+
+    def __init__(self, scores: Scores, queries: Sequence[str]) -> None:
+        self.name, self.scores = scores.run, scores
+        self.values = {}
+        for name, column in scores.columns.items():
+            known = dict(zip(scores.queries, column.values.tolist(), strict=True))
+            self.values[name] = np.array([known.get(query, np.nan) for query in queries])
+
+    def mean(self, measure: Measure) -> float:
+        return self.scores.columns[str(measure)].summary
+
+    def bounds(self, measure: Measure) -> Bounds | None:
+        return None
+
+    def mean_bounds(self, measure: Measure) -> tuple[float, float] | None:
+        return None
+
+
+class TextSession(Session):
+    """Systems that were scored on texts."""
+
+    has_rankings = False
+
+    def __init__(self, scores: Sequence[Scores], title: str, query_texts: Mapping[str, str]) -> None:
+        if not scores:
+            raise InputError("no system to show", hint="goldrank serve rag.jsonl other=rag2.jsonl")
+        self.title, self.query_texts, self.rules = title, query_texts, conventions.DEFAULT
+        self._scores = list(scores)
+        self.queries = tuple(dict.fromkeys(query for one in scores for query in one.queries))
+        self.numbers = {query: i for i, query in enumerate(self.queries)}
+        shared = [name for name in scores[0].columns if all(name in one.columns for one in scores)]
+        self.measures = [parse(name) for name in shared]
+        self.systems = [TextSystem(one, self.queries) for one in scores]
+        self.runs, self.criteria, self.slice_by, self.options = (), (), None, {}
+        self.grades, self.seq = {}, 0
+        self.qrels = Qrels({})
+        self.lock = threading.RLock()
+        self.texts = Texts(None, tuple)
+        self.verdicts = Verdicts(self)
+        self._cache: dict[object, Any] = {}
+        digest = hashlib.sha256()
+        for system in self.systems:
+            digest.update(repr((system.name, self.queries)).encode("utf-8", "backslashreplace"))
+            for name, values in system.values.items():
+                digest.update(name.encode() + values.tobytes())
+        self.__dict__["data_hash"] = digest.hexdigest()[:8]
+
+    def ready(self, view: View) -> bool:
+        return True
+
+    def scores(self) -> list[Scores]:
+        return self._scores
+
+    def placed_all(self) -> list[Placed]:
+        return []
+
+    def retrieved(self, view: View) -> np.ndarray:
+        return np.ones(len(self.queries), np.int64)
+
+    def unjudged(self, view: View, depth: int) -> np.ndarray:
+        return np.zeros(len(self.queries), np.int64)
+
+    def queue_all(self, view: View) -> list[ToJudge]:
+        return []
+
+    def holes(self, view: View) -> PairHoles | None:
+        return None
+
+    def deltas(self, view: View) -> np.ndarray:
+        first = view.a.values[view.name]
+        found: np.ndarray = (
+            view.b.values[view.name] - first if view.b is not None else first - view.measure.declaration.high
+        )
+        return found
+
+
+def is_items(path: str) -> bool:
+    """Whether a file holds questions with retrieved texts."""
+    from goldrank.io.items import items
+    from goldrank.io.sources import open_source
+
+    try:
+        head = open_source(path).head
+        if head.lstrip()[:1] not in (b"{", b"[") and not head.startswith(b"PAR1"):
+            return False
+        return next(iter(items(path)), None) is not None
+    except (InputError, OSError):
+        return False

@@ -1,0 +1,140 @@
+"""At the prompt: measures with commas, grouped help with examples that hold, completion, a word while it works."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+import click
+import places
+import pytest
+
+from goldrank.cli import COMMANDS, GROUPS, group, inputs, run
+from goldrank.cli.examples import EXAMPLES
+from goldrank.cli.options import split_at_commas
+from goldrank.io.sources import open_source
+
+
+@pytest.fixture
+def files(tmp_path: Any) -> list[str]:
+    (tmp_path / "q").write_text("q1 0 d1 1\n")
+    (tmp_path / "r").write_text("q1 Q0 d2 1 2 t\nq1 Q0 d1 2 1 t\n")
+    return [str(tmp_path / "q"), str(tmp_path / "r")]
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("nDCG@10,AP", ["nDCG@10", "AP"]), (" nDCG@10 , AP ,", ["nDCG@10", "AP"]), ("AP", ["AP"]),
+        ('nDCG(gain="exp2", rel=2)@20,P(rel=2)@5', ['nDCG(gain="exp2", rel=2)@20', "P(rel=2)@5"]),
+        ('X(a="b,c")', ['X(a="b,c")']), ("nDCG@5,10", ["nDCG@5", "10"]),
+    ],
+)  # fmt: skip
+def test_commas(text: str, want: list[str]) -> None:
+    assert split_at_commas(text) == want
+
+
+def test_measures_with_commas(files: list[str], capsys: Any) -> None:
+    assert run(["eval", *files, "-m", "RR,P(rel=1, judged_only=True)@1", "-m", "AP"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("RR", "P(judged_only=True)@1", "AP"))
+
+
+def test_help_has_groups(capsys: Any) -> None:
+    assert run(["--help"]) == 0
+    out = capsys.readouterr().out
+    places_of = [out.index(f"\n{title}:\n") for title in GROUPS]
+    assert places_of == sorted(places_of)
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert len(grouped) == len(set(grouped))
+    assert set(grouped) <= set(COMMANDS)
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_ends_with_examples(name: str, capsys: Any) -> None:
+    assert EXAMPLES.get(name), "every command has examples"
+    if name == "trec_eval":  # its help is trec_eval's
+        return
+    assert run([name, "--help"]) == 0
+    last = capsys.readouterr().out.rstrip().splitlines()
+    assert last[-len(EXAMPLES[name]) :] == [f"    goldrank {line}" for line in EXAMPLES[name]]
+
+
+@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+def test_examples_are_understood(line: str) -> None:
+    """Every option of an example exists, and takes what it is given."""
+    name, *words = shlex.split(line.split(" >>")[0])
+    if name == "trec_eval":
+        return
+    command = group.get_command(click.Context(group), name)
+    while isinstance(command, click.Group):
+        command = command.get_command(click.Context(command), words.pop(0))
+    assert command is not None
+    command.make_context(name, words)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str, capsys: Any) -> None:
+    assert run(["completion", shell]) == 0
+    assert "_GOLDRANK_COMPLETE" in capsys.readouterr().out
+
+
+def test_completion_completes() -> None:
+    env = {**os.environ, "_GOLDRANK_COMPLETE": "bash_complete", "COMP_WORDS": "goldrank comp", "COMP_CWORD": "1"}
+    env["PYTHONPATH"] = str(places.ROOT / "src")
+    found = subprocess.run([sys.executable, "-m", "goldrank"], env=env, capture_output=True, text=True, check=False)
+    assert {line.partition(",")[2] for line in found.stdout.split()} == {"compare", "completion"}
+
+
+def test_measures_begin_with_what_people_use(capsys: Any) -> None:
+    assert run(["measures"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()[:6]]
+    assert names == ["nDCG", "AP", "RR", "R", "P", "Success"]
+
+
+def test_reading_what_is_compressed_says_how_far_it_is(tmp_path: Any) -> None:
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(b"".join(b"q%d Q0 d%d 1 1 t\n" % (i, i * 7919) for i in range(400_000))))
+    source = open_source(path)
+    seen: list[int] = []
+    source.watch = seen.append
+    assert sum(len(chunk) for chunk in source.chunks()) > 0
+    assert seen == sorted(seen)
+    assert 0 < seen[-1] <= path.stat().st_size
+
+
+def test_a_word_while_it_works(tmp_path: Any) -> None:
+    """On a terminal only, and gone at the end."""
+    program = (
+        "import time; from goldrank.cli import inputs; inputs.WORKING_DELAY = 0.0\n"
+        "with inputs.working('counting sheep'): time.sleep(0.5)\n"
+    )
+    parent, child = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "TERM": "xterm"}
+    with subprocess.Popen([sys.executable, "-c", program], stderr=child, stdout=child, env=env) as process:
+        os.close(child)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(parent, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+        assert process.wait() == 0
+    os.close(parent)
+    assert b"counting sheep" in seen
+
+
+def test_nothing_in_a_pipe(capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(inputs, "WORKING_DELAY", 0.0)
+    with inputs.working("counting sheep"):
+        pass
+    assert capsys.readouterr().err == ""

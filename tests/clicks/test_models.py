@@ -1,0 +1,278 @@
+"""Click models against values of brute force and other programs (tests/files/clicks.json), and by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+
+from goldrank import evaluate, judgements_from_clicks, read_qrels
+from goldrank.cli import run
+from goldrank.clicks import ctr, dbn, dcm, position_based, propensity
+from goldrank.clicks.log import ClickLog
+from goldrank.errors import InputError, OptionError
+from goldrank.io.click_log import Shown, read_clicks
+
+GOLDEN = {case["id"]: case for case in json.loads((places.FILES / "clicks.json").read_text())["cases"]}
+
+
+def log_of(rows: Any) -> ClickLog:
+    return ClickLog.of([Shown(str(i), q, d, r, bool(c), None) for i, (q, d, r, c) in enumerate(rows)])
+
+
+def log_of_sessions(sessions: Any) -> ClickLog:
+    return ClickLog.of(
+        [
+            Shown(str(i), "q", doc, rank, bool(click), None)
+            for i, (docs, clicks) in enumerate(sessions)
+            for rank, (doc, click) in enumerate(zip(docs, clicks, strict=True), 1)
+        ]
+    )
+
+
+def by_doc(log: ClickLog, values: np.ndarray) -> dict[str, float]:
+    return {doc: float(value) for (_, doc), value in zip(log.pairs, values, strict=True)}
+
+
+def ones(log: ClickLog) -> np.ndarray:
+    return np.ones(len(log.pair))
+
+
+def test_smoothed_shares() -> None:
+    case = GOLDEN["ctr-smoothing"]
+    clicks, shown = (np.array(case["inputs"][key], float) for key in ("clicks", "shown"))
+    prior = (case["inputs"]["a"], case["inputs"]["b"])
+    low, high = ctr.interval(clicks, shown, prior, 0.95)
+    for i, expected in enumerate(case["expected"]):
+        rows = [("q", "d", 1, k < clicks[i]) for k in range(int(shown[i]))]
+        log = log_of(rows)
+        value = ctr.estimate(log, ones(log), prior=prior)[0]
+        assert [value, low[i], high[i]] == pytest.approx(expected, abs=1e-10)
+
+
+def test_prior_by_moments() -> None:
+    """Shares 0.5 and 0.1: mean 0.3, variance 0.04, so that a + b = 0.21 / 0.04 - 1 = 4.25 and a = 1.275."""
+    a, b = ctr.prior_of(np.array([5.0, 1.0]), np.array([10.0, 10.0]))
+    assert (a, b) == pytest.approx((1.275, 2.975))
+
+
+@pytest.mark.parametrize("name", ["pbm-em-1", "pbm-em-50"])
+def test_position_based(name: str) -> None:
+    case = GOLDEN[name]
+    log = log_of(case["inputs"]["rows_query_doc_rank_click"])
+    fit = position_based.fit(log, ones(log), rounds=case["inputs"]["iterations"])
+    want = case["expected"]
+    assert {str(r): v for r, v in enumerate(fit.examination) if r} == pytest.approx(want["examination"], abs=1e-9)
+    assert by_doc(log, fit.attraction) == pytest.approx(want["attraction"], abs=1e-9)
+    assert by_doc(log, fit.scaled_attraction) == pytest.approx(want["scaled_attraction"], abs=1e-9)
+    relative = {str(r): v for r, v in enumerate(fit.relative_examination) if r}
+    assert relative == pytest.approx(want["relative_examination"], abs=1e-9)
+    assert fit.log_likelihood == pytest.approx(want["loglik"], abs=1e-8)
+
+
+def test_position_based_finds_what_made_the_log() -> None:
+    """Exact shares of a known model: e = 1, 0.5; a = 0.8, 0.4; each document at both ranks, 1,000 views each."""
+    rows = []
+    for doc, attraction in (("a", 0.8), ("b", 0.4)):
+        for rank, examined in ((1, 1.0), (2, 0.5)):
+            clicks = round(1000 * attraction * examined)
+            rows += [("q", doc, rank, k < clicks) for k in range(1000)]
+    log = log_of(rows)
+    assert by_doc(log, position_based.estimate(log, ones(log))) == pytest.approx({"a": 0.8, "b": 0.4}, abs=0.02)
+
+
+def test_position_based_refuses_what_it_cannot_tell() -> None:
+    log = log_of([("q", "a", 1, 1), ("q", "b", 2, 0), ("q", "a", 1, 0)])
+    with pytest.raises(InputError) as caught:
+        position_based.estimate(log, ones(log))
+    assert caught.value.code == "not-identified"
+
+
+def test_known_propensities() -> None:
+    case = GOLDEN["ipw"]
+    log = log_of(case["inputs"]["rows_query_doc_rank_click"])
+    p = {int(rank): value for rank, value in case["inputs"]["propensity"].items()}
+    for unbiased, key in ((True, "ips"), (False, "clicks_over_propensity")):
+        found = by_doc(log, propensity.estimate(log, ones(log), propensities=p, unbiased=unbiased))
+        assert found == pytest.approx({doc: values[key] for doc, values in case["expected"].items()}, abs=1e-10)
+
+
+def test_clipped_propensities_are_counted() -> None:
+    log = [{"query": "q", "shown": ["a", "b"], "clicks": ["b"]}] * 10
+    found = judgements_from_clicks(log, "propensity", propensities={1: 1, 2: 0.01})
+    (note,) = [note for note in found.notes if note.code == "clipped-propensities"]
+    assert note.fact("count") == 10
+    assert {row.doc: row.value for row in found} == pytest.approx({"a": 0.0, "b": 1 / 0.05})
+
+
+def test_dynamic_bayesian_network() -> None:
+    case = GOLDEN["sdbn"]
+    log = log_of_sessions(case["inputs"]["sessions"])
+    fit = dbn.counted(log, ones(log))
+    for key, values in (
+        ("attraction", fit.attraction),
+        ("satisfaction", fit.satisfaction),
+        ("relevance", fit.relevance),
+    ):
+        want = {doc: about[key] or 0.0 for doc, about in case["expected"].items()}
+        assert by_doc(log, values) == pytest.approx(want, abs=1e-10)
+
+
+def brute_force(docs: str, clicks: list[int], a: dict[str, float], s: dict[str, float], gamma: float) -> Any:
+    """By enumeration of every hidden state of one page: P(looked at) of each place, P(satisfied at the last click)."""
+    total, looked, satisfied = 0.0, np.zeros(len(docs)), 0.0
+    last = max((i for i, click in enumerate(clicks) if click), default=-1)
+
+    def walk(i: int, weight: float, path: list[int], was: bool) -> None:
+        nonlocal total, satisfied
+        if weight == 0:
+            return
+        if i == len(docs) or not path[-1]:
+            if any(clicks[i:]):
+                return
+            total += weight
+            looked[: len(path)] += weight * np.array(path[: len(docs)])[: len(docs)]
+            satisfied += weight * was
+            return
+        doc = docs[i]
+        if clicks[i]:
+            walk(i + 1, weight * a[doc] * s[doc], [*path, 0], i == last)
+            rest = weight * a[doc] * (1 - s[doc])
+        else:
+            rest = weight * (1 - a[doc])
+        walk(i + 1, rest * gamma, [*path, 1], False)
+        walk(i + 1, rest * (1 - gamma), [*path, 0], False)
+
+    walk(0, 1.0, [1], False)
+    return looked / total, satisfied / total
+
+
+@pytest.mark.parametrize("gamma", [0.9, 0.5])
+@pytest.mark.parametrize("clicks", [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 0]])
+def test_expectations_of_the_network(gamma: float, clicks: list[int]) -> None:
+    a, s = {"a": 0.6, "b": 0.3, "c": 0.5}, {"a": 0.4, "b": 0.7, "c": 0.2}
+    log = log_of_sessions([("abc", clicks)])
+    pairs = [doc for _, doc in log.pairs]
+    grid = dbn._Grid(log)
+    looked, satisfied = grid.expected(np.array([a[d] for d in pairs]), np.array([s[d] for d in pairs]), gamma)
+    want_looked, want_satisfied = brute_force("abc", clicks, a, s, gamma)
+    assert looked.tolist() == pytest.approx(want_looked.tolist(), abs=1e-12)
+    assert satisfied.sum() == pytest.approx(want_satisfied, abs=1e-12)
+
+
+def test_dependent_click_model() -> None:
+    case = GOLDEN["dcm"]
+    log = log_of_sessions(case["inputs"]["sessions"])
+    found = {str(rank): value for rank, value in enumerate(dcm.going_on(log, ones(log))) if rank}
+    assert found == pytest.approx(case["expected"], abs=1e-10)
+
+
+# The way in and out.
+
+VIEWS = [{"query": "q", "shown": ["a", "b"], "clicks": ["a"]}] * 6 + [
+    {"query": "q", "shown": ["b", "a"], "clicks": []}
+] * 6
+
+
+def rows_of(views: Any) -> list[dict[str, Any]]:
+    return [
+        {"query": view["query"], "doc": doc, "rank": rank, "click": int(doc in view["clicks"]), "page": f"p{i}"}
+        for i, view in enumerate(views)
+        for rank, doc in enumerate(view["shown"], 1)
+    ]
+
+
+def test_rows_and_page_views_say_the_same(tmp_path: Any) -> None:
+    import polars as pl
+
+    rows = rows_of(VIEWS)
+    pl.DataFrame(rows).write_csv(tmp_path / "log.csv")
+    pl.DataFrame(rows).write_parquet(tmp_path / "log.parquet")
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(view) + "\n" for view in VIEWS))
+    want = judgements_from_clicks(VIEWS).rows
+    for log in (rows, pl.DataFrame(rows), *(str(tmp_path / f"log.{end}") for end in ("csv", "parquet", "jsonl"))):
+        assert judgements_from_clicks(log).rows == want
+
+
+@pytest.mark.parametrize("model", ["ctr", "pbm", "dbn", "dcm"])
+def test_intervals_hold_the_value_and_repeat(model: str) -> None:
+    found = judgements_from_clicks(VIEWS, model, samples=50)
+    assert found.rows == judgements_from_clicks(VIEWS, model, samples=50).rows
+    assert all(row.low <= row.value <= row.high for row in found)
+    assert [(row.shown, row.clicks) for row in found] == [(12, 6), (12, 0)]
+
+
+def test_more_data_make_intervals_narrower() -> None:
+    few, many = (judgements_from_clicks(VIEWS * times, "dbn", samples=100)[0] for times in (1, 30))
+    assert many.high - many.low < (few.high - few.low) / 2
+
+
+def test_few_views_are_not_judged() -> None:
+    log = [*VIEWS, {"query": "q", "shown": ["new"], "clicks": ["new"]}]
+    found = judgements_from_clicks(log)
+    assert set(found.qrels()["q"]) == {"a", "b"}
+    (note,) = [note for note in found.notes if note.code == "too-few-views"]
+    assert note.fact("count") == 1
+
+
+def test_users_are_drawn_together() -> None:
+    log = [{**view, "user": f"u{i % 3}"} for i, view in enumerate(VIEWS)]
+    (note,) = [n for n in judgements_from_clicks(log, "dbn", samples=20).notes if n.code == "click-bootstrap"]
+    assert note.fact("unit") == "users"
+
+
+def test_cuts_make_grades() -> None:
+    found = judgements_from_clicks(VIEWS, "dcm", samples=20)
+    assert dict(found.qrels(cuts=[0.2, 0.4])["q"]) == {"a": 2, "b": 0}
+    with pytest.raises(OptionError):
+        found.qrels(cuts=[0.4, 0.2])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"query": "q", "shown": ["a"], "clicks": ["x"]},
+        {"query": "q", "shown": "a", "clicks": []},
+        {"query": "q", "doc": "d", "rank": 0, "click": 1, "page": "p"},
+        {"query": "q", "doc": "d", "rank": 1, "click": "maybe", "page": "p"},
+        {"query": "q", "doc": "d", "rank": 1, "click": 1},
+        {"shown": ["a"], "clicks": []},
+    ],
+    ids=str,
+)
+def test_bad_logs_are_refused(row: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        read_clicks([row])
+    assert caught.value.where
+
+
+def test_pages_are_consistent() -> None:
+    row = {"query": "q", "doc": "d", "rank": 1, "click": 1, "page": "p"}
+    for other in ({"query": "r"}, {"doc": "e"}, {"rank": 2}):
+        with pytest.raises(InputError):
+            read_clicks([row, {**row, **other}] if other != {"query": "r"} else [row, {**row, "rank": 2, **other}])
+
+
+def test_options_belong_to_models() -> None:
+    with pytest.raises(OptionError):
+        judgements_from_clicks(VIEWS, "ctr", gamma=0.9)
+    with pytest.raises(OptionError):
+        judgements_from_clicks(VIEWS, "propensity")
+
+
+def test_command(tmp_path: Any, capsys: Any) -> None:
+    log, out, table = (str(tmp_path / name) for name in ("log.jsonl", "qrels.json", "table.csv"))
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(view) + "\n" for view in VIEWS))
+    assert (
+        run(["judgements", "from-clicks", log, "-o", out, "--model", "dcm", "--samples", "20", "--table", table]) == 0
+    )
+    qrels = read_qrels(out, real_grades=True)
+    assert dict(qrels["q"]) == {"a": 0.5, "b": 0.0}
+    assert (tmp_path / "table.csv").read_text().splitlines()[0] == "query,doc,value,low,high,shown,clicks"
+    (tmp_path / "run.json").write_text('{"q": ["b", "a"]}')
+    assert run(["eval", out, str(tmp_path / "run.json"), "--real-grades", "-m", "nDCG@10"]) == 0
+    assert "0.6309" in capsys.readouterr().out
+    assert evaluate(qrels, {"q": ["b", "a"]}, "nDCG@10")["nDCG@10"] == pytest.approx(0.63093, abs=1e-5)

@@ -1,0 +1,61 @@
+"""The examples of docs/recommenders.md and docs/arrays.md run, name what there is, and so does the script of films."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import places
+import pytest
+
+import goldrank
+from goldrank import Scores, parse
+from goldrank.measures import REGISTRY
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (places.ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize(("page", "number"), [("recommenders.md", 3), ("arrays.md", 3)])
+def test_examples(page, number):
+    found = blocks(page)
+    assert len(found) == number
+    names: dict[str, Any] = {}
+    for code in found:
+        *before, last = re.split(r"\n(?=\S)", code.strip())
+        exec("\n".join(before), names)
+        result = eval(last, names)
+        assert isinstance(result, Scores | dict)
+        assert all(value == value for value in result.values())
+
+
+def test_every_measure_of_items_is_on_the_page():
+    text = (places.ROOT / "docs" / "recommenders.md").read_text(encoding="utf-8")
+    for name in (name for name, one in REGISTRY.items() if one.over == "recommended"):
+        assert f"`{name}" in text, name
+
+
+def test_the_advice_for_recommendations_knows_them():
+    advice = goldrank.choose("recommendation")
+    assert {parse(one).declaration.over for one in advice.beyond} == {"recommended"}
+    assert "ItemCoverage@20" in goldrank.choose("recommendation", k=20).beyond
+    assert "docs/recommenders.md" in str(advice)
+
+
+def test_the_script_of_films(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(places.ROOT / "examples" / "movies.py")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(goldrank.__file__).parent.parent)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ItemCoverage@10" in done.stdout
+    assert "nDCG@10" in done.stdout

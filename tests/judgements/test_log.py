@@ -1,0 +1,310 @@
+"""The log of judgements: what is added stays, is added once, and can be taken back but never changed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import lanes
+import places
+import pytest
+
+import goldrank
+from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError
+from goldrank.judgements import Event, JudgementLog
+from goldrank.judgements.log import CONFLICT
+
+ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(places.ROOT / "src"), str(places.ROOT / "tests")])}
+
+
+@pytest.fixture
+def log(tmp_path):
+    with JudgementLog.open(tmp_path / "judgements.db") as log:
+        yield log
+
+
+def grade(judge, doc, value, query="q", **more):
+    return Event(judge, query, doc, grade=value, **more)
+
+
+def code_of(call):
+    with pytest.raises(GoldrankError) as caught:
+        call()
+    return caught.value.code
+
+
+def test_what_is_added_comes_back_as_it_was(log, tmp_path):
+    given = Event(
+        "ann", "q\udcff", "d/..", grade=2, comment="käse \U0001f9c0", key="k1", criteria="2: answers it", seen="ab",
+        whole=True, blind=False, seconds=3.5, knew=0, data="cd",
+    )  # fmt: skip
+    assert log.add(given) == 1
+    (found,) = log.events()
+    assert replace(found, at="", seq=0) == given
+    assert found.at.endswith("+00:00")
+    with JudgementLog.open(tmp_path / "judgements.db", read_only=True) as again:
+        assert list(again.events()) == [found]
+
+
+def test_a_repeated_key_is_harmless_and_another_judgement_under_it_is_refused(log):
+    assert log.add(grade("ann", "d", 1, key="k")) == log.add(grade("ann", "d", 1, key="k")) == 1
+    assert code_of(lambda: log.add(grade("ann", "d", 2, key="k"))) == "used-key"
+    assert log.last == 1
+
+
+def test_a_later_judgement_in_another_tab_is_a_conflict(log):
+    log.add(grade("ann", "d", 1, knew=0))
+    assert code_of(lambda: log.add(grade("ann", "d", 2, knew=0))) == CONFLICT
+    assert log.add(grade("bob", "d", 2, knew=0)) == 2, "others do not matter"
+    assert log.add(grade("ann", "d", 2, knew=1)) == 3
+
+
+def test_undo_takes_back_one_after_the_other_also_after_a_restart(log, tmp_path):
+    for value in (1, 2, 3):
+        log.add(grade("ann", "d", value))
+    log.add(grade("bob", "d", 0))
+    assert log.undo("ann").grade == 3
+    log.close()
+    with JudgementLog.open(tmp_path / "judgements.db") as again:
+        assert again.latest()["q", "d"]["ann"].grade == 2
+        assert again.undo("ann").grade == 2
+        assert again.undo("ann").grade == 1
+        assert again.undo("ann") is None
+        assert again.undo("nobody") is None
+        standing = again.latest()["q", "d"]
+        assert (standing["ann"].state, standing["ann"].grade) == ("withdrawn", None)
+        assert standing["bob"].grade == 0
+        again.add(grade("ann", "d", 2))
+        assert again.latest()["q", "d"]["ann"].grade == 2
+        assert again.latest(as_of=3)["q", "d"]["ann"].grade == 3
+
+
+def test_withdrawing_without_a_number_takes_back_all_of_the_pair(log):
+    log.add(grade("ann", "d", 1))
+    log.add(grade("ann", "d", 2))
+    log.add(grade("ann", "e", 2))
+    log.add(Event("ann", "q", "d", "withdraw"))
+    assert log.latest()["q", "d"]["ann"].grade is None
+    assert log.latest()["q", "e"]["ann"].grade == 2
+    assert code_of(lambda: log.add(Event("ann", "q", "d", "withdraw"))) == "nothing-to-withdraw"
+    assert code_of(lambda: log.add(Event("ann", "q", "e", "withdraw", knew=1))) == "nothing-to-withdraw"
+
+
+@pytest.mark.parametrize(
+    ("actions", "state", "value"),
+    [
+        (["grade", "cannot_tell"], "cannot_tell", None),
+        (["cannot_tell", "grade"], "graded", 2),
+        (["grade", "skip"], "graded", 2),
+        (["skip"], "skipped", None),
+        (["comment"], "open", None),
+        (["grade", "comment"], "graded", 2),
+    ],
+)
+def test_what_stands(log, actions, state, value):
+    for action in actions:
+        said = {"grade": 2 if action == "grade" else None, "comment": "hm" if action == "comment" else ""}
+        log.add(Event("ann", "q", "d", action, **said))
+    standing = log.latest()["q", "d"]["ann"]
+    assert (standing.state, standing.grade) == (state, value)
+
+
+# What cannot be kept.
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Event("ann", "q", "d"), Event("ann", "q", "d", grade=True), Event("ann", "q", "d", grade=float("nan")),
+        Event("ann", "q", "d", grade="2"), Event("", "q", "d", grade=1), Event("a\x1b", "q", "d", grade=1),
+        Event("ann", "", "d", grade=1), Event("ann", "q", "d", "like"), Event("ann", "q", "d", "skip", grade=1),
+        Event("ann", "q", "d", grade=1, kind="robot"), Event("ann", "q", "d", grade=1, comment="x" * 3_000),
+        Event("ann", "q", "d", grade=1, seconds=-1), Event("ann", "q", "d", "comment"), "no event", None,
+        Event("ann", "q", "d", grade=1, knew=True), Event("ann", "q", "d", grade=1, comment="\ud800"),
+        Event("ann", "q\ud800", "d", grade=1), Event(3, "q", "d", grade=1), Event("ann", "q", "d", grade=1, whole=1),
+    ],
+)  # fmt: skip
+def test_wrong_events_get_words(log, wrong):
+    with pytest.raises(GoldrankError):
+        log.add(wrong)
+    assert log.last == 0
+
+
+def test_a_judge_has_one_kind(log):
+    log.add(grade("ann", "d", 1))
+    with pytest.raises(OptionError):
+        log.add(grade("ann", "e", 1, kind="model"))
+    assert log.judges() == {"ann": "person"}
+
+
+# Nothing is changed, and what was is seen.
+
+
+def rows(path):
+    return sqlite3.connect(path, isolation_level=None)
+
+
+@pytest.mark.parametrize("statement", ["UPDATE events SET grade = 3", "DELETE FROM events", "DELETE FROM judges"])
+def test_rows_cannot_be_changed(log, statement):
+    log.add(grade("ann", "d", 1))
+    other = rows(log.path)
+    with pytest.raises(sqlite3.IntegrityError, match="never changed"):
+        other.execute(statement)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE events SET grade = 3 WHERE seq = 2", "DELETE FROM events WHERE seq = 2",
+     "DELETE FROM events WHERE seq = 3", "UPDATE judges SET name = 'eve'"],
+)  # fmt: skip
+def test_changed_rows_are_seen(log, tmp_path, statement):
+    for doc in "abc":
+        log.add(grade("ann", doc, 1))
+    log.close()
+    path = tmp_path / "judgements.db"
+    other = rows(path)
+    triggers = other.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        other.execute(f"DROP TRIGGER {name}")
+    other.execute(statement)
+    with pytest.raises(JudgementLogError, match="removed"):
+        JudgementLog.open(path)
+    for _, sql in triggers:
+        other.execute(sql)
+    other.close()
+    with JudgementLog.open(path) as again, pytest.raises(JudgementLogError, match="damaged"):
+        again.check()
+
+
+def test_foreign_files_are_refused(tmp_path):
+    text = tmp_path / "text.db"
+    text.write_text("q 0 d 1\n" * 100)
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE t (x)")
+    other.commit()
+    other.close()
+    goldrank.History.open(tmp_path / "history.db", create=True).close()
+    JudgementLog.open(tmp_path / "later.db").close()
+    later = rows(tmp_path / "later.db")
+    later.execute("PRAGMA user_version = 9")
+    later.close()
+    for path in (text, tmp_path / "other.db", tmp_path / "history.db", tmp_path / "later.db", tmp_path):
+        with pytest.raises(JudgementLogError):
+            JudgementLog.open(path)
+    with pytest.raises(JudgementLogError):
+        JudgementLog.open(tmp_path / "none.db", create=False)
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_triggers_of_others_are_refused(log, tmp_path):
+    log.close()
+    other = rows(tmp_path / "judgements.db")
+    other.execute("CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT 1; END")
+    other.close()
+    with pytest.raises(JudgementLogError, match="trigger"):
+        JudgementLog.open(tmp_path / "judgements.db")
+
+
+def test_threads_and_processes_lose_nothing(log, tmp_path):
+    program = (
+        "import sys\nfrom goldrank.judgements import Event, JudgementLog\n"
+        "with JudgementLog.open(sys.argv[1]) as log:\n"
+        "    for i in range(50): log.add(Event('other', 'q', str(i), grade=1))\n"
+    )
+    other = subprocess.Popen([sys.executable, "-c", program, str(log.path)], env=ENV)
+
+    def judge(name):
+        for i in range(25):
+            log.add(grade(name, str(i), 1))
+
+    threads = [threading.Thread(target=judge, args=(f"judge {i}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert other.wait() == 0
+    assert log.check() == 150
+
+
+@pytest.mark.slow
+def test_killed_judges_lose_nothing(tmp_path):
+    kills = 50 if lanes.QUICK else 200
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "killed.py"), str(tmp_path), str(kills), "1"],
+        capture_output=True, text=True, env=ENV, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    count, acknowledged = map(int, done.stdout.split())
+    assert count == kills
+    assert acknowledged >= kills / 2
+
+
+# Export.
+
+
+def test_export_merges_by_the_lower_median_on_top_of_a_file(log):
+    for judge, value in (("ann", 3), ("bob", 1), ("cy", 2), ("di", 3)):
+        log.add(grade(judge, "d", value, comment=f"{judge} says" if judge == "bob" else ""))
+    log.add(grade("ann", "e", 0))
+    log.add(grade("ann", "f", 3))
+    log.undo("ann")
+    found = log.export({"q": {"d": 0, "f": 1}, "p": {"x": 2}})
+    assert {query: dict(docs) for query, docs in found.qrels.text.items()} == {
+        "p": {"x": 2},
+        "q": {"d": 2, "e": 0, "f": 1},
+    }
+    texts = [[cell if isinstance(cell, str) else cell.text for cell in row] for row in found.table.cells]
+    assert texts == [
+        ["q", "d", "2", "0", "2", "ann 3, bob 1, cy 2, di 3", "bob: bob says"],
+        ["q", "e", "0", "", "0", "ann 0", ""],
+    ]
+    (note,) = found.notes
+    assert (note.fact("people"), note.fact("file"), note.fact("models")) == (2, 2, 0)
+
+
+@pytest.mark.parametrize(("merge", "value"), [("median", 1), ("majority", 3), ("max", 3), ("min", 0)])
+def test_merges(log, merge, value):
+    for judge, given in zip("abcde", (0, 1, 3, 3, 1), strict=True):
+        log.add(grade(judge, "d", given))
+    log.add(grade("f", "d", 3))
+    assert log.export(merge=merge).qrels["q"]["d"] == value
+    assert log.export(merge=merge, adjudicator="b").qrels["q"]["d"] == 1
+
+
+def test_merge_error_and_unknown_words(log):
+    log.add(grade("ann", "d", 1))
+    assert log.export(merge="error").qrels["q"]["d"] == 1
+    log.add(grade("bob", "d", 2))
+    assert code_of(lambda: log.export(merge="error")) == "judges-differ"
+    assert log.export(merge="error", adjudicator="bob").qrels["q"]["d"] == 2
+    assert log.export(merge="error", as_of=1).qrels["q"]["d"] == 1
+    for wrong in ({"merge": "mean"}, {"adjudicator": "eve"}, {"by": "robots"}, {"as_of": -1}):
+        with pytest.raises(OptionError):
+            log.export(**wrong)
+
+
+def test_people_and_models_are_never_mixed_silently(log):
+    log.add(grade("ann", "d", 0))
+    log.add(grade("gpt", "d", 3, kind="model"))
+    log.add(grade("gpt", "e", 2, kind="model"))
+    people = log.export()
+    assert dict(people.qrels["q"]) == {"d": 0}
+    assert [note.code for note in people.notes] == ["who-judged", "judgements-left-out"]
+    assert dict(log.export(by="model").qrels["q"]) == {"d": 3, "e": 2}
+    both = log.export(by="any")
+    assert dict(both.qrels["q"]) == {"d": 0, "e": 2}
+    assert both.graded == {("q", "d"): ("person",), ("q", "e"): ("model",)}
+
+
+def test_nothing_to_export_is_said(log):
+    assert code_of(log.export) == "nothing-to-export"
+    log.add(grade("gpt", "d", 3, kind="model"))
+    assert code_of(log.export) == "nothing-to-export"
+    with pytest.raises(InputError, match="by='any'"):
+        log.export()

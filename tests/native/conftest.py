@@ -1,0 +1,26 @@
+"""What tests of the compiled core share."""
+
+from __future__ import annotations
+
+import pytest
+
+from goldrank import native
+from goldrank.data import id_column, judgement_columns
+from goldrank.engine import lines, memory, ranking
+from goldrank.io import scan
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Call something with the core and without it."""
+
+    def run(work):
+        outcomes = []
+        for core in (native.core, None):
+            with monkeypatch.context() as patch:
+                for module in (memory, lines, ranking, scan, id_column, judgement_columns):
+                    patch.setattr(module, "core", core)
+                outcomes.append(work())
+        return outcomes
+
+    return run

@@ -1,0 +1,3 @@
+"""A real browser for the tests of pages."""
+
+from browsing import browser as browser

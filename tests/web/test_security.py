@@ -1,0 +1,174 @@
+"""Nobody gets in: foreign names, foreign sites, no token, forms of other pages, large requests."""
+
+import pytest
+from served import Served
+
+from goldrank.web.security import BODY
+
+WRITE = {"query": "q04", "doc": "plant-2", "action": "grade", "grade": 2, "judge": "me"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    with Served("--demo", "--log", str(folder / "log.db"), cache=folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("locked")
+    with Served("--demo", "--log", str(folder / "log.db"), token=True, cache=folder) as running:
+        yield running
+
+
+PAGES = ["/", "/queries", "/query?id=q04", "/doc?id=plant-2&query=q04", "/judge", "/judges", "/conflicts", "/notes"]
+
+
+@pytest.mark.parametrize("page", [*PAGES, "/part/query?id=q04", "/part/judge", "/api/numbers", "/nothing"])
+def test_every_answer_has_the_policy(server, page):
+    status, headers, _ = server.get(page)
+    assert status == (404 if page == "/nothing" else 200)
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-opener-policy"] == headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil", "", "[", "0.0.0.0", "a@b"]
+)
+def test_foreign_host_names(server, host):
+    assert server.get("/", Host=host)[0] in (400, 421)  # 400: not even HTTP
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1234", "localhost", "[::1]:99", "LOCALHOST:8"])
+def test_names_of_this_machine_with_any_port(server, host):
+    assert server.get("/queries", Host=host)[0] == 200
+
+
+def test_writes_of_our_own_page(server):
+    status, answer = server.post(WRITE)
+    assert status == 200
+    assert server.post({"action": "undo", "judge": "me"})[0] == 200
+    assert answer["seq"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": ""}, 403),
+        ({"Sec_Fetch_Site": "cross-site"}, 403),
+        ({"Sec_Fetch_Site": "same-site"}, 403),
+        ({"X_Goldrank_Write": "guessed"}, 403),
+        ({"X_Goldrank_Write": ""}, 403),
+        ({"Content_Type": "text/plain"}, 415),
+        ({"Content_Type": "application/x-www-form-urlencoded"}, 415),
+    ],
+)
+def test_writes_of_others(server, headers, status):
+    known = server.secrets()
+    sent = {"X_Goldrank_Write": known["write"], **headers}
+    assert server.post({**WRITE, "data": known["data"]}, **sent)[0] == status
+    assert "Nothing yet" in server.get("/judge?judge=me")[2]
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_parts_are_not_for_other_sites(server, site):
+    for path in ("/part/query?id=q04", "/api/numbers", "/part/doc?id=plant-2&query=q04"):
+        assert server.get(path, Sec_Fetch_Site=site)[0] == 403
+
+
+def test_sizes_are_bounded(server):
+    assert server.get(f"/queries?q={'a' * 9_000}")[0] == 414
+    known = server.secrets()
+    status, _ = server.post({**WRITE, "comment": "x" * BODY, "data": known["data"]}, X_Goldrank_Write=known["write"])
+    assert status == 413
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"])
+def test_other_methods(server, method):
+    assert server.get("/", method)[0] == 405
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"grade": 9},
+        {"grade": "2"},
+        {"grade": True, "action": "grade"},
+        {"grade": None},
+        {"query": "no such"},
+        {"doc": "no such"},
+        {"action": "format the disk"},
+        {"judge": " "},
+        {"judge": "a\x00b"},
+        {"judge": ["x"]},
+        {"comment": "y" * 2_001},
+        {"data": "00000000"},
+        {"key": 5},
+    ],
+)
+def test_bad_judgements_are_refused(server, what):
+    known = server.secrets()
+    status, answer = server.post({**WRITE, "data": known["data"], **what}, X_Goldrank_Write=known["write"])
+    assert status in (400, 409)
+    assert answer["what"]
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null", b"[" * 8_000, b'"x"', b"\xff"])
+def test_what_is_no_judgement(server, body):
+    known = server.secrets()
+    sent = {"Origin": server.base, "Content_Type": "application/json", "X_Goldrank_Write": known["write"]}
+    assert server.get("/api/judgements", "POST", body, **sent)[0] == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["/assets/../../../etc/passwd", "/assets/x/explorer.css", "/assets/%2e%2e/app.py", "/etc/passwd"]
+)
+def test_no_path_leaves_the_pages(server, path):
+    status, _, text = server.get(path)
+    assert status == 404
+    assert "root:" not in text
+
+
+def test_without_the_token_nothing_is_read(locked):
+    for page in [*PAGES, "/api/numbers", "/part/query?id=q04", "/take.csv"]:
+        status, _, text = locked.get(page)
+        assert status == 403
+        assert "kettle" not in text
+    assert locked.get("/?token=wrong")[0] == 403
+    assert locked.get("/", Cookie=f"goldrank_{locked.where.port}=wrong")[0] == 403
+
+
+def test_the_token_becomes_a_cookie_and_goes_away(locked):
+    token = locked.where.query.removeprefix("token=")
+    status, headers, _ = locked.get(f"/query?id=q04&token={token}")
+    assert (status, headers["location"]) == (303, "/query?id=q04")
+    cookie = headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert locked.get("/query?id=q04", Cookie=cookie.split(";")[0])[0] == 200
+
+
+def test_a_redirect_stays_here(locked):
+    token = locked.where.query.removeprefix("token=")
+    for path in ("//evil.example/x", "/\\evil.example"):
+        location = locked.get(f"{path}?token={token}")[1].get("location", "/")
+        assert location.startswith("/")
+        assert not location.startswith(("//", "/\\"))
+
+
+def test_other_addresses_need_a_token(tmp_path):
+    with pytest.raises(AssertionError, match="--token"):
+        Served("--demo", "--host", "0.0.0.0", "--log", str(tmp_path / "l.db"))
+
+
+def test_health_says_nothing(locked):
+    assert locked.get("/healthz")[::2] == (200, "ok\n")
