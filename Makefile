@@ -8,7 +8,7 @@ BOTH_WAYS := tests/engine/test_differential.py tests/engine/test_lists.py tests/
 	tests/native tests/compat/test_golden.py tests/evaluation
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
-.PHONY: help demo test check lint lowest fuzz bench peers docs clean
+.PHONY: help demo test check lint lowest fuzz bench peers docs site clean
 
 help:  ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,8 +52,11 @@ peers: $(VENV)/.test  ## Run other tools' own tests through goldrank.compat; PEE
 docs: $(VENV)/.test  ## Rewrite docs/measures.md from the declarations.
 	$(BIN)/python docs/generate.py
 
+site: $(VENV)/.site  ## Build the site into .site/; open .site/index.html.
+	$(BIN)/python docs/site.py .site
+
 clean:  ## Remove what the other targets made.
-	rm -rf $(VENV) $(LOWEST) .fuzz dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
+	rm -rf $(VENV) $(LOWEST) .fuzz .site dist .mypy_cache .ruff_cache .pytest_cache benchmarks/data benchmarks/.peers benchmarks/floor
 	rm -f src/goldrank/_native.*.so
 
 $(VENV)/.demo: pyproject.toml build_native.py src/goldrank/_native.c
@@ -72,6 +75,10 @@ $(LOWEST)/.made: pyproject.toml
 
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --group test
+	@touch $@
+
+$(VENV)/.site: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --group site
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test

@@ -31,19 +31,25 @@ FAMILIES = {
 }
 
 
-def text() -> str:
-    """The whole page."""
+INTRODUCTION = [
+    "This page is made by `make docs` from the declarations in `src/goldrank/measures`. `goldrank measures NAME`",
+    "shows the same. Every measure also takes `judged_only=True`, which leaves unjudged documents out of rankings,",
+    "and on texts `tokens=N`, which counts only the first texts that fit into N tokens.",
+]
+
+
+def by_family() -> dict[str, list[Declaration]]:
+    """The measures of each family, in the order of their declaration."""
     families: dict[str, list[Declaration]] = {name: [] for name in FAMILIES}
     for declared in REGISTRY.values():
         families[declared.kernel.__module__.rsplit(".", 1)[-1]].append(declared)
-    lines = [
-        "# Measures",
-        "",
-        "This page is made by `make docs` from the declarations in `src/goldrank/measures`. `goldrank measures NAME`",
-        "shows the same. Every measure also takes `judged_only=True`, which leaves unjudged documents out of rankings,",
-        "and on texts `tokens=N`, which counts only the first texts that fit into N tokens.",
-        "",
-    ]
+    return families
+
+
+def text() -> str:
+    """The whole page."""
+    families = by_family()
+    lines = ["# Measures", "", *INTRODUCTION, ""]
     for family, title in FAMILIES.items():
         listed = ", ".join(f"[{declared.name}](#{declared.name.lower()})" for declared in families[family])
         lines.append(f"* {title}: {listed}")
@@ -51,25 +57,32 @@ def text() -> str:
         lines += ["", f"## {title}"]
         for declared in families[family]:
             lines += ["", *_page(declared)]
-    lines += ["", "## Policies", "", "Named sets of them are the conventions: " + ", ".join(CONVENTIONS) + "."]
+    return "\n".join([*lines, "", *policies()]) + "\n"
+
+
+def policies() -> list[str]:
+    """The section about what tools differ in."""
+    lines = ["## Policies", "", "Named sets of them are the conventions: " + ", ".join(CONVENTIONS) + "."]
     for policy, words in POLICIES.items():
         lines += ["", f"`{policy}`", "", *(f"* `{word}`: {meaning}" for word, meaning in words.items())]
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def parts(declared: Declaration) -> tuple[str, dict[str, str], list[str]]:
+    """What its docstring says, the facts of its declaration, and the lines of its example."""
+    body = declared.doc.strip().splitlines()
+    example = next((i for i, line in enumerate(body) if line.startswith(">>>")), len(body))
+    return "\n".join(body[:example]).strip(), facts(declared, "`"), body[example:]
 
 
 def _page(declared: Declaration) -> list[str]:
-    body = declared.doc.strip().splitlines()
-    example = next((i for i, line in enumerate(body) if line.startswith(">>>")), len(body))
-    prose = "\n".join(body[:example]).strip()
-    shown = facts(declared, "`")
+    prose, shown, example = parts(declared)
     lines = [f"### {declared.name}", "", prose, "", f"    {shown.pop('Formula', '')}", ""]
     lines += [f"* **{key}**: {value}" for key, value in shown.items()]
     own = {key: default for key, default in declared.defaults.items() if key not in COMMON}
     options = [f"    * `{key}={default!r}`: {declared.options[key]}" for key, default in own.items()]
     lines += ["* **Options**:", *options] if options else []
-    if example < len(body):
-        lines += ["", "```python", *body[example:], "```"]
-    return lines
+    return [*lines, "", "```python", *example, "```"] if example else lines
 
 
 if __name__ == "__main__":
