@@ -273,6 +273,8 @@ def test_measures_of_quality_are_no_diagnostics():
     named = {name for name, declared in REGISTRY.items() if declared.diagnostic}
     assert named == {"Judged", "Unjudged", "RBPresidual", "Hole", "NumQ", "NumRel", "NumRet", "NumPrefs"} | {
         *("AbstainAUROC", "AURC", "EAURC", "AUGRC"),  # of a whole, not of a question
+        *("ItemCoverage", "Gini", "Entropy", "PopularityLift", "Personalisation", "ExposureParity", "ExposureShare"),
+        "AveragePopularity",  # how popular what is recommended is; neither more nor less is better
     }
 
 
