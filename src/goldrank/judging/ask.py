@@ -115,7 +115,7 @@ def judge(
     opened = io.as_runs(runs) or [io.as_run(runs)]
     pairs = _pairs(judged, opened, which, measure, depth, convention)
     items, notes = _items(pairs, docs, queries, criteria, limit)
-    with _opened(log, dry_run) as kept:
+    with opened_log(log, dry_run) as kept:
         job = Job(
             asked, items, kept, budget=purse, concurrency=concurrency, rate=rate, attempts=attempts, repeats=repeats,
             progress=progress,
@@ -136,7 +136,8 @@ def as_judge(given: Judge | Callable[..., Any]) -> Judge:
 
 
 @contextmanager
-def _opened(log: str | os.PathLike[str] | JudgementLog, dry_run: bool) -> Iterator[JudgementLog]:
+def opened_log(log: str | os.PathLike[str] | JudgementLog, dry_run: bool = False) -> Iterator[JudgementLog]:
+    """A log, opened if it is a path; with `dry_run` nothing is written to it."""
     if isinstance(log, JudgementLog):
         yield log
     elif not dry_run:
