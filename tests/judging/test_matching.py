@@ -225,7 +225,7 @@ def test_matchers_agree_with_people_as_any_other(tmp_path):
 
 
 def mean_of(capsys, measure):
-    return json.loads(capsys.readouterr().out)["measures"][measure]["value"]
+    return json.loads(capsys.readouterr().out)["measures"][measure]["summary"]
 
 
 def test_on_the_command_line(tmp_path, monkeypatch, capsys):

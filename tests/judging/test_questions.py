@@ -14,7 +14,7 @@ from goldrank.judging.function import Function
 from goldrank.judging.questions import make_questions, passages
 
 SOURCES = {f"s{i}": f"Town number {i} has {i + 100} people in it. Its river is called stream {i}." for i in range(6)}
-NAMES = "anna bert carl dora emil frida".split()
+NAMES = ["anna", "bert", "carl", "dora", "emil", "frida"]
 
 
 def number_of(text):
@@ -41,12 +41,15 @@ def make(tmp_path):
 
 def test_questions_say_where_their_answer_stands(make, tmp_path):
     found = make(n=6)
-    assert len(found) == 6 and not found.rejected and set(found.by_source.values()) == {1}
+    assert len(found) == 6
+    assert not found.rejected
+    assert set(found.by_source.values()) == {1}
     for item in found:
         (place,) = item["evidence"]
         text = SOURCES[place["source"]]
         assert text[place["start"] : place["end"]] == item["references"][0]
-        assert item["references"][0].startswith("Town number") and item["references"][0].endswith("people in it.")
+        assert item["references"][0].startswith("Town number")
+        assert item["references"][0].endswith("people in it.")
     found.save(tmp_path / "questions.jsonl")
     read = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text().splitlines()]
     assert read == list(found.items)
@@ -64,7 +67,7 @@ def test_they_are_what_texts_are_held_against(make):
 
 
 @pytest.mark.parametrize(
-    "reason, question, quote",
+    ("reason", "question", "quote"),
     [
         ("empty", "", ""),
         ("too short", "Who?", "Town number 0 has 100 people in it."),
@@ -80,14 +83,16 @@ def test_what_does_not_hold_is_left_out(make, reason, question, quote):
         return {"question": question, "quote": quote} if number_of(text) == 0 else asks(_, text)
 
     found = make(n=6, writer=writes)
-    assert len(found) == 5 and set(found.rejected) == {reason, "repeated"}  # others are asked again, for a sixth
+    assert len(found) == 5
+    assert set(found.rejected) == {reason, "repeated"}  # others are asked again, for a sixth
     assert [note.code for note in found.notes] == ["fewer-questions"]
     assert found.by_source["s0"] == 0
 
 
 def test_a_quotation_that_is_changed_in_form_alone_is_found(make):
     found = make({"s": "Town number 0\nhas   100 \u201cpeople\u201d in it. And more."}, n=1,
-                 writer=lambda q, t: {"question": "How many are they?", "quote": 'town number 0 has 100 "people" in it.'})  # fmt: skip
+                 writer=lambda q, t: {"question": "How many are they?",
+                                      "quote": 'town number 0 has 100 "people" in it.'})  # fmt: skip
     assert found.items[0]["evidence"] == [{"source": "s", "start": 0, "end": 39}]
     assert found.items[0]["references"] == ["Town number 0\nhas   100 \u201cpeople\u201d in it."]
 
@@ -110,7 +115,8 @@ def test_the_quotation_alone_must_answer(make):
 
     found = make(n=6, judge=checks)
     assert found.rejected["not answerable"] == 3  # one passage, asked about three times
-    assert found.by_source["s3"] == 0 and all(text.endswith("people in it.") for text in seen)
+    assert found.by_source["s3"] == 0
+    assert all(text.endswith("people in it.") for text in seen)
 
 
 def test_nearly_the_same_question_comes_once(make):
@@ -118,7 +124,8 @@ def test_nearly_the_same_question_comes_once(make):
         return {**asks(question, text), "question": "How large is the population of the town" + "?" * number_of(text)}
 
     found = make(n=6, writer=writes)
-    assert len(found) == 1 and found.rejected["repeated"] > 0
+    assert len(found) == 1
+    assert found.rejected["repeated"] > 0
 
 
 def test_questions_are_spread_over_sources(make):
@@ -134,7 +141,8 @@ def test_questions_are_spread_over_sources(make):
     found = make(long, n=9, writer=writes, passage=100)
     assert len(found) == 9
     counts = sorted(found.by_source.values())
-    assert found.by_source["c"] <= 3 and counts[-1] - counts[1] <= 1  # c has a single passage
+    assert found.by_source["c"] <= 3
+    assert counts[-1] - counts[1] <= 1  # c has a single passage
 
 
 def test_the_writer_is_told_what_was_asked_before(make):
@@ -161,7 +169,8 @@ def test_again_nothing_is_asked(make):
 
 def test_a_limit_stops_in_time(make):
     found = make(n=6, max_calls=8)
-    assert found.outcome.calls == 8 and len(found) == 2
+    assert found.outcome.calls == 8
+    assert len(found) == 2
     assert {note.code for note in found.notes} == {"fewer-questions", "judging-stopped"}
 
 
@@ -183,7 +192,8 @@ def test_a_writer_that_writes_no_questions_is_refused(make):
 @pytest.mark.parametrize("answer", [None, 5, {"question": "Who?"}, {"question": 1, "quote": "x"}, ["a", "b"]])
 def test_answers_that_are_no_texts_are_counted(make, answer):
     found = make(n=6, writer=lambda question, text: answer if number_of(text) == 2 else asks(question, text))
-    assert len(found) == 5 and set(found.rejected) == {"unanswered", "repeated"}
+    assert len(found) == 5
+    assert set(found.rejected) == {"unanswered", "repeated"}
 
 
 def test_an_endpoint_writes_and_checks(tmp_path):
@@ -202,7 +212,8 @@ def test_an_endpoint_writes_and_checks(tmp_path):
             SOURCES, n=4, log=tmp_path / "log.db", writer=Endpoint("m", chat.url, prompt="question"),
             judge=Endpoint("m", chat.url, prompt="answerable"), prices=(1, 1), budget=1.0,
         )  # fmt: skip
-        assert len(found) == 4 and len(chat.requests) == 8
+        assert len(found) == 4
+        assert len(chat.requests) == 8
     assert found.outcome.cost == pytest.approx(8 * 18 / 1e6)
 
 
@@ -210,6 +221,8 @@ def test_passages_are_whole_sentences_and_leave_nothing_out():
     text = " ".join(f"Sentence {i} is here." for i in range(100)) + "\n\n" + "x" * 950
     found = list(passages("s", text, 300))
     assert all(each.end - each.start <= 300 for each in found)
-    assert "".join(text[each.start : each.end] for each in found).replace(" ", "") == text.replace(" ", "").replace("\n", "")
+    assert "".join(text[each.start : each.end] for each in found).replace(" ", "") == text.replace(" ", "").replace(
+        "\n", ""
+    )
     assert all(text[each.end - 1] in ".x" for each in found)
     assert list(passages("s", "  \n ", 300)) == []

@@ -23,6 +23,7 @@ from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
 from goldrank.judging.money import Budget, prices_of
 from goldrank.judging.runner import Job, Outcome
+from goldrank.judging.steadiness import Consistency, consistency
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
 from goldrank.waiting import finished
@@ -54,6 +55,11 @@ class Judged:
     """What they cost at most, by the prices."""
     scale: tuple[Grade, ...] | None = None
     items: tuple[Item, ...] = field(default=(), repr=False)
+
+    @property
+    def consistency(self) -> Consistency | None:
+        """Whether the judge agrees with itself, if pairs were asked about several times."""
+        return consistency(self.outcome.repeated)
 
 
 def judge(

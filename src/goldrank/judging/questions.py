@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.escaping import json_text
 from goldrank.io.corpus import read_sources
 from goldrank.judgements.log import JudgementLog
 from goldrank.judging.ask import DEFAULT_LOG, as_judge, opened_log
@@ -90,7 +91,7 @@ class Questions:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON object a line."""
-        write_whole(path, "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in self.items).encode())
+        write_whole(path, "".join(json_text(json.dumps(item)) + "\n" for item in self.items).encode())
 
 
 def make_questions(
@@ -346,9 +347,7 @@ class _Sieve:
         """Whether nearly the same question is kept."""
         mine = frozenset(words(fold(question)))
         shared = Counter(at for word in mine for at in self._holders.get(word, ()))
-        return any(
-            count >= self._similar * (len(mine) + len(self._kept[at]) - count) for at, count in shared.items()
-        )
+        return any(count >= self._similar * (len(mine) + len(self._kept[at]) - count) for at, count in shared.items())
 
     def keep(self, question: str) -> None:
         """From now on the same question is a repeated one."""
