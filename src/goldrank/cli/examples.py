@@ -17,6 +17,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "texts": ("texts items.jsonl", "texts a=first.jsonl b=second.jsonl --match rouge-l:0.7"),
     "agree": ("agree labels.jsonl --match contains --match rouge-l",),
+    "judge": ("judge qrels.txt a.run b.run --docs docs.jsonl --queries queries.jsonl --model NAME --dry-run",),
+    "corrected": ("corrected people.qrels model.qrels a.run b.run -m nDCG@10 --next 10",),
+    "questions": ("questions docs/ --n 200 --model NAME -o questions.jsonl",),
     "merge": ("merge part1.json part2.json -o whole.json",),
     "compare": (
         "compare qrels.txt old.run new.run -m nDCG@10,AP",

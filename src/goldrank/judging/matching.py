@@ -22,7 +22,7 @@ from goldrank.judging.money import Budget, prices_of
 from goldrank.judging.runner import Job, Outcome
 from goldrank.match.matcher import Matcher
 from goldrank.notes import Note
-from goldrank.waiting import finished
+from goldrank.waiting import Failure, finished
 
 UNANSWERED = {"error": "an error; all answers so far are kept", "no": "no match, and counted in a note"}
 
@@ -99,6 +99,18 @@ class JudgeMatcher(Matcher):
         ]
         outcome = self._asked(items)
         return np.array([self._degree(outcome.grades.get((item.query, item.doc))) for item in items], np.float64)
+
+    def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | Failure]:
+        """The degree for each (question, text, reference), or why there is none: for callers that go on with others."""
+        items = [_item(*each, self.criteria) for each in asked_about]
+        outcome = asked(self.judge, items, self._log, self._purse, **self._how)
+        found: list[float | Failure] = []
+        for item in items:
+            pair = item.query, item.doc
+            grade = outcome.grades.get(pair)
+            why = outcome.failed.get(pair) or outcome.unreadable.get(pair) or outcome.stopped
+            found.append(Failure(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
+        return found
 
     def _asked(self, items: Sequence[Item]) -> Outcome:
         outcome = asked(self.judge, items, self._log, self._purse, **self._how)
