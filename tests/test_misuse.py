@@ -50,6 +50,8 @@ SOUND = {
     "worth_judging": (QRELS, RUN),
     "judge": (QRELS, RUN),
     "judge_agreement": (QRELS, QRELS),
+    "judge_gullibility": ({"q": {"x": 0}},),
+    "make_questions": ({"s": "One two three four five."},),
     "corrected_values": (QRELS, QRELS, RUN, ["AP"]),
     "run_retriever": (lambda question: ["a"], ["q"]),
     "read_qrels": ("no.file",),
@@ -102,6 +104,13 @@ def called(name):
     if name == "judge":
         given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
         return lambda *arguments, **options: goldrank.judge(*arguments, **{**given, **options})
+    if name == "judge_gullibility":
+        given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
+        return lambda *arguments, **options: goldrank.judge_gullibility(*arguments, **{**given, **options})
+    if name == "make_questions":
+        written = {"question": "What is said here?", "quote": "One two three four five."}
+        given = {"writer": lambda question, text: written, "judge": lambda question, text: 3, "n": 1}
+        return lambda *arguments, **options: goldrank.make_questions(*arguments, **{**given, **options})
     found = goldrank
     for part in name.split("."):
         found = getattr(found, part)

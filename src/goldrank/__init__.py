@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from goldrank.judgements import JudgementLog
     from goldrank.judging.ask import judge
     from goldrank.judging.bias import judge_agreement
+    from goldrank.judging.probes import judge_gullibility
+    from goldrank.judging.questions import make_questions
     from goldrank.measures import Measure, measure, parse
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
@@ -85,6 +87,8 @@ _MODULES = {
     "evaluation.unjudged": "worth_judging",
     "judging.ask": "judge",
     "judging.bias": "judge_agreement",
+    "judging.probes": "judge_gullibility",
+    "judging.questions": "make_questions",
     "judgements": "JudgementLog",
     "io": "read_qrels read_run read_runs read_aspects read_preferences write_qrels write_run",
     "data.qrels": "Qrels",
@@ -109,7 +113,7 @@ __all__ = [  # noqa: RUF022 - the order in which people meet them
     "matcher_agreement", "run_retriever", "evaluate_spark",
     "choose", "pitfalls", "compare", "diff", "fuse", "normalize", "tune_fusion", "rank_agreement", "explain_difference",
     "gate", "score_intervals", "plan", "analyse_interleaving", "judgements_from_clicks", "worth_judging", "judge",
-    "judge_agreement", "corrected_values", "read_qrels", "read_run", "read_runs",
+    "judge_agreement", "judge_gullibility", "corrected_values", "make_questions", "read_qrels", "read_run", "read_runs",
     "read_aspects", "read_preferences", "write_qrels", "write_run", "Qrels", "AspectQrels", "Preferences", "Catalogue",
     "Run", "Retrieved", "Scores", "Comparison", "History", "Record", "JudgementLog", "Baseline", "Rule", "Rules",
     "Verdict", "Measure", "measure", "parse", "Convention", "GoldrankError", "__version__",

@@ -354,9 +354,16 @@ KINDS: dict[str, Kind] = {
     "judgements-left-out": Kind(
         "{count:,} pairs have grades by other kinds of judges only, which were left out (by={by})", warning=True
     ),
+    "fewer-questions": Kind(
+        "{count:,} questions are left of the {wanted:,} that were wanted", warning=True, counts=("count", "wanted")
+    ),
     "answers-unreadable": Kind(
         "{count:,} answers could not be read, also when asked again, and are no judgements: {samples}", warning=True
     ),
+    "judge-decided": Kind(
+        "{judge} decided {count:,} pairs of texts, {log:,} of them from its log", counts=("count", "log")
+    ),
+    "no-answer-no-match": Kind("{count:,} pairs without a readable answer count as no match", warning=True),
     "calls-failed": Kind("{count:,} items failed and have no judgement ({why}): {samples}", warning=True),
     "judging-stopped": Kind("judging stopped early: {why}; {count:,} items were not asked", warning=True),
     "perhaps-paid": Kind("{count:,} calls had no answer and may have to be paid all the same", warning=True),

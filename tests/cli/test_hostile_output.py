@@ -20,7 +20,7 @@ from hostile_names import FILE, NASTY, no_harm
 from goldrank import History, Scores
 from goldrank.cli import COMMANDS, run
 from goldrank.cli.options import FILES
-from goldrank.report import gate, matchers, scores
+from goldrank.report import corrected, gate, matchers, scores
 
 ONE, TWO, TEXTS = f"one{FILE}.json", f"two{FILE}.json", f"texts{FILE}.jsonl"
 AP = ("-m", "AP", "-m", "nDCG@10")
@@ -60,6 +60,14 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
         ("qrels.json", ONE, f"{NASTY[2]}={TWO}", "--docs", "metadata.jsonl", "--queries", "metadata.jsonl", "--command",
          f"{sys.executable} judge.py", "--all", "-o", "judged.json", *more)
         for more in ((), ("--dry-run",))
+    ],
+    "questions": [
+        ("chunks.jsonl", "--command", f"{sys.executable} writer.py", "--n", "4", "-o", f"questions{FILE}.jsonl", *more)
+        for more in ((), ("--seed", "2"))
+    ],
+    "corrected": [
+        ("qrels.json", "qrels.json", ONE, f"{NASTY[2]}={TWO}", "-m", "P@1", "-o", form, "--next", "3")
+        for form in corrected.WRITERS
     ],
     "merge": [("1.json", "2.json", "-o", "merged.json")],
     "compare": [
@@ -140,6 +148,11 @@ def folder(tmp_path_factory):
     (folder / "judge.py").write_text(
         "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n"
         "    print(json.dumps({'id': item['id'], 'grade': 1, 'reason': item['text']}), flush=True)\n"
+    )
+    (folder / "writer.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n    text = item['text']\n"
+        "    said = {'grade': 1} if item['question'] else {'question': 'what is x ' + text[::-1], 'quote': text}\n"
+        "    print(json.dumps({'id': item['id'], **said}), flush=True)\n"
     )
     here = os.getcwd()
     os.chdir(folder)
@@ -234,7 +247,8 @@ def test_mistakes_are_shown_safely(tmp_path, monkeypatch, capsys, name, given):
         "agree": [given], "history": ["--db", given], "show": ["1", "--db", given],
         "export": ["-o", given, "--db", given], "prune": ["--keep", "1", "--db", given], "baseline": ["show", given],
         "explain-difference": [given, given, "-m", "AP", "--conventions", "ranx", "trec_eval-9"],
-        "convert": [given, "x.json"], "merge": [given],
+        "convert": [given, "x.json"], "merge": [given], "questions": [given, "-o", "x", "--command", "true"],
+        "corrected": [given, given, given],
         "judgements": ["from-clicks", given, "-o", "x.json"], "texts": [given], "record": [given],
         "diff": [given] * 3, "gate": [given, given, "--rule", "AP >= 0.1"],
     }.get(name, [given, given, given] if name in ("fuse", "compare") else [given, given])  # fmt: skip

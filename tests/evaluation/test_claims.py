@@ -181,7 +181,7 @@ def test_both_names_are_two_columns() -> None:
     assert dict(scores) == {"hit_rate@5": 1.0, "Success@5": 1.0}
 
 
-@pytest.mark.parametrize("name", ["faithfulness", "answer_relevancy", "answer_correctness@5"])
+@pytest.mark.parametrize("name", ["answer_relevancy", "answer_correctness@5"])
 def test_measures_of_answers_are_named_as_such(name: str) -> None:
     with pytest.raises(MeasureError, match="judges the answer"):
         parse(name)

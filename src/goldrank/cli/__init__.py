@@ -22,6 +22,8 @@ COMMANDS = {
     "sweep": "Compare chunkings, retrievers, numbers of texts and budgets: recall against cost.",
     "agree": "Say which matcher of texts, or how well a model, decides as people do.",
     "judge": "Ask a model for judgements that are missing.",
+    "corrected": "Means and differences from a model's judgements, corrected by people's.",
+    "questions": "Ask a model for questions about documents, with the places of their answers.",
     "merge": "Put the saved scores of shards together.",
     "compare": "Say whether one system is better than another, and how sure that is.",
     "leaderboard": "Say which of many systems is best, and which ranks each may have.",
@@ -55,7 +57,7 @@ GROUPS = {
     "Compare": ("compare", "leaderboard", "diff", "fuse", "report", "interleave", "plan"),
     "Keep": ("record", "history", "show", "export", "check", "prune", "gate", "baseline"),
     "Explore": ("serve", "measures", "choose", "demo"),
-    "Judge": ("judge", "judgements", "agree"),
+    "Judge": ("judge", "judgements", "agree", "corrected", "questions"),
     "Convert": ("convert", "completion"),
 }
 """The subcommands as the help page shows them, by what people want to do; any other comes at its end."""

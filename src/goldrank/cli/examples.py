@@ -22,7 +22,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "agree labels.jsonl --match contains --match rouge-l",
         "agree qrels.txt --model model.json --run a=a.run --run b=b.run",
     ),
-    "judge": ("judge qrels.txt run.txt --docs corpus.jsonl --queries queries.tsv --dry-run",),
+    "judge": ("judge qrels.txt a.run b.run --docs docs.jsonl --queries queries.jsonl --model NAME --dry-run",),
+    "corrected": ("corrected people.qrels model.qrels a.run b.run -m nDCG@10 --next 10",),
+    "questions": ("questions docs/ --n 200 --model NAME -o questions.jsonl",),
     "merge": ("merge part1.json part2.json -o whole.json",),
     "compare": (
         "compare qrels.txt old.run new.run -m nDCG@10,AP",

@@ -17,7 +17,10 @@ from goldrank.match.guards import GUARDS
 from goldrank.match.matcher import NAMES
 from goldrank.measures.apply import CREDITS
 
-MATCHERS = f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7."
+MATCHERS = (
+    f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7. A model decides as embedding:NAME:0.8, "
+    "cross-encoder:NAME:0.8 or judge:NAME (a chat endpoint: OPENAI_BASE_URL, or judge(base_url='...'):NAME)."
+)
 
 
 def text_options(function: Function) -> Function:

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="All texts of the index, for measures that ask for them: records with text, source, start and end.",
 )
+@click.option(
+    "--judge",
+    help="Who decides on claims (ContextRecall, Faithfulness) in place of --match: judge:MODEL, at OPENAI_BASE_URL.",
+)
 @click.option("--empty", type=click.Choice(list(POLICIES["empty"])), help="What a question without references scores.")
 @click.option("-q", "--by-query", is_flag=True, help="Show the value of every question.")
 @choice_option("-o --output", WRITERS, "table", "How to show it.")

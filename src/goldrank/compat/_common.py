@@ -18,6 +18,8 @@ from goldrank.data.run import Run
 from goldrank.data.texts import Texts
 from goldrank.engine import lists
 from goldrank.errors import InputError, OptionError
+from goldrank.match import Matcher
+from goldrank.match import matcher as as_matcher
 from goldrank.measures import Measure, make, summarise
 
 Value = TypeVar("Value")
@@ -136,3 +138,15 @@ def _is_missing(value: object) -> bool:
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
     )
+
+
+def is_judge(given: object) -> bool:
+    """Whether it is a judge of `goldrank.judging`, or a matcher made of one, rather than a function."""
+    needed = ("answers",) if isinstance(given, Matcher) else ("ask", "messages")
+    return all(hasattr(given, name) for name in needed)
+
+
+def judged(judge: Any, asked_about: Sequence[tuple[str, str, str]]) -> list[Any]:
+    """What such a judge says of each (question, text, reference), from 0 to 1 or a `Failure`, by its job and log."""
+    found: list[Any] = as_matcher(judge).answers(asked_about)  # type: ignore[attr-defined]
+    return found

@@ -76,7 +76,7 @@ class Answers:
 
     def item(self, item: TextItem, wanted: str) -> TextItem:
         """The item with what its answer holds in place of its references; those stay where it has no answer."""
-        answer = item.response if wanted == "response" else item.reference
+        answer = item.response if wanted in ("response", "statements") else item.reference
         if wanted == "references" or (wanted == "claims" and not answer.strip()):
             return item
         own = self.entities if wanted == "entities" else self.claims
@@ -114,6 +114,7 @@ def kinds_of(measures: Sequence[Measure], answers: Answers) -> dict[Kind, list[M
 _LACKING = {
     "claims": 'A question has "reference": "The answer that is right.", or references.',
     "entities": 'A question has "reference": "The answer that is right."; in it are names or numbers.',
+    "statements": 'A question has "response": "The answer that was given."',
     "response": 'A question has "response": "The answer that was given." and "reference": "The one that is right."',
 }
 
@@ -131,7 +132,7 @@ def place_kind(
 ) -> tuple[Passages, TextCounts]:
     """The passages of a kind other than the usual one."""
     matcher = answers.matcher(kind, usual)
-    given: dict[str, Any] = how._asdict() if kind.wanted in ("references", "claims") else {}
+    given: dict[str, Any] = how._asdict() if kind.wanted in ("references", "claims", "statements") else {}
 
     def cut(wanted: str, texts: Callable[[TextItem], Sequence[str]] | None = None) -> Iterable[TextItem]:
         for item in items():

@@ -186,6 +186,7 @@ def place_texts(
                 raise InputError("no question has a reference text", where=data.name, hint=_NO_REFERENCES)
         else:
             passages, counts = place_kind(lambda: passed.items(data), kind, answers, how.matcher, placing)
+        notes += answers.matcher(kind, how.matcher).take_notes()
         by_kind[kind] = passages
         if kind != first:
             continue

@@ -33,7 +33,7 @@ def read_sources(given: Any) -> dict[str, str]:
     """
     if isinstance(given, Mapping):
         return {ids.as_text(name, "source"): _text(text, f"source {name!r:.60}") for name, text in given.items()}
-    if isinstance(given, str | os.PathLike) and Path(given).is_dir():
+    if isinstance(given, str | os.PathLike) and os.path.isdir(given):
         return _folder(Path(given))
     if isinstance(given, str | os.PathLike) and Path(given).suffix.lower() in (".txt", ".md"):
         return {Path(given).name: _read(Path(given))}

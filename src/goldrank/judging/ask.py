@@ -23,6 +23,7 @@ from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
 from goldrank.judging.money import Budget, prices_of
 from goldrank.judging.runner import Job, Outcome
+from goldrank.judging.steadiness import Consistency, consistency
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
 from goldrank.waiting import finished
@@ -54,6 +55,11 @@ class Judged:
     """What they cost at most, by the prices."""
     scale: tuple[Grade, ...] | None = None
     items: tuple[Item, ...] = field(default=(), repr=False)
+
+    @property
+    def consistency(self) -> Consistency | None:
+        """Whether the judge agrees with itself, if pairs were asked about several times."""
+        return consistency(self.outcome.repeated)
 
 
 def judge(
@@ -115,7 +121,7 @@ def judge(
     opened = io.as_runs(runs) or [io.as_run(runs)]
     pairs = _pairs(judged, opened, which, measure, depth, convention)
     items, notes = _items(pairs, docs, queries, criteria, limit)
-    with _opened(log, dry_run) as kept:
+    with opened_log(log, dry_run) as kept:
         job = Job(
             asked, items, kept, budget=purse, concurrency=concurrency, rate=rate, attempts=attempts, repeats=repeats,
             progress=progress,
@@ -136,7 +142,8 @@ def as_judge(given: Judge | Callable[..., Any]) -> Judge:
 
 
 @contextmanager
-def _opened(log: str | os.PathLike[str] | JudgementLog, dry_run: bool) -> Iterator[JudgementLog]:
+def opened_log(log: str | os.PathLike[str] | JudgementLog, dry_run: bool = False) -> Iterator[JudgementLog]:
+    """A log, opened if it is a path; with `dry_run` nothing is written to it."""
     if isinstance(log, JudgementLog):
         yield log
     elif not dry_run:

@@ -12,6 +12,7 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import OptionError
 from goldrank.judging.function import understood
 from goldrank.judging.item import AskAgainLater, Call, Description, JobStopped, Reply
+from goldrank.judging.parse import written
 
 _MOST_LINE = 10_000_000
 
@@ -20,7 +21,7 @@ class Command:
     """A program that is started once. For every line that it reads it writes one, in any order, with the same `id`.
 
     It reads {"id", "question", "text", "reference", "criteria"} and writes {"id", "grade", "reason"} (or "label", or
-    "probability"). No shell is involved.
+    "probability"; with `fields`, a text for each of them). No shell is involved.
     """
 
     max_tokens = 0
@@ -34,12 +35,14 @@ class Command:
         name: str | None = None,
         version: str = "",
         timeout: float = 120.0,
+        fields: Sequence[str] = (),
     ) -> None:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         if not words or not all(isinstance(word, str) for word in words):
             raise OptionError(f"a command is {command!r:.60}; it must be words")
         self.words, self.version, self.timeout = words, version, timeout
         self.labels = labels or {}
+        self.fields = tuple(fields)
         self.scale = tuple(self.labels.values()) or (None if scale is None else tuple(scale))
         self.name = name or words[0].rsplit("/", 1)[-1]
         self._process: asyncio.subprocess.Process | None = None
@@ -51,6 +54,7 @@ class Command:
     def description(self) -> Description:
         """The words of the command and its scale."""
         said: dict[str, Any] = {"command": self.words, "version": self.version, "labels": self.labels}
+        said |= {"fields": list(self.fields)} if self.fields else {}
         return Description("command", {**said, "scale": self.scale and list(self.scale)})
 
     def messages(self, call: Call) -> list[dict[str, str]]:
@@ -78,7 +82,8 @@ class Command:
             raise AskAgainLater(type(error).__name__, str(error)) from None
         finally:
             self._waiting.pop(number, None)
-        answer = understood({key: value for key, value in said.items() if key != "id"}, self.scale, self.labels)
+        told = {key: value for key, value in said.items() if key != "id"}
+        answer = written(told, self.fields) if self.fields else understood(told, self.scale, self.labels)
         return Reply(body, answer, "unreadable" if answer.problem else "ok")
 
     async def _started(self) -> asyncio.subprocess.Process:

@@ -12,7 +12,7 @@ from typing import Any
 from goldrank.data.qrels import Grade
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, Reply
-from goldrank.judging.parse import whole
+from goldrank.judging.parse import whole, written
 
 _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, SyntaxError, GoldrankError)
 """Errors that another attempt will not remove."""
@@ -22,8 +22,9 @@ class Function:
     """A function of (question, text[, reference][, criteria]), by these names or in this order.
 
     It returns a grade of `scale`, a number from 0 to 1 where there is no scale, one of `labels` (label -> grade), or
-    one of these with a reason, as a pair. Answers are kept under the function's name and code; `version` tells
-    changes apart that are not in its own code, such as another model behind it.
+    one of these with a reason, as a pair; with `fields` a dict with a text for each of them. Answers are kept under the
+    function's name and code; `version` tells changes apart that are not in its own code, such as another model behind
+    it.
     """
 
     max_tokens = 0
@@ -37,6 +38,7 @@ class Function:
         name: str | None = None,
         version: str = "",
         timeout: float | None = 120.0,
+        fields: Sequence[str] = (),
     ) -> None:
         if not callable(function):
             raise OptionError(f"{function!r:.60} is no judge", hint="Give a function of a question and a text.")
@@ -46,6 +48,7 @@ class Function:
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.version = version
         self.timeout = timeout
+        self.fields = tuple(fields)
         self._takes = _takes(function)
 
     def description(self) -> Description:
@@ -53,7 +56,8 @@ class Function:
         code = getattr(self.function, "__code__", None)
         digest = hashlib.sha256(_code_text(code).encode()).hexdigest() if code else ""
         home = f"{getattr(self.function, '__module__', '')}.{getattr(self.function, '__qualname__', self.name)}"
-        said = {"function": home, "name": self.name, "code": digest, "version": self.version}
+        said: dict[str, Any] = {"function": home, "name": self.name, "code": digest, "version": self.version}
+        said |= {"fields": list(self.fields)} if self.fields else {}
         return Description("function", {**said, "scale": self.scale and list(self.scale), "labels": self.labels})
 
     def messages(self, call: Call) -> list[dict[str, str]]:
@@ -79,7 +83,7 @@ class Function:
             raise AskAgainLater("TimeoutError", f"no answer within {self.timeout:g} seconds") from None
         except Exception as error:
             raise AskAgainLater(type(error).__name__, str(error)) from error
-        answer = understood(said, self.scale, self.labels)
+        answer = written(said, self.fields) if self.fields else understood(said, self.scale, self.labels)
         return Reply(repr(said)[:100_000], answer, "unreadable" if answer.problem else "ok")
 
     async def close(self) -> None:

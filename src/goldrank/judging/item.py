@@ -28,6 +28,8 @@ class Answer:
     reason: str = ""
     label: str = ""
     problem: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+    """What was written, by field, where texts are asked for in place of a grade."""
 
 
 @dataclass(frozen=True)

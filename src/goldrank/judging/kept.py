@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,13 +54,14 @@ class Paid:
         self.description = judge.description()
         self._parameters = canonical({"kind": self.description.kind, **self.description.parameters})
 
-    def answers(self) -> dict[str, Kept]:
-        """By key, the answers that there are: readable ones, and those that could not be read."""
+    def answers(self, keys: Sequence[str]) -> dict[str, Kept]:
+        """Of these keys, the answers that there are: readable ones, and those that could not be read."""
         with self.log._reading():
             rows = self.log._db.execute(
-                "SELECT asked.key, answered.status, answered.parsed FROM answered "
-                "JOIN asked ON asked.id = answered.asked "
-                "WHERE answered.status IN ('ok', 'unreadable') ORDER BY answered.asked"
+                "SELECT asked.key, answered.status, answered.parsed FROM json_each(?) AS wanted "
+                "JOIN asked ON asked.key = wanted.value JOIN answered ON answered.asked = asked.id "
+                "WHERE answered.status IN ('ok', 'unreadable') ORDER BY answered.asked",
+                (json.dumps(keys),),
             ).fetchall()
         return {key: Kept(status, _answer(parsed)) for key, status, parsed in rows}
 
@@ -93,8 +94,9 @@ class Paid:
         parsed = None
         if reply.status in ("ok", "unreadable"):
             said = reply.answer
+            written = {"fields": said.fields} if said.fields else {}
             parsed = canonical(
-                {"grade": said.grade, "reason": said.reason, "label": said.label, "problem": said.problem}
+                {"grade": said.grade, "reason": said.reason, "label": said.label, "problem": said.problem, **written}
             )
         body = reply.body.encode("utf-8", "backslashreplace").decode()
         tokens = reply.tokens_in, reply.tokens_out, reply.tokens_cached
@@ -109,6 +111,9 @@ class Paid:
 
     def add_all(self, events: Iterable[Event]) -> None:
         """Judgements whose answers are kept already, for example because another document has the same text."""
+        events = list(events)
+        if not events:
+            return
         with self.log._reading():
             known = {key for (key,) in self.log._db.execute("SELECT key FROM events")}
         new = [checked(event) for event in events if event.key not in known]
@@ -120,7 +125,13 @@ class Paid:
 
 def _answer(parsed: str | None) -> Answer:
     said: Mapping[str, Any] = json.loads(parsed or "{}")
-    return Answer(said.get("grade"), said.get("reason", ""), said.get("label", ""), said.get("problem", ""))
+    return Answer(
+        said.get("grade"),
+        said.get("reason", ""),
+        said.get("label", ""),
+        said.get("problem", ""),
+        said.get("fields", {}),
+    )
 
 
 def _now() -> str:

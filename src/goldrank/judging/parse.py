@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from goldrank.data.qrels import Grade
@@ -42,12 +43,26 @@ def read_answer(text: str | None, prompt: Prompt, marker: str, finish: str | Non
     found = objects[-1]
     if prompt.has_marker and found.get("marker") != marker:
         return Answer(None, problem="the answer does not repeat the marker")
+    if prompt.kind == "texts":
+        return written(found, prompt.fields)
     if any(other.get(prompt.field, found.get(prompt.field)) != found.get(prompt.field) for other in objects):
         return Answer(None, problem="the answer has two different values")
     if prompt.field not in found:
         return Answer(None, problem=f"the answer has no field {prompt.field!r}")
     reason = found.get("reason")
     return _judged(found[prompt.field], reason[:MOST_REASON] if isinstance(reason, str) else "", prompt)
+
+
+def written(found: Any, fields: Sequence[str]) -> Answer:
+    """An answer that has a text for each field; where one is empty nothing was written, which is grade 0.
+
+    >>> written({"question": "Who?", "quote": "Ada."}, ["question", "quote"]).grade
+    1
+    """
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in fields):
+        return Answer(None, problem=f"the answer has no text for each of {', '.join(fields)}")
+    texts = {name: found[name].strip() for name in fields}
+    return Answer(int(all(texts.values())), fields=texts)
 
 
 def _judged(value: Any, reason: str, prompt: Prompt) -> Answer:

@@ -15,9 +15,14 @@ from goldrank.errors import InputError, OptionError, Place, one_of
 from goldrank.judging.item import Call
 from goldrank.types import Path as PathLike
 
-KINDS = {"grade": "one of the grades of `scale`", "label": "one of the words of `scale`", "probability": "from 0 to 1"}
+KINDS = {
+    "grade": "one of the grades of `scale`",
+    "label": "one of the words of `scale`",
+    "probability": "from 0 to 1",
+    "texts": "a text for each of `fields`",
+}
 FIELDS = ("question", "text", "reference", "criteria", "criteria_rules", "marker", "scale")
-SHIPPED = ("relevance", "support")
+SHIPPED = ("relevance", "support", "question", "answerable")
 _FIELD = re.compile(r"\{([a-z_]+)\}")
 _SECTION = re.compile(r"^\[(system|user)\]\s*$", re.MULTILINE)
 
@@ -38,11 +43,13 @@ class Prompt:
     """What may be answered, from the lowest grade, and the grade that it is; empty for probabilities."""
     system: str
     user: str
+    fields: tuple[str, ...] = ()
+    """The fields of an answer that has texts in place of a judgement."""
 
     @property
     def digest(self) -> str:
         """A hash of everything in it."""
-        said = json.dumps([self.kind, self.answers, self.system, self.user])
+        said = json.dumps([self.kind, self.answers, self.system, self.user, *([self.fields] if self.fields else [])])
         return hashlib.sha256(said.encode()).hexdigest()
 
     @property
@@ -85,6 +92,8 @@ class Prompt:
         elif self.kind == "label":
             judged = {"type": "string", "enum": list(self.answers)}
         fields: dict[str, object] = {"reason": {"type": "string"}, self.field: judged}
+        if self.kind == "texts":
+            fields = {name: {"type": "string"} for name in self.fields}
         if self.has_marker:
             fields = {"marker": {"type": "string"}, **fields}
         return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
@@ -118,7 +127,7 @@ class Prompt:
             key, sign, value = (part.strip() for part in line.partition(":"))
             if not line.strip():
                 continue
-            if not sign or key not in ("kind", "scale"):
+            if not sign or key not in ("kind", "scale", "fields"):
                 hint = "The head has `kind: grade` and `scale: 0 1 2 3`."
                 raise InputError(
                     f"{line.strip()!r:.60} is no line of a prompt's head", where=Place(name, number), hint=hint
@@ -132,13 +141,18 @@ class Prompt:
                     raise InputError(
                         f"there is no field {found[0]}", where=Place(name, number, found.start() + 1), hint=hint
                     )
-        return cls(
-            name, kind, _answers(head.get("scale", ""), kind, name), sections.get("system", ""), sections["user"]
-        )
+        fields = tuple(head.get("fields", "").split())
+        if (kind == "texts") != bool(fields) or len(set(fields)) < len(fields):
+            hint = "For example `kind: texts` and `fields: question quote`."
+            raise InputError(
+                "a prompt has different fields if, and only if, it is of kind texts", where=name, hint=hint
+            )
+        answers = _answers(head.get("scale", ""), kind, name)
+        return cls(name, kind, answers, sections.get("system", ""), sections["user"], fields)
 
 
 def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
-    if kind == "probability":
+    if kind in ("probability", "texts"):
         return {}
     found: dict[str, Grade] = {}
     for word in scale.split():

@@ -35,6 +35,8 @@ class Outcome:
     grades: dict[tuple[str, str], Grade] = field(default_factory=dict)
     repeated: dict[tuple[str, str], list[Grade]] = field(default_factory=dict)
     """All grades of each pair, where it was asked several times."""
+    answers: dict[tuple[str, str], Answer] = field(default_factory=dict, repr=False)
+    """The answers that `grades` are from."""
     total: int = 0
     """Items to judge, each repetition counted."""
     from_log: int = 0
@@ -99,13 +101,15 @@ class Job:
         repeats: int = 1,
         progress: Callable[[Outcome], None] | None = None,
         first_wait: float = FIRST_WAIT,
+        keep_judgements: bool = True,
     ) -> None:
+        """Calls and answers are always kept; `keep_judgements` says that grades are judgements of documents too."""
         if log.judges().get(judge.name, "model") != "model":
             raise OptionError(f"the judge is called {judge.name!r}, as a person in the log is", hint="Give it a name.")
         self.judge, self.log, self.budget = judge, log, budget
         self.paid = Paid(log, judge)
         self.concurrency, self.rate, self.attempts = concurrency, rate, attempts
-        self.progress, self.first_wait = progress, first_wait
+        self.progress, self.first_wait, self.keep_judgements = progress, first_wait, keep_judgements
         self.outcome = Outcome(total=len(items) * repeats, perhaps_paid=self.paid.unanswered())
         self._waiting: dict[str, list[Call]] = {}
         """By the key of the first asking, everything that its answer is for."""
@@ -115,18 +119,24 @@ class Job:
         self._take_from_log(items, repeats)
 
     def _take_from_log(self, items: Sequence[Item], repeats: int) -> None:
-        kept = self.paid.answers()
+        calls = [Call(item, repeat) for repeat in range(repeats) for item in items]
+        keys = [self._key(call) for call in calls]
+        kept = self.paid.answers(list(dict.fromkeys(keys)))
+        again = {
+            key: self._key(replace(call, again=1))
+            for key, call in zip(keys, calls, strict=True)
+            if key in kept and kept[key].status == "unreadable"
+        }
+        kept_again = self.paid.answers(list(again.values()))
         events: list[Event] = []
-        for call in (Call(item, repeat) for repeat in range(repeats) for item in items):
-            key = self._key(call)
+        for key, call in zip(keys, calls, strict=True):
             if key in self._waiting:
                 self._waiting[key].append(call)
                 continue
-            again = replace(call, again=1)
             found = kept.get(key)
-            if found is not None and found.status == "unreadable":
-                found = kept.get(self._key(again))
-                call = again
+            if key in again:
+                found = kept_again.get(again[key])
+                call = replace(call, again=1)
             if found is None:
                 self._waiting[key] = [call]
                 self._work.append((key, call))
@@ -282,6 +292,9 @@ class Job:
         if call.repeat:
             return None
         self.outcome.grades[pair] = answer.grade
+        self.outcome.answers[pair] = answer
+        if not self.keep_judgements:
+            return None
         pair_hash = hashlib.sha256(json.dumps(pair).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         seen = hashlib.sha256(f"{item.question}\n{item.text}".encode("utf-8", "surrogatepass")).hexdigest()
         return Event(

@@ -10,9 +10,9 @@ import copy
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from goldrank.errors import OptionError, did_you_mean
 from goldrank.match.guards import Facts, refusing
 from goldrank.match.guards import checked as checked_guards
 from goldrank.match.tokens import Stretches
+from goldrank.notes import Note
 
 
 class Matcher(ABC):
@@ -41,6 +42,8 @@ class Matcher(ABC):
     default_guards: ClassVar[tuple[str, ...]] = ()
     """What a pair that reaches the threshold must not differ in (`guards.GUARDS`)."""
     guards: tuple[str, ...] = ()
+    sees_questions: ClassVar[bool] = False
+    """Whether what it decides depends on the question too: `about` then says which question each pair is of."""
     free: ClassVar[bool] = True
     """Whether asking costs nothing but time, so that a chance level can be estimated."""
 
@@ -62,6 +65,14 @@ class Matcher(ABC):
         other = copy.copy(self)
         other.guards = checked_guards(guards)
         return other
+
+    def about(self, questions: Sequence[str]) -> Matcher:
+        """This matcher for pairs of these questions, one for each pair."""
+        return self
+
+    def take_notes(self) -> list[Note]:
+        """What a reader must know of the decisions since the last call."""
+        return []
 
     def _checked(self, threshold: float) -> float:
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
@@ -160,8 +171,15 @@ class PruningMatcher(Matcher):
         return self.guarded(passing, retrieved, references, left, right)
 
 
-MatcherLike: TypeAlias = str | Matcher | type[Matcher] | Callable[[str, str], object]
-"""A spelling, a matcher, or a function of a retrieved text and a reference; what that returns is checked."""
+class AsksAJudge(Protocol):
+    """A judge (`goldrank.judging`), which decides as a matcher where one is wanted."""
+
+    def messages(self, call: Any) -> list[dict[str, str]]: ...
+    async def ask(self, call: Any) -> Any: ...
+
+
+MatcherLike: TypeAlias = str | Matcher | type[Matcher] | AsksAJudge | Callable[[str, str], object]
+"""A spelling, a matcher, a judge, or a function of a retrieved text and a reference; what that returns is checked."""
 
 _HOME = {
     name: f"goldrank.match.{module}"
@@ -182,11 +200,16 @@ _HOME = {
 }
 """The module of each matcher's class; loaded when it is asked for."""
 NAMES = tuple(_HOME)
-MODELS = {"embedding": "Embedding", "cross-encoder": "CrossEncoder"}
-"""Matchers by a model, which is part of the name: `embedding:NAME:0.8`."""
+MODELS = {
+    "embedding": ("goldrank.match.semantic", "Embedding"),
+    "cross-encoder": ("goldrank.match.semantic", "CrossEncoder"),
+    "judge": ("goldrank.judging.matching", "JudgeMatcher"),
+}
+"""Matchers by a model, which is part of the name: `embedding:NAME:0.8`. They are loaded when asked for: a judge has its
+home above this room."""
 
 _OF_MODEL = re.compile(
-    r"(?P<name>embedding|cross-encoder)(?:\((?P<options>.*?)\))?"
+    r"(?P<name>embedding|cross-encoder|judge)(?:\((?P<options>.*?)\))?"
     r"(?::(?P<model>.*?))??(?:\s*(?P<sign>:|>=|>)\s*(?P<threshold>[0-9.]+))?"
 )
 _SPELLING = re.compile(
@@ -204,6 +227,9 @@ def matcher(given: MatcherLike) -> Matcher:
         return given
     if isinstance(given, type) and issubclass(given, Matcher):
         return given()
+    if hasattr(given, "ask") and hasattr(given, "messages"):
+        made: Matcher = _of_home(*MODELS["judge"])(given)
+        return made
     if callable(given):
         from goldrank.match.own import Own
 
@@ -232,11 +258,13 @@ def _threshold(given: object, text: str) -> float:
         raise OptionError(f"{given!r}: the threshold is a number from 0 to 1", hint="For example 0.7.") from None
 
 
+def _of_home(module: str, name: str) -> Any:  # a class of matchers
+    return getattr(import_module(module), name)
+
+
 def _of_model(given: str, spelling: re.Match[str]) -> Matcher:
     """A matcher by a model: `embedding:NAME:0.8`."""
-    from goldrank.match import semantic
-
-    kind: Any = getattr(semantic, MODELS[spelling["name"]])
+    kind = _of_home(*MODELS[spelling["name"]])
     options = _options(given, spelling["options"] or "", kind)
     threshold = None if spelling["threshold"] is None else _threshold(given, spelling["threshold"])
     if not spelling["model"] and threshold is not None:

@@ -121,7 +121,7 @@ class _Cuts:
         items = []
         for item in batch:
             texts, references = usable_references(item, self._split, TextCounts())
-            items.append(TextItem(item.query, self._cut(texts), references))
+            items.append(TextItem(item.query, self._cut(texts), references, item.question))
         self._batches.append(_matched(items, self._matcher, None, self._count, self._counts))
 
     def _cut(self, texts: Texts) -> list[str]:
@@ -189,7 +189,10 @@ def _matched(
     left = np.repeat(rows, times)
     within = np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times)
     right = (np.cumsum(widths) - widths)[query[left]] + within
-    decided = _decided(matcher, list(ours), list(theirs), codes[left], np.array(wanted, np.int64)[right])
+    asked = [item.question for item in batch] if matcher.sees_questions else []
+    decided = _decided(
+        matcher, list(ours), list(theirs), codes[left], np.array(wanted, np.int64)[right], asked, query[left]
+    )
     left, number = left[decided], numbers[right[decided]]
     # Alternatives of one reference that one text covers are one row.
     fresh = np.ones(len(left), bool)
@@ -229,10 +232,23 @@ def _placements(
     return Placements(tuple(queries), retrieved, answered, start, judged, *columns, shared=True, lengths=lengths)
 
 
-def _decided(matcher: Matcher, ours: Texts, theirs: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The matcher's decisions, each distinct pair being asked for once."""
+def _decided(
+    matcher: Matcher,
+    ours: Texts,
+    theirs: Texts,
+    left: np.ndarray,
+    right: np.ndarray,
+    questions: Texts,
+    query: np.ndarray,
+) -> np.ndarray:
+    """The matcher's decisions, each distinct pair being asked for once (of each question, if it sees those)."""
     if not len(left):
         return np.zeros(0, bool)
+    if questions:
+        _, first, back = np.unique(np.stack([left, right, query]), axis=1, return_index=True, return_inverse=True)
+        about = matcher.about([questions[i] for i in query[first].tolist()])
+        found: np.ndarray = about.decide(ours, theirs, left[first], right[first])[back.ravel()]
+        return found
     key, back = np.unique(left * len(theirs) + right, return_inverse=True)
     decided: np.ndarray = matcher.decide(ours, theirs, key // len(theirs), key % len(theirs))[back]
     return decided
@@ -343,7 +359,7 @@ def explain_item(item: TextItem, matcher: Matcher, split: Splitter | None = None
     for column, reference in enumerate(references if rows else ()):
         left = np.repeat(np.arange(len(rows)), len(reference.texts))
         right = np.tile(np.arange(len(reference.texts)), len(rows))
-        degree = matcher.degrees(texts, reference.texts, left, right)
+        degree = matcher.about([item.question] * len(left)).degrees(texts, reference.texts, left, right)
         enough = matcher.enough(degree)
         guards = matcher.refused(enough, texts, reference.texts, left, right)
         enough[list(guards)] = False

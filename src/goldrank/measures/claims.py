@@ -108,6 +108,29 @@ def alike_cover(t: Passages, *, k: int | None, rel: float = 1) -> np.ndarray:
 
 
 @measure(
+    "Faithfulness",
+    over="texts",
+    wanted="statements",
+    needs_relevant=False,
+    cite=_RAGAS,
+    options={"by": Choice(("auto", "matcher", "judge"))},
+    formula="Faithfulness@k = (claims of the response that the first k texts hold) / (claims of the response)",
+    use="Whether an answer says what its context says.",
+    avoid="Whether the answer is right matters: texts may be wrong too.",
+)
+def faithfulness(t: Passages, *, k: int | None, by: str = "auto") -> np.ndarray:
+    """The share of the given answer's claims that any of the first k texts holds; none without any claim.
+
+    `by` says who decides: the "judge" if there is one ("auto"), or the "matcher".
+
+    >>> items = [{"retrieved": ["It rains."], "response": "It rains. It pours.", "references": ["?"]}]
+    >>> evaluate_texts(items, "Faithfulness", matcher="contains")["Faithfulness"]
+    0.5
+    """
+    return _where_any(t, recall(t.pairs.per_label, k=k, rel=1))
+
+
+@measure(
     "EntityRecall",
     over="texts",
     wanted="entities",

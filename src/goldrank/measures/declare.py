@@ -29,7 +29,7 @@ Average: TypeAlias = Literal["mean", "sum", "geometric"]
 TieRule: TypeAlias = Literal["unordered"]
 TextRule: TypeAlias = Literal["texts", "references", "places", "meaningless"]
 HoleRule: TypeAlias = Literal["linear", "first", "any"]
-Wanted: TypeAlias = Literal["references", "claims", "entities", "response"]
+Wanted: TypeAlias = Literal["references", "claims", "entities", "statements", "response"]
 
 
 @dataclass(frozen=True)

@@ -423,7 +423,7 @@ def _literal(node: ast.expr, text: str) -> object:
 
 OF_ANSWERS = frozenset(
     (
-        *("faithfulness", "answer_relevancy", "answer_relevance", "response_relevancy", "answer_correctness"),
+        *("answer_relevancy", "answer_relevance", "response_relevancy", "answer_correctness"),
         *("answer_similarity", "semantic_similarity", "factual_correctness", "groundedness", "response_groundedness"),
         *("hallucination", "answer_accuracy"),
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from goldrank.comparison.corrected import CorrectedValues
 from goldrank.comparison.ppi import Estimate
-from goldrank.data.table import Cell, Head, Part, Table, note_sentences
+from goldrank.data.table import Cell, Head, Part, Table, note_sentences, plain
+from goldrank.report import markdown
 
 _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alone (Wilson)"}
 
@@ -28,6 +31,13 @@ def parts(found: CorrectedValues) -> list[Part]:
         "how people's and the model's values go together; worth queries: as many judged by people would say as much"
     )
     return [Table(heads, rows, caption=caption), *note_sentences(found.notes)]
+
+
+WRITERS: dict[str, Callable[[CorrectedValues], str]] = {
+    "table": lambda found: plain(parts(found)),
+    "markdown": lambda found: markdown.write(parts(found)),
+    "json": lambda found: found.to_json(),
+}
 
 
 def _interval(e: Estimate) -> str:

@@ -6,6 +6,8 @@ from collections import Counter
 
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences
 from goldrank.judging.ask import Judged
+from goldrank.judging.probes import TRICKS, Gullibility
+from goldrank.report.numbers import number
 
 
 def parts(found: Judged, *, dry_run: bool = False) -> list[Part]:
@@ -29,7 +31,31 @@ def parts(found: Judged, *, dry_run: bool = False) -> list[Part]:
     if grades:
         counted: list[list[Cell | str]] = [[str(grade), _count(grades[grade])] for grade in sorted(grades)]
         made.append(Table([*Head.names("grade"), *Head.numbers("pairs")], counted))
+    steady = found.consistency
+    if steady is not None:
+        told: list[list[Cell | str]] = [
+            ["pairs asked several times", _count(steady.pairs)],
+            ["of them, always the same grade", share(steady.unanimous, steady.low, steady.high)],
+            ["Krippendorff's alpha (ordinal)", Cell(number(steady.alpha, 3), steady.alpha)],
+        ]
+        made.append(Table([*Head.texts("does it agree with itself?"), *Head.numbers("")], told))
     return [*made, *note_sentences((*found.notes, *(n for n in found.qrels.notes if n.code == "who-judged")))]
+
+
+def gullible_parts(found: Gullibility) -> list[Part]:
+    """How often each trick raised the grade of a text that is not relevant."""
+    rows: list[list[Cell | str]] = [
+        [TRICKS[one.name], _count(one.pairs), _count(one.raised), share(one.share, one.low, one.high),
+         Cell(f"{one.mean_rise:+.2f}", one.mean_rise)]
+        for one in found.tricks
+    ]  # fmt: skip
+    heads = [*Head.texts(found.judge), *Head.numbers("pairs", "raised", "share, 95% interval", "mean rise")]
+    return [Table(heads, rows, title="Texts that people call not relevant"), *note_sentences(found.notes)]
+
+
+def share(value: float, low: float, high: float) -> Cell:
+    """A share with its interval."""
+    return Cell(f"{value:.1%} ({low:.1%} to {high:.1%})", value)
 
 
 def _count(number: int) -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
@@ -10,7 +11,7 @@ from itertools import islice
 from typing import Any, TypeAlias, Unpack
 
 from goldrank import ids
-from goldrank.compat._common import is_number, placed_verdicts, same_object, values
+from goldrank.compat._common import is_judge, is_number, judged, placed_verdicts, same_object, values
 from goldrank.compat.axion.base import ERROR, FAILED, BadItemError, MetricOptions, RetrievalMetric, reason_of
 from goldrank.compat.axion.dataset import DatasetItem, JudgedChunk, JudgedResult, MetricEvaluationResult, as_item
 from goldrank.conventions import AXION
@@ -60,7 +61,7 @@ class JudgedMetric(RetrievalMetric):
         `RetrievalMetric`.
         """
         super().__init__(**options)
-        if judge is None or not callable(judge):
+        if judge is None or not (callable(judge) or is_judge(judge)):
             raise OptionError(
                 f"judge is {judge!r}, which cannot be called",
                 hint="Give judge=, a function of an item and a text; it may ask a language model.",
@@ -85,14 +86,19 @@ class JudgedMetric(RetrievalMetric):
             (at, item, text) for at, one in enumerate(given) if isinstance(one, tuple) for item, texts in [one]
             for text in texts
         ]  # fmt: skip
-        calls = [partial(self.judge, item, text) for _, item, text in pairs]
-        answers = iter(outcomes(calls, [at for at, _, _ in pairs]))
+        if is_judge(self.judge):
+            answers = iter(judged(self.judge, [self._about(item, text) for _, item, text in pairs]))
+        else:
+            calls = [partial(self.judge, item, text) for _, item, text in pairs]
+            answers = iter(outcomes(calls, [at for at, _, _ in pairs]))
         return [
             self._scored(*one, list(islice(answers, len(one[1])))) if isinstance(one, tuple) else one for one in given
         ]
 
     async def execute(self, item: Any, **_: object) -> MetricEvaluationResult:
         """The value of one item. Texts are asked about one by one: a runner has several items under way."""
+        if is_judge(self.judge):
+            return await asyncio.to_thread(self.score, item)
         given = self._given(item)
         if not isinstance(given, tuple):
             return given
@@ -132,6 +138,10 @@ class JudgedMetric(RetrievalMetric):
         chunks = [JudgedChunk(*one) for one in zip(texts, verdicts, useful, strict=True)]
         signals = JudgedResult(score, len(texts), sum(useful), first, chunks)
         return self._result(score, f"The judge accepted {sum(useful)} of {len(texts)} texts.", signals)
+
+    def _about(self, item: DatasetItem, text: str) -> tuple[str, str, str]:
+        """Question, text and reference, as a judge of `goldrank.judging` is asked."""
+        return item.query or "", text, item.expected_output or ""
 
     def _texts(self, item: DatasetItem) -> list[str]:
         return self._checked(self.get_field(item, "retrieved_content"), "retrieved_content")
@@ -210,6 +220,10 @@ class ContextualRecall(JudgedMetric):
     formula = "supported sentences / all sentences"
     required_fields = ("retrieved_content", "expected_output")
     measure = "SetP"
+
+    def _about(self, item: DatasetItem, text: str) -> tuple[str, str, str]:
+        contexts = self._checked(self.get_field(item, "retrieved_content"), "retrieved_content")
+        return item.query or "", "\n\n".join(contexts), text
 
     def _texts(self, item: DatasetItem) -> list[str]:
         (text,) = self._checked(self.get_field(item, "expected_output"), "expected_output")[:1]

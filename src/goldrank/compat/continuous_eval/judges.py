@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from goldrank import ids
-from goldrank.compat._common import mean, placed_verdicts, values
+from goldrank.compat._common import is_judge, judged, mean, placed_verdicts, values
 from goldrank.compat.continuous_eval.base import (
     ANSWERS,
     QUESTION,
@@ -32,7 +32,8 @@ from goldrank.waiting import Failure, outcomes
 Answer: TypeAlias = bool | float | str
 Judge: TypeAlias = Callable[[str, str], Answer | Awaitable[Answer]]
 """A function, asynchronous or not, that answers for a question (or statement) and a text: a bool, a number from 0 to 1
-(yes means above 0.5), or a word as yes or no. It may call a language model."""
+(yes means above 0.5), or a word as yes or no. It may call a language model. A judge of `goldrank.judging` is taken too,
+with its job, cache and log."""
 
 RELEVANT_ABOVE = 0.5
 
@@ -45,7 +46,7 @@ class JudgedMetric(Metric):
 
         continuous-eval's `model` is refused: nothing here asks a language model, but `judge` may.
         """
-        if model is not None or judge is None or not callable(judge):
+        if model is not None or judge is None or not (callable(judge) or is_judge(judge)):
             raise OptionError(
                 f"judge is {judge!r}, which cannot be called" if model is None else "no model is asked from here",
                 hint="Give judge=, a function of a question (or statement) and a text; it may ask a language model.",
@@ -55,8 +56,12 @@ class JudgedMetric(Metric):
 
     def _asked(self, questions: Sequence[tuple[str, str, str]]) -> Iterator[float]:
         """The judge's numbers, in order, for what it is asked about, a text, and where that is. Several at once."""
-        calls = [partial(self.judge, about, text) for about, text, _ in questions]
-        for answer, (_, text, where) in zip(outcomes(calls, [0] * len(calls)), questions, strict=True):
+        if is_judge(self.judge):
+            answers = judged(self.judge, [(about, text, about) for about, text, _ in questions])
+        else:
+            calls = [partial(self.judge, about, text) for about, text, _ in questions]
+            answers = outcomes(calls, [0] * len(calls))
+        for answer, (_, text, where) in zip(answers, questions, strict=True):
             place = f"{where}, '{ids.show(text)}'"
             if isinstance(answer, Failure):  # a judge may fail in any way
                 error = answer.error

@@ -1,0 +1,55 @@
+"""`goldrank corrected`: values from a model's judgements, corrected by people's on some queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goldrank.cli.inputs import open_qrels, open_runs
+from goldrank.cli.options import choice_option, convention_option, measures_option, seed_option
+from goldrank.cli.output import echo, echo_form, show
+from goldrank.report.corrected import WRITERS
+
+
+@click.command()
+@click.argument("people")
+@click.argument("model")
+@click.argument("runs", nargs=-1, required=True)
+@measures_option
+@click.option("--depth", type=click.IntRange(1), default=10, show_default=True, help="Where a measure has no cut-off.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
+@click.option("--next", "count", type=click.IntRange(1), metavar="N", help="Name N queries for people to judge next.")
+@seed_option
+@choice_option("-o --output", WRITERS, "table", "How to show it.")
+@convention_option
+def command(
+    people: str,
+    model: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    count: int | None,
+    seed: int,
+    output: str,
+    convention: str,
+    **options: Any,
+) -> None:
+    """Means and differences of RUNS over all queries, from PEOPLE's judgements of some and a MODEL's of all.
+
+    Both are qrels. The queries that people judged must have been drawn at random (--next draws some), and to the
+    measure's depth every document of all runs must be judged. Where the model does not help, people's values alone are
+    shown.
+    """
+    from goldrank.comparison.corrected import corrected_values
+
+    policies = {"convention": convention, "judgements": None, "duplicates": None}
+    given = open_qrels(people, policies), open_qrels(model, policies), open_runs(runs, policies)
+    found = corrected_values(*given, list(measures) or None, convention=convention, **options)
+    if output == "table":
+        from goldrank.report.corrected import parts
+
+        show(parts(found))
+    else:
+        echo_form(WRITERS[output](found), output)
+    for query in found.next_queries(count, seed) if count else ():
+        echo(query, err=output != "table")

@@ -1,0 +1,184 @@
+"""A judge as a matcher: whether a text supports a reference, decided by a model, through the same job and log."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from goldrank import ids
+from goldrank.data.qrels import Grade
+from goldrank.data.texts import Texts
+from goldrank.errors import JudgeError, OptionError, one_of
+from goldrank.judgements.log import JudgementLog
+from goldrank.judging.ask import DEFAULT_LOG, as_judge, opened_log
+from goldrank.judging.endpoint import KEY_VARIABLE, Endpoint
+from goldrank.judging.item import Item, Judge
+from goldrank.judging.money import Budget, prices_of
+from goldrank.judging.runner import Job, Outcome
+from goldrank.match.matcher import Matcher
+from goldrank.notes import Note
+from goldrank.waiting import Failure, finished
+
+UNANSWERED = {"error": "an error; all answers so far are kept", "no": "no match, and counted in a note"}
+
+
+class JudgeMatcher(Matcher):
+    """A judge that says whether a text supports a reference (or a claim), given the question.
+
+    `model` is an `Endpoint`, a `Command`, a `Function`, or the name of a model at `base_url` (by default that of the
+    environment), which is asked by the prompt `support`. The degree is its grade as a share of its scale; a match
+    needs the highest grade unless a `threshold` says otherwise. Answers are kept in `log`, so that none is asked or
+    paid twice. A pair without a readable answer is an error, or with `unanswered="no"` no match.
+
+    >>> from goldrank.judging.function import Function
+    >>> str(JudgeMatcher(Function(lambda question, text, reference: 1, scale=(0, 1), name="mine")))
+    'judge:mine:1'
+    """
+
+    name: ClassVar[str] = "judge"
+    says: ClassVar[str] = "the judge's grade as a share of its scale"
+    default_threshold: ClassVar[float | None] = 1.0
+    free = False
+    sees_questions = True
+
+    def __init__(
+        self,
+        model: Judge | str,
+        threshold: float | None = None,
+        *,
+        inclusive: bool = True,
+        guards: Iterable[str] | None = None,
+        base_url: str | None = None,
+        prompt: str = "support",
+        key_variable: str = KEY_VARIABLE,
+        max_tokens: int = 500,
+        criteria: str = "",
+        log: str | os.PathLike[str] | JudgementLog = DEFAULT_LOG,
+        budget: float | None = None,
+        prices: Any = None,
+        max_calls: int | None = None,
+        concurrency: int = 8,
+        rate: float | None = None,
+        attempts: int = 6,
+        unanswered: str = "error",
+    ) -> None:
+        super().__init__(threshold, inclusive=inclusive, guards=guards)
+        one_of(unanswered, UNANSWERED, "unanswered")
+        judge = _endpoint(model, base_url, prompt, key_variable, max_tokens) if isinstance(model, str) else model
+        self.judge = as_judge(judge)
+        if self.judge.scale is None and threshold is None:
+            hint = f"For example JudgeMatcher(judge, 0.5), or --match judge:{self.judge.name}:0.5."
+            raise OptionError(f"{self.judge.name} answers with numbers from 0 to 1, which need a threshold", hint=hint)
+        self.criteria, self.unanswered = criteria, unanswered
+        self._log = log
+        self._purse = Budget(budget, prices_of(prices), max_calls)
+        self._how: dict[str, Any] = {"concurrency": concurrency, "rate": rate, "attempts": attempts}
+        self._questions: Sequence[str] = ()
+        self._jobs: list[Outcome] = []
+        """Since notes were last taken; shared by all copies."""
+
+    def __str__(self) -> str:
+        return super().__str__().replace(self.name, f"{self.name}:{self.judge.name}", 1)
+
+    def about(self, questions: Sequence[str]) -> Matcher:
+        """This judge for pairs of these questions."""
+        other = copy.copy(self)
+        other._questions = questions
+        return other
+
+    def degrees(self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        questions = self._questions or [""] * len(left)
+        items = [
+            _item(question, retrieved[i], references[j], self.criteria)
+            for question, i, j in zip(questions, left.tolist(), right.tolist(), strict=True)
+        ]
+        outcome = self._asked(items)
+        return np.array([self._degree(outcome.grades.get((item.query, item.doc))) for item in items], np.float64)
+
+    def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | Failure]:
+        """The degree for each (question, text, reference), or why there is none: for callers that go on with others."""
+        items = [_item(*each, self.criteria) for each in asked_about]
+        outcome = asked(self.judge, items, self._log, self._purse, **self._how)
+        found: list[float | Failure] = []
+        for item in items:
+            pair = item.query, item.doc
+            grade = outcome.grades.get(pair)
+            why = outcome.failed.get(pair) or outcome.unreadable.get(pair) or outcome.stopped
+            found.append(Failure(JudgeError(f"no answer: {why}")) if grade is None else self._degree(grade))
+        return found
+
+    def _asked(self, items: Sequence[Item]) -> Outcome:
+        outcome = asked(self.judge, items, self._log, self._purse, **self._how)
+        missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
+        if missing and (self.unanswered == "error" or outcome.stopped):
+            one = missing[0]
+            pair = one.query, one.doc
+            why = outcome.failed.get(pair) or outcome.unreadable.get(pair) or outcome.stopped
+            error = JudgeError(
+                f"{self.judge.name} gave no answer for {len(missing):,} of {len(items):,} pairs: {ids.show(why)}",
+                where=f"text '{ids.show(one.text)}', reference '{ids.show(one.reference)}'",
+                hint="What was answered is kept in the log. Ask again, or take unanswered='no': no answer, no match.",
+                code="pairs-unanswered",
+            )
+            error.judged = outcome
+            raise error
+        self._jobs.append(outcome)
+        return outcome
+
+    def _degree(self, grade: Grade | None) -> float:
+        if grade is None:
+            return 0.0
+        scale = self.judge.scale
+        return float(grade) if scale is None else (grade - scale[0]) / (scale[-1] - scale[0])
+
+    def take_notes(self) -> list[Note]:
+        """What was asked, what it cost, and what is to be known of it."""
+        jobs = list(self._jobs)
+        self._jobs.clear()
+        if not jobs:
+            return []
+        total = Outcome(perhaps_paid=max(job.perhaps_paid for job in jobs))
+        for job in jobs:
+            total.failed |= job.failed
+            total.unreadable |= job.unreadable
+            total.total += job.total
+            total.from_log += job.from_log
+            total.estimated += job.estimated
+            total.perhaps_cut += job.perhaps_cut
+        told = Note.of("judge-decided", judge=str(self), count=total.total, log=total.from_log)
+        without = len(total.failed) + len(total.unreadable)
+        lacking = [Note.of("no-answer-no-match", count=without)] if without else []
+        return [told, *lacking, *total.notes]
+
+
+def asked(
+    judge: Judge, items: Sequence[Item], log: str | os.PathLike[str] | JudgementLog, purse: Budget, **how: Any
+) -> Outcome:
+    """Ask a judge about texts that are no documents of a run: calls are kept in the log, judgements are not made."""
+    with opened_log(log) as kept:
+        outcome: Outcome = finished(Job(judge, items, kept, budget=purse, keep_judgements=False, **how).run())
+    return outcome
+
+
+def _item(question: str, text: str, reference: str, criteria: str) -> Item:
+    """The item of a pair; its ids are hashes of what it says."""
+    return Item(_hash(question, reference), _hash(text), question, text, reference, criteria)
+
+
+def _hash(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _endpoint(model: str, base_url: str | None, prompt: str, key_variable: str, max_tokens: int) -> Endpoint:
+    base = base_url or os.environ.get("OPENAI_BASE_URL", "")
+    if not model:
+        raise OptionError("judge names no model", hint="For example judge:NAME, with OPENAI_BASE_URL set.")
+    if not base:
+        hint = f"Set OPENAI_BASE_URL, or spell it judge(base_url='http://localhost:8000/v1'):{model}."
+        raise OptionError(f"judge:{model} needs an endpoint", hint=hint)
+    return Endpoint(model, base, prompt=prompt, key_variable=key_variable, max_tokens=max_tokens)

@@ -1,0 +1,357 @@
+"""Questions from documents: a model writes them with quotations, and what does not hold is left out.
+
+The result says by place what answers each question, so that `evaluate_texts` needs no further judgement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goldrank.errors import InputError, OptionError, whole_number
+from goldrank.escaping import json_text
+from goldrank.io.corpus import read_sources
+from goldrank.judgements.log import JudgementLog
+from goldrank.judging.ask import DEFAULT_LOG, as_judge, opened_log
+from goldrank.judging.function import Function
+from goldrank.judging.item import Answer, Item, Judge
+from goldrank.judging.money import Budget, prices_of
+from goldrank.judging.runner import Job, Outcome
+from goldrank.match.folding import fold
+from goldrank.match.locate import SourceIndex
+from goldrank.match.semantic import windows
+from goldrank.match.tokens import words
+from goldrank.notes import Note
+from goldrank.waiting import finished
+from goldrank.writing import write_whole
+
+FIELDS = ("question", "quote")
+"""What a writer answers with."""
+REASONS = {
+    "empty": "nothing was written",
+    "unanswered": "the writer or the checker gave no readable answer",
+    "too short": "the question or the quotation has too few words",
+    "not there": "the quotation is not in the passage",
+    "too common": "the quotation stands in too many places",
+    "points at the text": "the question speaks of a text that who asks does not see",
+    "copied": "the question is mostly a run of words of the quotation",
+    "repeated": "nearly the same question is there already",
+    "not answerable": "the quotation alone does not answer the question",
+}
+"""Why a question is left out, in the order in which it is looked at."""
+LEAST_WORDS = 3
+"""Of a question and of a quotation."""
+MOST_PLACES = 20
+TURNS = 3
+"""How often one passage is asked about, where there are few."""
+_AT_THE_TEXT = re.compile(
+    r"\b(?:this|the|given|above|following|provided)\s+(?:\w+\s+)?(?:passage|text|excerpt|paragraph|quote|quotation|snippet)"
+    r"|\baccording to (?:it|this)\b",
+    re.IGNORECASE,
+)
+
+
+class Passage(NamedTuple):
+    """A stretch of a source that a writer is shown."""
+
+    source: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Questions with the places of their evidence, as `evaluate_texts` and `run_retriever` take them."""
+
+    items: tuple[dict[str, Any], ...]
+    rejected: dict[str, int]
+    """How many were left out, by reason (`REASONS`)."""
+    written: int
+    """Passages that the writer was asked about."""
+    by_source: dict[str, int]
+    """Questions of each source; sources without any are in it too."""
+    outcome: Outcome = field(repr=False)
+    """Calls, tokens and cost of both jobs."""
+    notes: tuple[Note, ...] = ()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one JSON object a line."""
+        write_whole(path, "".join(json_text(json.dumps(item)) + "\n" for item in self.items).encode())
+
+
+def make_questions(
+    sources: Any,  # a mapping, a folder, a file
+    *,
+    writer: Judge | Callable[..., Any],
+    judge: Judge | Callable[..., Any],
+    n: int = 200,
+    passage: int = 1_500,
+    copied: float = 0.7,
+    similar: float = 0.8,
+    criteria: str = "",
+    log: str | os.PathLike[str] | JudgementLog = DEFAULT_LOG,
+    concurrency: int = 8,
+    rate: float | None = None,
+    attempts: int = 6,
+    budget: float | None = None,
+    prices: Any = None,
+    max_calls: int | None = None,
+    progress: Callable[[Outcome], None] | None = None,
+    seed: int = 0,
+) -> Questions:
+    """Ask a model for questions about sources, with the quotations that answer them, and keep those that hold.
+
+    `writer` is shown a passage of about so many characters and answers with a question and a quotation: an `Endpoint`
+    with the prompt "question", a `Command` or `Function` with `fields=("question", "quote")`, or a function of
+    (question, text[, reference]) that returns a dict of both; `reference` has what was asked about the passage before.
+    The quotation must be in the passage. `judge` then sees question and quotation alone and must give its highest
+    grade: an `Endpoint` with the prompt "answerable", or any judge. A question is left out if a run of its words of
+    this share is `copied` from the quotation, or if it is `similar` to another one by the share of words in common.
+    Questions are spread over the sources as evenly as these allow; `rejected` counts what was left out and why.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> found = make_questions({"eiffel": "It was finished in 1889. It was red."}, n=1, log=folder + "/log.db",
+    ...     writer=lambda question, text: {"question": "When was it opened?", "quote": "It was finished in 1889."},
+    ...     judge=lambda question, text: 3)
+    >>> found.items[0]["question"], found.items[0]["evidence"]
+    ('When was it opened?', [{'source': 'eiffel', 'start': 0, 'end': 24}])
+    """
+    whole_number(n, "n", 1)
+    whole_number(passage, "passage", 100)
+    whole_number(seed, "seed")
+    for name, share in (("copied", copied), ("similar", similar)):
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+            raise OptionError(f"{name} is {share!r:.40}; it must be a share of words, above 0 and up to 1")
+    writes, checks = _writer(writer), as_judge(judge)
+    if checks.scale is None:
+        raise OptionError(f"{checks.name} answers with numbers from 0 to 1; the judge of questions needs a scale")
+    texts = read_sources(sources)
+    plan = _Plan(texts, passage, np.random.default_rng(seed))
+    purse = Budget(budget, prices_of(prices), max_calls)
+    sieve = _Sieve(SourceIndex(texts), copied, similar)
+    found = _Found(Counter(), dict.fromkeys(texts, 0), Outcome())
+    with opened_log(log) as kept:
+
+        def ask(who: Judge, items: Sequence[Item]) -> Outcome:
+            how: dict[str, Any] = {"concurrency": concurrency, "rate": rate, "attempts": attempts}
+            job = Job(who, items, kept, budget=purse, keep_judgements=False, progress=progress, **how)
+            return found.add(finished(job.run()))
+
+        while len(found.items) < n and not found.outcome.stopped:
+            passages = plan.next(n - len(found.items), found.by_source)
+            if not passages:
+                break
+            _turn(passages, plan, found, sieve, (writes, checks), ask, texts, criteria)
+    notes = list(found.outcome.notes)
+    if len(found.items) < n:
+        notes.insert(0, Note.of("fewer-questions", count=len(found.items), wanted=n))
+    if not found.items:
+        why = ", ".join(f"{reason}: {count:,}" for reason, count in found.rejected.items()) or found.outcome.stopped
+        raise InputError(f"no question is left ({why})", hint="Look at the answers in the log.", code="no-questions")
+    rejected = {reason: found.rejected[reason] for reason in REASONS if found.rejected[reason]}
+    return Questions(
+        tuple(found.items), rejected, plan.asked, found.by_source, found.outcome, tuple(notes)
+    )  # fmt: skip
+
+
+def _writer(given: Judge | Callable[..., Any]) -> Judge:
+    made = given if isinstance(given, Judge) else Function(given, fields=FIELDS)
+    fields = getattr(made, "fields", getattr(getattr(made, "prompt", None), "fields", ()))
+    if set(fields) != set(FIELDS):
+        hint = 'Endpoint(..., prompt="question"), or Function(function, fields=("question", "quote")).'
+        raise OptionError(f"{made.name} writes no question and quote", hint=hint)
+    return made
+
+
+class _Found:
+    """What there is so far."""
+
+    def __init__(self, rejected: Counter[str], by_source: dict[str, int], outcome: Outcome) -> None:
+        self.rejected, self.by_source, self.outcome = rejected, by_source, outcome
+        self.items: list[dict[str, Any]] = []
+
+    def add(self, job: Outcome) -> Outcome:
+        """Count a job; calls and cost are those of the purse, which all jobs share."""
+        total = self.outcome
+        for name in ("total", "from_log", "done", "tokens_in", "tokens_out", "estimated", "perhaps_cut", "not_asked"):
+            setattr(total, name, getattr(total, name) + getattr(job, name))
+        total.failed |= job.failed
+        total.unreadable |= job.unreadable
+        total.calls, total.cost, total.stopped = job.calls, job.cost, job.stopped
+        total.seconds += job.seconds
+        total.perhaps_paid = max(total.perhaps_paid, job.perhaps_paid)
+        return job
+
+
+class _Plan:
+    """Which passages are asked about next: sources with the fewest questions first, passages in random order."""
+
+    def __init__(self, texts: dict[str, str], size: int, chance: np.random.Generator) -> None:
+        self.asked = 0
+        self.before: dict[Passage, list[str]] = {}
+        """Questions that were written about a passage."""
+        self._left: dict[str, list[Passage]] = {}
+        names = sorted(texts)
+        self._order = {names[i]: at for at, i in enumerate(chance.permutation(len(names)).tolist())}
+        for source in self._order:
+            cut = list(passages(source, texts[source], size))
+            turns = [chance.permutation(len(cut)).tolist() for _ in range(TURNS)]
+            self._left[source] = [cut[i] for turn in turns for i in turn][::-1]
+
+    def next(self, count: int, by_source: dict[str, int]) -> list[Passage]:
+        """So many passages, or those that are left, no passage twice."""
+        heap = [(by_source[source], at, source) for source, at in self._order.items() if self._left[source]]
+        heapq.heapify(heap)
+        found: dict[Passage, None] = {}
+        while heap and len(found) < count:
+            have, at, source = heapq.heappop(heap)
+            left = self._left[source]
+            if left[-1] in found:
+                continue  # its next turn comes with the next call
+            found[left.pop()] = None
+            if left:
+                heapq.heappush(heap, (have + 1, at, source))
+        self.asked += len(found)
+        return list(found)
+
+
+def passages(source: str, text: str, size: int) -> Iterator[Passage]:
+    """A text in stretches of whole sentences with about `size` characters; a longer sentence is cut.
+
+    >>> [(each.start, each.end) for each in passages("s", "One two three. Four five six.", 20)]
+    [(0, 14), (15, 29)]
+    """
+    begin = end = -1
+    for first, last in (place for start, stop in windows(text, 1) for place in _cut(start, stop, size)):
+        if begin >= 0 and last - begin > size:
+            yield Passage(source, begin, end)
+            begin = -1
+        begin, end = (first if begin < 0 else begin), last
+    if begin >= 0 and text[begin:end].strip():
+        yield Passage(source, begin, end)
+
+
+def _cut(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
+    return ((at, min(at + size, stop)) for at in range(start, stop, size))
+
+
+def _turn(
+    shown: Sequence[Passage],
+    plan: _Plan,
+    found: _Found,
+    sieve: _Sieve,
+    judges: tuple[Judge, Judge],
+    ask: Callable[[Judge, Sequence[Item]], Outcome],
+    texts: dict[str, str],
+    criteria: str,
+) -> None:
+    """Ask about some passages, and keep what holds."""
+    items = {
+        (each.source, f"{each.start}-{each.end} {len(plan.before.get(each, ()))}"): each for each in shown
+    }  # fmt: skip
+    made = ask(judges[0], [
+        Item(*name, "", texts[each.source][each.start : each.end], "\n".join(plan.before.get(each, ())), criteria)
+        for name, each in items.items()
+    ])  # fmt: skip
+    candidates: dict[tuple[str, str], tuple[Passage, Item, list[dict[str, Any]]]] = {}
+    for name, each in items.items():
+        answer = made.answers.get(name)
+        if answer is None:
+            found.rejected["unanswered"] += name in made.failed or name in made.unreadable
+            continue
+        plan.before.setdefault(each, []).append(answer.fields.get("question", ""))
+        reason, places = sieve.looked_at(answer, texts[each.source][each.start : each.end], each.source)
+        if reason:
+            found.rejected[reason] += 1
+            continue
+        question, quote = answer.fields["question"], texts[places[0]["source"]][places[0]["start"] : places[0]["end"]]
+        key = hashlib.sha256(f"{each.source}\0{question}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        candidates[each.source, key] = each, Item(each.source, key, question, quote, criteria=criteria), places
+    said = ask(judges[1], [item for _, item, _ in candidates.values()]) if candidates else Outcome()
+    scale = judges[1].scale
+    assert scale is not None
+    for name, (each, item, places) in candidates.items():
+        grade = said.grades.get(name)
+        if grade is None:
+            found.rejected["unanswered"] += name in said.failed or name in said.unreadable
+        elif grade < scale[-1]:
+            found.rejected["not answerable"] += 1
+        elif sieve.repeats(item.question):
+            found.rejected["repeated"] += 1
+        else:
+            evidence = places[0] if len(places) == 1 else {"any_of": places}
+            sieve.keep(item.question)
+            found.items.append(
+                {"query": item.doc, "question": item.question, "evidence": [evidence], "references": [item.text]}
+            )
+            found.by_source[each.source] += 1
+
+
+class _Sieve:
+    """What can be said of a question without asking anybody."""
+
+    def __init__(self, index: SourceIndex, copied: float, similar: float) -> None:
+        self._index, self._copied, self._similar = index, copied, similar
+        self._kept: list[frozenset[str]] = []
+        self._holders: dict[str, list[int]] = {}
+
+    def looked_at(self, answer: Answer, passage: str, source: str) -> tuple[str, list[dict[str, Any]]]:
+        """Why a question is left out, or an empty text and all places of its quotation, its own source first."""
+        if not answer.grade:
+            return "empty", []
+        question, quote = answer.fields["question"], answer.fields["quote"]
+        asked, told = words(fold(question)), words(fold(quote))
+        if min(len(asked), len(set(told))) < LEAST_WORDS:
+            return "too short", []
+        if _AT_THE_TEXT.search(question):
+            return "points at the text", []
+        if SourceIndex({source: passage})[source].find(quote, similarity=None, words=True) is None:
+            return "not there", []
+        run = max(LEAST_WORDS, -int(-self._copied * len(asked) // 1))
+        if {tuple(asked[i : i + run]) for i in range(len(asked) - run + 1)} & {
+            tuple(told[i : i + run]) for i in range(len(told) - run + 1)
+        }:
+            return "copied", []
+        if self.repeats(question):
+            return "repeated", []
+        places = self._places(quote, source)
+        return ("too common", []) if len(places) > MOST_PLACES else ("", places)
+
+    def _places(self, quote: str, own: str) -> list[dict[str, Any]]:
+        """Where a quotation stands, in any source: a text from another copy answers the question as well."""
+        sources = dict.fromkeys((own, *self._index.likely(quote)))
+        return [
+            {"source": source, "start": start, "end": end}
+            for source in sources
+            if (location := self._index[source].find(quote, similarity=None, words=True)) is not None
+            for start, end in location.places
+        ]
+
+    def repeats(self, question: str) -> bool:
+        """Whether nearly the same question is kept."""
+        mine = frozenset(words(fold(question)))
+        shared = Counter(at for word in mine for at in self._holders.get(word, ()))
+        return any(count >= self._similar * (len(mine) + len(self._kept[at]) - count) for at, count in shared.items())
+
+    def keep(self, question: str) -> None:
+        """From now on the same question is a repeated one."""
+        mine = frozenset(words(fold(question)))
+        for word in mine:
+            self._holders.setdefault(word, []).append(len(self._kept))
+        self._kept.append(mine)

@@ -1,0 +1,43 @@
+"""Whether a judge agrees with itself: the same question, asked several times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from goldrank.comparison.ppi import wilson
+from goldrank.data.qrels import Grade
+from goldrank.judgements.agreement import alpha
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """How steady a judge is over repeated questions."""
+
+    pairs: int
+    """Pairs with two or more answers."""
+    alpha: float
+    """Krippendorff's, ordinal; NaN if all grades are the same."""
+    unanimous: float
+    """The share of pairs that always had the same grade, with Wilson's interval."""
+    low: float
+    high: float
+
+
+def consistency(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> Consistency | None:
+    """The consistency of all grades of each pair; None if no pair has several.
+
+    >>> consistency({("q", "a"): [0, 0, 1], ("q", "b"): [2, 2, 2], ("q", "c"): [1]}).unanimous
+    0.5
+    """
+    several = [grades for grades in repeated.values() if len(grades) > 1]
+    if not several:
+        return None
+    table = np.full((max(map(len, several)), len(several)), math.nan)
+    for at, grades in enumerate(several):
+        table[: len(grades), at] = grades
+    same = sum(len(set(grades)) == 1 for grades in several)
+    return Consistency(len(several), alpha(table), same / len(several), *wilson(same, len(several)))

