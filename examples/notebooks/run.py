@@ -1,4 +1,4 @@
-"""Run the notebooks and keep their output: `python examples/notebooks/run.py [NAME ...]`, with nbclient and ipykernel."""
+"""Run the notebooks and keep their output: `python examples/notebooks/run.py [NAME ...]`, with nbclient, ipykernel."""
 
 from __future__ import annotations
 
