@@ -30,6 +30,7 @@ _GROUND = (
         "waiting",
         "native",
         "sqlite_file",
+        "packages",
     ),
 )
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
@@ -43,6 +44,7 @@ LAYERS = {
     "writing": ("errors",),
     "forking": ("errors",),
     "sqlite_file": ("errors",),
+    "packages": ("errors",),
     "conventions": ("errors",),
     "waiting": (),
     "native": (),

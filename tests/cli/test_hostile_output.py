@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import bare
 import hostile_names
 import places
 import pytest
@@ -195,6 +196,35 @@ def test_nothing_acts(folder, monkeypatch, capsys, name, arguments):
         changed = path.is_file() and before.get(path) != path.stat().st_mtime_ns
         if changed and not path.name.endswith(BINARY) and path.suffix not in (".json", ".run", ".qrels"):
             no_harm(path.read_text("utf-8"), path.name)
+
+
+EVERY_CALL = """
+import contextlib, io, json, sys
+from goldrank.cli import run
+found = []
+for call in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+        code = run(call)
+    found.append([call, code, said.getvalue()])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+def test_a_light_install_names_what_is_missing(folder, tmp_path):
+    """Every call with numpy and click alone: it works, or it says what to install."""
+    python = bare.make(tmp_path / "venv")
+    calls = [[name, *arguments] for name in CALLS for arguments in CALLS[name]]
+    done = bare.call(python, "-c", EVERY_CALL, folder=folder, input=json.dumps(calls))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found) == len(calls)
+    missing = {call[0] for call, code, said in found if "is not installed" in said and "html" not in call}
+    assert {"compare", "serve", "leaderboard"} <= missing
+    assert not {"eval", "measures", "trec_eval", "diff", "merge", "demo", "choose"} & missing
+    for call, code, said in found:
+        assert code == 2 if "is not installed" in said else code in (0, 1, 4), (call, code, said)
+        assert ("pip install" in said) == ("is not installed" in said), (call, said)
 
 
 def test_json_says_the_same(folder, monkeypatch, capsys):

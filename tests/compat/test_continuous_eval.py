@@ -37,6 +37,7 @@ from goldrank.compat.continuous_eval import (
     example_data,
 )
 from goldrank.errors import GoldrankError, InputError, OptionError
+from goldrank.packages import MissingPackageError
 
 LOG3 = 0.6309297535714574  # 1 / log2(3), as the document has it
 
@@ -405,7 +406,7 @@ def test_token_count_by_tiktoken(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(OptionError, match="no encoding and no model of tiktoken"):
         TokenCount("gpt-9")
     monkeypatch.setitem(sys.modules, "tiktoken", None)
-    with pytest.raises(OptionError, match="pip install tiktoken"):
+    with pytest.raises(MissingPackageError, match="pip install tiktoken"):
         TokenCount(name)
 
 

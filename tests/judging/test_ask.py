@@ -212,7 +212,7 @@ def test_a_judge_may_not_take_a_persons_name(tmp_path):
 
 def test_without_httpx_the_install_line_is_said(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(GoldrankError, match=r"pip install goldrank\[judge\]"):
+    with pytest.raises(GoldrankError, match=r"pip install 'goldrank\[judge\]'"):
         Endpoint("m", "http://127.0.0.1:9/v1")
 
 

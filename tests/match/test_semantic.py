@@ -16,6 +16,7 @@ from goldrank import evaluate_texts
 from goldrank.errors import InputError, OptionError
 from goldrank.match import matcher
 from goldrank.match.semantic import CrossEncoder, Embedding, windows
+from goldrank.packages import MissingPackageError
 
 WORDS = ("car", "auto", "red", "crimson", "is", "not", "fast", "rain", "snow", "30", "300")
 SAME = {"auto": "car", "crimson": "red"}
@@ -168,7 +169,7 @@ def test_asynchronous_models_are_awaited_together() -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(OptionError, match="pip install"):
+    with pytest.raises(MissingPackageError, match="pip install sentence-transformers"):
         evaluate_texts([{"retrieved": ["b"], "references": ["a"]}], "Cover", matcher="embedding:a/b:0.8")
 
 

@@ -21,6 +21,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.io.sources import ByteSource
+from goldrank.packages import installed, needed
 
 if TYPE_CHECKING:
     from goldrank.cli.options import ReadingOptions
@@ -153,13 +154,14 @@ def progress(*runs: Run) -> AbstractContextManager[None]:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """A word on the terminal about work that has taken a while and cannot say how far it is; nothing in a pipe."""
-    if not sys.stderr.isatty():
+    if not (sys.stderr.isatty() and installed("rich")):
         yield
         return
     shown: list[Any] = []
 
     def begin() -> None:
-        from rich.console import Console
+        with needed("rich"):
+            from rich.console import Console
 
         status = Console(stderr=True).status(what)
         status.start()
@@ -181,7 +183,7 @@ def working(what: str) -> Iterator[None]:
 def watching(sources: Sequence[ByteSource]) -> Iterator[None]:
     """The same for files that are read in other ways."""
     total = sum(source.size or 0 for source in sources)
-    if not sys.stderr.isatty() or not total:
+    if not total or not (sys.stderr.isatty() and installed("rich")):
         with working("measuring"):
             yield
         return
@@ -194,8 +196,9 @@ def watching(sources: Sequence[ByteSource]) -> Iterator[None]:
         nonlocal bar, task
         done[which] = offset
         if bar is None and time.monotonic() - began > PROGRESS_DELAY:
-            from rich.console import Console
-            from rich.progress import Progress
+            with needed("rich"):
+                from rich.console import Console
+                from rich.progress import Progress
 
             bar = Progress(console=Console(stderr=True), transient=True)
             bar.start()

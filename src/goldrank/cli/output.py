@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from goldrank.errors import GoldrankError
 from goldrank.escaping import json_text, log_line, log_text
+from goldrank.packages import installed, needed
 from goldrank.writing import write_whole
 
 if TYPE_CHECKING:
@@ -97,11 +98,12 @@ def show_itself(result: object) -> None:
 
 
 def _is_coloured() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ and installed("rich")
 
 
 def _print(renderable: object) -> None:
-    from rich.console import Console
+    with needed("rich"):
+        from rich.console import Console
 
     console = Console(highlight=False, emoji=False)
     with console.capture() as captured:

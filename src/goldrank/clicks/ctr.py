@@ -10,6 +10,7 @@ import numpy as np
 
 from goldrank.clicks.log import ClickLog, ratio
 from goldrank.errors import OptionError
+from goldrank.packages import needed
 
 
 def prior_of(clicks: np.ndarray, shown: np.ndarray) -> tuple[float, float]:
@@ -30,7 +31,8 @@ def estimate(log: ClickLog, weights: np.ndarray, prior: tuple[float, float] | No
 
 def interval(clicks: np.ndarray, shown: np.ndarray, prior: tuple[float, float], level: float) -> np.ndarray:
     """The central interval of each pair, as two rows."""
-    from scipy.special import betaincinv
+    with needed("scipy"):
+        from scipy.special import betaincinv
 
     a, b = clicks + prior[0], shown - clicks + prior[1]
     tail = (1 - level) / 2

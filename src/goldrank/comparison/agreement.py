@@ -12,6 +12,7 @@ import numpy as np
 from goldrank import io
 from goldrank.comparison.result import Comparison
 from goldrank.errors import MismatchError, OptionError
+from goldrank.packages import needed
 from goldrank.types import RunLike
 
 STATISTICS = {
@@ -88,7 +89,8 @@ def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float:
     """Kendall's tau of two orders of the same things; NaN for fewer than two."""
     if len(a) < 2:
         return math.nan
-    from scipy.stats import kendalltau
+    with needed("scipy"):
+        from scipy.stats import kendalltau
 
     at = {item: i for i, item in enumerate(b)}
     return float(kendalltau(range(len(a)), [at[item] for item in a]).statistic)
@@ -122,7 +124,8 @@ def _shared(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
     """Kendall's tau-b between the orders in which each two measures put the systems."""
-    from scipy.stats import kendalltau
+    with needed("scipy"):
+        from scipy.stats import kendalltau
 
     taus = {}
     for both in combinations(comparison.measures, 2):

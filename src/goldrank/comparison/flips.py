@@ -19,6 +19,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from goldrank.packages import needed
+
 SAMPLES = 9_999
 """Flips that are drawn; the data as they are count as one more."""
 EXACT_UP_TO = 13
@@ -252,7 +254,8 @@ def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "
 
     On a lattice the sum is taken one unit nearer to 0, as sums lie two units apart.
     """
-    from scipy.special import log_ndtr
+    with needed("scipy"):
+        from scipy.special import log_ndtr
 
     scale = float(np.abs(changed).max())
     sizes = np.abs(changed) / scale
@@ -380,6 +383,7 @@ def u_of_t(t: float, units: float) -> float:
 
 def t_of_u_weighted(u: float, freedom: float) -> float:
     """The same for clusters and weights, where u is about normal: the quantile of t with as much freedom."""
-    from scipy.special import ndtr, stdtrit
+    with needed("scipy"):
+        from scipy.special import ndtr, stdtrit
 
     return float(stdtrit(freedom, ndtr(u))) if freedom > 0 else math.inf

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from goldrank.comparison.flips import CHUNK, unit_sums, without_rounding
+from goldrank.packages import needed
 
 FEW = 20
 """With fewer units that differ, pseudo-queries of the largest difference are added."""
@@ -258,7 +259,8 @@ class Replicated(NamedTuple):
     @property
     def p(self) -> float:
         """The two-sided p-value."""
-        from scipy.special import stdtr
+        with needed("scipy"):
+            from scipy.special import stdtr
 
         return float(2 * stdtr(self.estimate.freedom, -abs(self.t)))
 
@@ -289,7 +291,8 @@ def t_quantile(share: float, freedom: float) -> float:
     if freedom <= 0:
         return math.inf if share > 0.5 else -math.inf
     if freedom < 200 or not 0.001 < share < 0.999:
-        from scipy.special import stdtrit
+        with needed("scipy"):
+            from scipy.special import stdtrit
 
         return float(stdtrit(freedom, share))
     from statistics import NormalDist

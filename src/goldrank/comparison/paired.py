@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from goldrank.packages import needed
+
 TESTS = {
     "randomization": "Fisher's randomisation test: how often a coin per query gives as large a difference",
     "t": "paired t test: the differences are about normal",
@@ -27,7 +29,8 @@ def t_test(differences: np.ndarray) -> float:
     n = len(differences)
     if n < 2 or is_constant(differences):
         return math.nan
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     t = differences.mean() / (differences.std(ddof=1) / math.sqrt(n))
     return float(2 * stdtr(n - 1, -abs(t)))
@@ -38,7 +41,8 @@ def wilcoxon_test(differences: np.ndarray) -> float:
     changed = differences[differences != 0]
     if not len(changed):
         return 1.0
-    from scipy.stats import rankdata, wilcoxon
+    with needed("scipy"):
+        from scipy.stats import rankdata, wilcoxon
 
     if len(changed) > ALL_SIGNS_UP_TO:
         return float(wilcoxon(changed).pvalue)
@@ -57,7 +61,8 @@ def sign_test(differences: np.ndarray) -> float:
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
     if not wins + losses:
         return 1.0
-    from scipy.special import bdtr
+    with needed("scipy"):
+        from scipy.special import bdtr
 
     return float(min(1.0, 2 * bdtr(min(wins, losses), wins + losses, 0.5)))
 

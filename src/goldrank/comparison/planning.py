@@ -21,6 +21,7 @@ from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.errors import InputError, OptionError, of_type, whole_number
+from goldrank.packages import needed
 
 DIFFERENCES = (0.01, 0.02, 0.05)
 """Which are planned for if none is named."""
@@ -201,7 +202,8 @@ def _numbers(given: float | Sequence[float], what: str) -> list[float]:
 
 
 def _bonferroni(alpha: float, tests: int) -> float:
-    from scipy.special import ndtri
+    with needed("scipy"):
+        from scipy.special import ndtri
 
     return float(ndtri(1 - alpha / (2 * tests)))
 
@@ -230,7 +232,8 @@ def _critical(t: float, found: _Varying, alpha: float, tests: int) -> float:
         return _bonferroni(alpha, tests)
     if found.is_plain:
         return u_of_t(t, found.n)
-    from scipy.special import ndtri, stdtr
+    with needed("scipy"):
+        from scipy.special import ndtri, stdtr
 
     return float(ndtri(stdtr(found.freedom, t)))
 
@@ -291,7 +294,8 @@ def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequenc
 
 def _chances(mean: float, spread: float, n: int, critical: float, alpha: float, reach: float) -> tuple[float, float]:
     """The chances that a mean of e of this size fails, and that it is shown to be above 0."""
-    from scipy.special import nctdtr, stdtrit
+    with needed("scipy"):
+        from scipy.special import nctdtr, stdtrit
 
     if not spread > 0:
         return math.nan, math.nan

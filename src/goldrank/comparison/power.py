@@ -14,6 +14,7 @@ import numpy as np
 from goldrank.comparison.flips import t_of_u
 from goldrank.comparison.intervals import Estimate, estimate
 from goldrank.comparison.paired import is_constant
+from goldrank.packages import needed
 
 MOST_QUERIES = 10_000_000
 _EXACT_UP_TO = 1_000
@@ -24,7 +25,8 @@ def power(effect: float, queries: float, alpha: float = 0.05) -> float:
     """The chance that a true effect (Cohen's d of paired differences) is found with so many queries."""
     if queries < 2:
         return math.nan
-    from scipy.special import nctdtr, ndtr, ndtri, stdtrit
+    with needed("scipy"):
+        from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
     away = abs(effect) * math.sqrt(queries)
     if queries <= _EXACT_UP_TO and away < 30:
@@ -37,7 +39,8 @@ def power(effect: float, queries: float, alpha: float = 0.05) -> float:
 
 def family_alpha(critical: float, queries: float) -> float:
     """The alpha of one test that is as hard to pass as the family's critical value of u (see `flips.max_t`)."""
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     t = t_of_u(critical, queries)
     return 0.0 if math.isinf(t) else float(2 * stdtr(queries - 1, -t))
@@ -58,7 +61,8 @@ def queries_needed(
 
     if math.isnan(effect) or effect == 0 or not is_enough(MOST_QUERIES):
         return None
-    from scipy.special import ndtri
+    with needed("scipy"):
+        from scipy.special import ndtri
 
     limit = float(ndtri(1 - alpha / 2)) if critical is None else critical
     about = (limit + float(ndtri(power_wanted))) / abs(effect)
@@ -121,7 +125,8 @@ def t_within(found: Estimate, margin: float) -> float:
 
 def equivalence_test(differences: np.ndarray, margin: float, reach: float = 1.0) -> float:
     """The p-value of those tests: small if the mean difference is surely within the margin."""
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     if not len(differences):
         return math.nan

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.errors import InputError
+from goldrank.packages import needed
 
 GUARD = 1.05
 LEAST_UNITS = 20
@@ -143,7 +144,8 @@ def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]
     >>> [round(end, 4) for end in wilson(0, 20)]
     [0.0, 0.1611]
     """
-    from scipy.stats import norm
+    with needed("scipy"):
+        from scipy.stats import norm
 
     z = float(norm.ppf((1 + level) / 2))
     share = successes / n
@@ -186,7 +188,8 @@ def leave_one_out(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> np.ndarray:
 
 
 def _student(level: float, degrees: int) -> float:
-    from scipy.stats import t
+    with needed("scipy"):
+        from scipy.stats import t
 
     return float(t.ppf((1 + level) / 2, degrees))
 

@@ -20,6 +20,7 @@ from goldrank.data.scores import SLACK, Column
 from goldrank.errors import MeasureError
 from goldrank.measures import parse
 from goldrank.notes import Note
+from goldrank.packages import needed
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,8 @@ def _numbers(
 
 def _t_p(found: Estimate) -> float:
     """The two-sided p-value of an estimate by Student's t."""
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     if not found.variance > 0:
         return math.nan
@@ -263,7 +265,8 @@ def _equivalent(
     design: Design,
 ) -> None:
     """Corrected p-values of equivalence: two one-sided tests, held against the family's one-sided maximum."""
-    from scipy.special import ndtri, stdtr
+    with needed("scipy"):
+        from scipy.special import ndtri, stdtr
 
     assert settings.margin is not None
     t_and_freedom = []
@@ -362,7 +365,8 @@ def _interval(
 
 def _power(differences: np.ndarray, numbers: _Numbers, critical: float, settings: Settings) -> dict[str, Any]:
     """The effect, the smallest difference that would be found, and the queries that this one needs."""
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     found = numbers.estimate
     size = found.freedom + 1
@@ -375,12 +379,12 @@ def _power(differences: np.ndarray, numbers: _Numbers, critical: float, settings
     if numbers.critical_u is not None:
         alpha = float(2 * stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
     detectable = power.detectable_effect(size, settings.power, alpha) * spread
-    needed = power.queries_needed(effect, settings.power, alpha, numbers.critical_u)
+    queries = power.queries_needed(effect, settings.power, alpha, numbers.critical_u)
     if numbers.how == "replicates":
-        needed = None  # more queries do not make runs vary less
-    elif needed is not None:
-        needed = math.ceil(needed * len(differences) / size - 1e-9)
-    return {"effect": effect, "detectable": detectable, "needed": needed}
+        queries = None  # more queries do not make runs vary less
+    elif queries is not None:
+        queries = math.ceil(queries * len(differences) / size - 1e-9)
+    return {"effect": effect, "detectable": detectable, "needed": queries}
 
 
 def _caveats(numbers: _Numbers, interval: Interval, settings: Settings, design: Design) -> list[Note]:
@@ -396,7 +400,8 @@ def _with_bounded(
     found: Sequence[Pair], rows: Sequence[_Row], numbers: Sequence[_Numbers], values: Values, settings: Settings
 ) -> list[Pair]:
     """The pairs with intervals that hold whatever the queries lack."""
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     changed = list(found)
     for measure in dict.fromkeys(row.facts.name for row in rows):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from goldrank.data.scores import utf8, without_nan, write_json
 from goldrank.data.table import notebook_html
 from goldrank.forking import check_polars
+from goldrank.packages import needed
 
 if TYPE_CHECKING:
     import pandas
@@ -41,14 +42,16 @@ class Tabular(ABC):
 
     def to_polars(self) -> polars.DataFrame:
         """`rows` as a data frame."""
-        import polars
+        with needed("polars"):
+            import polars
 
         check_polars()
         return polars.DataFrame([with_utf8(row) for row in self.rows()], infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:
         """`rows` as a data frame."""
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         return pandas.DataFrame([with_utf8(row) for row in self.rows()])
 

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from goldrank.packages import needed
+
 
 def tukey_hsd(columns: Sequence[np.ndarray]) -> np.ndarray:
     """Tukey's honestly significant differences: the p-value of each pair of columns (Tukey 1949).
 
     It does not know that the values of a row are of the same query: paired tests find more.
     """
-    from scipy.stats import tukey_hsd as test
+    with needed("scipy"):
+        from scipy.stats import tukey_hsd as test
 
     found: np.ndarray = test(*columns).pvalue
     return found

@@ -15,6 +15,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.table import NOTEBOOK_STYLE, entities
 from goldrank.data.texts import Reference
+from goldrank.packages import needed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -228,9 +229,10 @@ class Explanation:
         return "\n".join(line.head + _plain(line.parts) for line in self._lines())
 
     def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.padding import Padding
-        from rich.text import Text
+        with needed("rich"):
+            from rich.console import Group
+            from rich.padding import Padding
+            from rich.text import Text
 
         shown_lines: list[RenderableType] = []
         for line in self._lines():

@@ -26,6 +26,7 @@ from goldrank.errors import (
 )
 from goldrank.forking import check_polars
 from goldrank.notes import Note
+from goldrank.packages import needed
 from goldrank.writing import write_whole
 
 if TYPE_CHECKING:
@@ -317,20 +318,23 @@ class Scores(Mapping[str, float]):
 
     def to_polars(self) -> polars.DataFrame:
         """One row per query, one column per measure."""
-        import polars
+        with needed("polars"):
+            import polars
 
         check_polars()
         return polars.DataFrame(self._frame())
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per query, one column per measure."""
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         return pandas.DataFrame(self._frame())
 
     def to_arrow(self) -> pyarrow.Table:
         """One row per query, one column per measure."""
-        import pyarrow
+        with needed("pyarrow"):
+            import pyarrow
 
         return pyarrow.table(self._frame())
 
@@ -378,7 +382,8 @@ class ScoresByRun(Mapping[str, Scores]):
 
     def to_polars(self) -> polars.DataFrame:
         """One row per run and query, one column per measure."""
-        import polars
+        with needed("polars"):
+            import polars
 
         check_polars()
         frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
@@ -386,7 +391,8 @@ class ScoresByRun(Mapping[str, Scores]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per run and query, one column per measure."""
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         frames = [scores.to_pandas() for scores in self.values()]
         for run, frame in zip(self, frames, strict=True):

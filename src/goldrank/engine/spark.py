@@ -25,6 +25,7 @@ from goldrank.data.run import Run
 from goldrank.data.spark import PROBLEMS, SparkLines
 from goldrank.engine.counts import MOST_EXAMPLES, RunCounts, assemble
 from goldrank.errors import InputError
+from goldrank.packages import needed
 
 BROADCAST_AT_MOST = 500_000
 """Judgements are sent to every executor up to so many; beyond that Spark decides how to join."""
@@ -55,7 +56,8 @@ ENGINE = SparkEngine()
 
 
 def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Placements, RunCounts]:
-    import pyarrow as pa
+    with needed("pyspark"):
+        import pyarrow as pa
 
     arrays = qrels.arrays
     session = lines.frame.sparkSession
@@ -130,7 +132,8 @@ def count(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Conven
     One job finds the scores of judged documents. They go back as columns of their queries, so that each line of the
     run is compared with them where it lies, and only the numbers of lines between them are shuffled.
     """
-    import pyarrow as pa
+    with needed("pyspark"):
+        import pyarrow as pa
 
     per_query = np.bincount(judged.key, minlength=len(judged.order))
     if len(judged.docs) > BROADCAST_AT_MOST or per_query.max(initial=0) > MOST_JUDGED:
@@ -257,7 +260,8 @@ def _has_repeats(run: SparkLines, queries: Any) -> bool:
 
 def sort(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Convention) -> Ranked:
     """Ranks by sorting every judged query, where many of its documents are judged; one job."""
-    import pyarrow as pa
+    with needed("pyspark"):
+        import pyarrow as pa
 
     table = pa.table({"key": judged.key, "doc": pa.array(judged.docs, pa.binary()), "label": judged.label})
     pairs = run.frame.sparkSession.createDataFrame(table)
@@ -342,7 +346,8 @@ def rank(run: SparkLines, queries: Any, pairs: Any, convention: Convention, *, s
 
 def _top_documents(lines: SparkLines, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
     """A job of its own."""
-    import pyarrow as pa
+    with needed("pyspark"):
+        import pyarrow as pa
 
     if convention.ties == "input":
         raise _needs_order("the first documents of each query are asked for", lines.name, "ties='input'")

@@ -25,6 +25,7 @@ from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.evaluation import footer, pipeline
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
 from goldrank.measures import Measure
+from goldrank.packages import needed
 from goldrank.types import MeasuresLike, Policies, QrelsLike, SparkFrame
 
 BUCKETS = 2_000
@@ -132,7 +133,8 @@ def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
     if io.is_spark(qrels):
         frame = spark.judgements_in_spark(qrels, "qrels")
     else:
-        import pyarrow as pa
+        with needed("pyspark"):
+            import pyarrow as pa
 
         judged = io.as_qrels(qrels, judgements=rules.judgements)
         rows = [(query, doc, float(grade)) for query, docs in judged.raw.items() for doc, grade in docs.items()]
@@ -211,7 +213,8 @@ def score_bucket(
     table: Any, wanted: Sequence[Measure], rules: Convention, depth: int | None, name: str, strict: bool
 ) -> Any:
     """The values of some queries, on an executor: rows of rank 0 are judgements, the others placements."""
-    import pyarrow as pa
+    with needed("pyspark"):
+        import pyarrow as pa
 
     columns = {name: table.column(name).to_numpy() for name in ("rank", "tie_first", "tie_last")}
     raw = table.column("query").to_pylist()

@@ -31,6 +31,7 @@ from goldrank.comparison.settings import Settings
 from goldrank.gating.findings import Draft, counted
 from goldrank.gating.rules import Rules
 from goldrank.gating.verdict import Finding
+from goldrank.packages import needed
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def fewest_flips(row: np.ndarray) -> float:
 
 def within_p(values: np.ndarray, reach: float) -> float:
     """The p-value of the mean being above 0: Student's t, one-sided, with a query at each end of the scale added."""
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     most = reach if math.isfinite(reach) else float(np.abs(values).max(initial=0.0))
     found = estimate(values, added=(most, -most))
@@ -121,7 +123,8 @@ def _corrected(flipped: Flipped, rows: Sequence[int], family: Sequence[Draft], s
 def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> float:
     """The one-sided p-value of a mean below 0."""
     if settings.test == "t":
-        from scipy.special import stdtr
+        with needed("scipy"):
+            from scipy.special import stdtr
 
         values = flipped.row(row)[draft.own]
         if len(values) > 1 and not is_constant(values):  # where all lost the same, t has no answer
@@ -198,7 +201,8 @@ def _detectable(draft: Draft, tests: _Tests, settings: Settings) -> float:
     n = len(values)
     level = settings.alpha / (1 if settings.correction == "none" else len(tests.raw))
     if settings.correction == "max-t" and len(tests.raw) > 1 and not math.isnan(tests.critical):
-        from scipy.special import stdtr
+        with needed("scipy"):
+            from scipy.special import stdtr
 
         level = float(stdtr(n - 1, -t_of_u(tests.critical, n)))
     if n < 2 or not level > 0:

@@ -17,6 +17,7 @@ import numpy as np
 from goldrank.comparison.flips import t_of_u
 from goldrank.history import History, Record
 from goldrank.history.changes import NO_NOISE, RunNoise, Search, Segment, Split, run_noise
+from goldrank.packages import needed
 
 Column = tuple[tuple[str, ...], np.ndarray]
 """A record's query ids and the values of a measure."""
@@ -196,7 +197,8 @@ def _confirm(
     history: History, measure: str, records: Sequence[Record], rows: Sequence[Record], state: Analysis, alpha: float
 ) -> None:
     """Note it if the records after the newest mark was seen show its change alone."""
-    from scipy.special import stdtr
+    with needed("scipy"):
+        from scipy.special import stdtr
 
     mark = state.marks[-1]
     at = {record.id: i for i, record in enumerate(records)}

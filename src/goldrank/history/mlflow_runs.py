@@ -11,6 +11,7 @@ from typing import Any
 from goldrank.data.scores import Scores, utf8
 from goldrank.errors import HistoryError
 from goldrank.history import Record
+from goldrank.packages import needed
 
 DATABASES = ("sqlite:", "postgresql", "mysql", "mssql")
 """How addresses of stores begin that are databases."""
@@ -35,9 +36,8 @@ def need() -> None:
 
     Its default store is a database, sqlite:///mlflow.db, which the small package mlflow-skinny cannot open.
     """
-    if find_spec("mlflow") is None:
-        raise HistoryError("MLflow is not installed", hint="pip install mlflow, or leave out --mlflow.")
-    import mlflow
+    with needed("mlflow", instead="leave out --mlflow"):
+        import mlflow
 
     store = str(mlflow.get_tracking_uri())
     if store.startswith(DATABASES) and find_spec("sqlalchemy") is None:
@@ -50,7 +50,8 @@ def need() -> None:
 def log(scores: Scores, record: Record) -> str:
     """Log a record to where MLflow is set to log, and return the id of MLflow's run."""
     need()
-    import mlflow
+    with needed("mlflow"):
+        import mlflow
 
     known = names(scores.columns)
     tags = {

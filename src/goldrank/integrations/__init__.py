@@ -6,18 +6,14 @@ None of the packages comes with goldrank; one that is missing is answered with t
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
-from goldrank.errors import GoldrankError
+from goldrank.packages import MissingPackageError, needed
 
-
-class MissingPackageError(GoldrankError, ImportError):
-    """A package that a wrapper is for is not installed."""
+__all__ = ["MissingPackageError", "need"]
 
 
 def need(module: str, package: str | None = None) -> Any:  # a module of somebody else's
     """The module, or the error that says how to install its package."""
-    if find_spec(module.partition(".")[0]) is None:
-        raise MissingPackageError(f"{package or module} is not installed", hint=f"pip install {package or module}")
-    return import_module(module)
+    with needed(module.partition(".")[0], install=package):
+        return import_module(module)

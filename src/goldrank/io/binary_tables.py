@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 
-import polars as pl
-
 from goldrank import ids
 from goldrank.data import budget
 from goldrank.data.qrels import Qrels
@@ -13,6 +11,10 @@ from goldrank.data.run import Run
 from goldrank.forking import check_polars
 from goldrank.io import parquet_check, tables
 from goldrank.io.sources import ByteSource
+from goldrank.packages import needed
+
+with needed("polars"):
+    import polars as pl
 
 
 def _open_table(source: ByteSource, format: str) -> tables.InputTable:

@@ -10,6 +10,8 @@ import sys
 from importlib import import_module
 from typing import IO, Any, ClassVar
 
+from goldrank.packages import needed
+
 
 class Compression:
     """A way to pack bytes."""
@@ -25,7 +27,7 @@ class Compression:
 
     def open(self, raw: IO[bytes]) -> Any:
         """A binary file with the decompressed bytes of another."""
-        return import_module(self.module).open(raw)
+        return self._library().open(raw)
 
     def fits(self, head: bytes) -> bool:
         """Whether the first bytes of a file unpack to something: an id may begin as a compressed file does."""
@@ -37,12 +39,16 @@ class Compression:
 
     def decompressor(self) -> Any:
         """An object whose `decompress(data, most)` gives up to `most` bytes."""
-        return getattr(import_module(self.module), self.name.capitalize() + "Decompressor")()
+        return getattr(self._library(), self.name.capitalize() + "Decompressor")()
 
     def damage(self) -> type[Exception]:
         module, name = self.error
         error: type[Exception] = getattr(import_module(module), name)
         return error
+
+    def _library(self) -> Any:
+        with needed(self.module):
+            return import_module(self.module)
 
 
 class Gzip(Compression):
@@ -63,7 +69,7 @@ class Bzip2(Compression):
     name, magic, suffixes, module = "bzip2", b"BZh", (".bz2",), "bz2"
 
     def decompressor(self) -> Any:
-        return import_module("bz2").BZ2Decompressor()
+        return self._library().BZ2Decompressor()
 
 
 class Xz(Compression):
@@ -71,7 +77,7 @@ class Xz(Compression):
     module, error = "lzma", ("lzma", "LZMAError")
 
     def decompressor(self) -> Any:
-        return import_module("lzma").LZMADecompressor()
+        return self._library().LZMADecompressor()
 
 
 COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zstd(), Bzip2(), Xz())}

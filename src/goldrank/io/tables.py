@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
@@ -31,6 +30,10 @@ from goldrank.io.numbers import SCORE_PATTERN, grade_of, not_numbers, score_of
 from goldrank.io.records import Records
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note, from_counts
+from goldrank.packages import needed
+
+with needed("polars"):
+    import polars as pl
 
 BATCH = 200_000
 """Rows that are ranked at a time."""

@@ -26,6 +26,7 @@ from goldrank.io.aliases import normal
 from goldrank.io.formats import Reading
 from goldrank.io.records import Records
 from goldrank.io.sources import MAX_RECORD, ByteSource
+from goldrank.packages import needed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -162,7 +163,8 @@ def _is_quepid(header: Sequence[str]) -> bool:
 
 def _split_quoted(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
     """The rows of a table that comes after `before` lines, and the line of each."""
-    import polars as pl
+    with needed("polars"):
+        import polars as pl
 
     numbered = ((before + n, line.removesuffix(b"\n")) for n, line in enumerate(io.BytesIO(body), 1))
     found = read_rows(numbered, name, counts)
@@ -175,7 +177,8 @@ def _split_quoted(body: bytes, before: int, name: str, counts: Counter[str]) -> 
 
 def _split_plain(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
     """The same for a table without quotes."""
-    import polars as pl
+    with needed("polars"):
+        import polars as pl
 
     at: Callable[[int], Place] = partial(Place, name)
     if not _is_utf8_without_nul(body):
@@ -225,7 +228,8 @@ def _keep_empty_cells() -> dict[str, Any]:
     """The option that keeps empty cells apart from missing ones; polars 2 renamed it."""
     import inspect
 
-    import polars as pl
+    with needed("polars"):
+        import polars as pl
 
     renamed = "empty_string_is_null" in inspect.signature(pl.read_csv).parameters
     return {"empty_string_is_null": False} if renamed else {"missing_utf8_is_empty_string": True}

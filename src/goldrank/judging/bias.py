@@ -27,6 +27,7 @@ from goldrank.engine import engine_for
 from goldrank.errors import MismatchError, OptionError, whole_number
 from goldrank.evaluation.documents import evaluate
 from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
+from goldrank.packages import needed
 from goldrank.types import MeasuresLike, QrelsLike, RunsLike
 
 MOST_SAMPLES = 100_000
@@ -317,7 +318,8 @@ def _orders(
     people: Qrels, machine: Qrels, runs: Sequence[Run], measures: MeasuresLike, seed: int
 ) -> tuple[SystemOrder, ...]:
     """Systems on the queries that both judged, each side with all its judgements of them."""
-    from scipy.stats import kendalltau
+    with needed("scipy"):
+        from scipy.stats import kendalltau
 
     both = [query for query in people if query in machine.text]
     named = {run.name: run for run in runs}

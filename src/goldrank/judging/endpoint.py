@@ -19,6 +19,7 @@ from goldrank.errors import OptionError, whole_number
 from goldrank.judging.item import Answer, AskAgainLater, Call, Description, ItemFailed, JobStopped, Reply
 from goldrank.judging.parse import read_answer
 from goldrank.judging.prompt import Prompt
+from goldrank.packages import needed
 from goldrank.types import Path
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ class Endpoint:
 
     async def ask(self, call: Call) -> Reply:
         """One request. What can be tried again raises `AskAgainLater`."""
-        import httpx
+        with needed("httpx"):
+            import httpx
 
         client = self._connected()
         form = max(self._form, _STEPPED_DOWN.get((self.url, self.model), 0))
@@ -177,7 +179,8 @@ class Endpoint:
 
     def _connected(self) -> httpx.AsyncClient:
         if self._client is None:
-            import httpx
+            with needed("httpx"):
+                import httpx
 
             connect, read = self._timeouts
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
@@ -201,10 +204,8 @@ class Endpoint:
 
 def check_installed() -> None:
     """Raises, with what to install, if httpx is missing."""
-    try:
+    with needed("httpx"):
         import httpx  # noqa: F401 - is it there?
-    except ImportError:
-        raise OptionError("judges behind an endpoint need httpx", hint="pip install goldrank[judge]") from None
 
 
 def _error_of(body: str) -> tuple[str, str]:

@@ -13,8 +13,6 @@ from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cpdist
 
 from goldrank.data.texts import Texts
 from goldrank.match.exact import by_characters
@@ -22,6 +20,11 @@ from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, merged, spans, words
 from goldrank.match.windows import best_windows, size_of
+from goldrank.packages import needed
+
+with needed("rapidfuzz"):
+    from rapidfuzz.distance import LCSseq
+    from rapidfuzz.process import cpdist
 
 Tokeniser = Callable[[str], Sequence[Hashable]]
 """From a text to its tokens."""

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from rapidfuzz import distance, fuzz
-from rapidfuzz.process import cpdist
 
 from goldrank.data.texts import Texts
 from goldrank.match.common_tokens import SLACK, THREADS_FROM, common_positions
@@ -19,6 +17,11 @@ from goldrank.match.exact import by_characters, normalise, original_span
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
 from goldrank.match.tokens import Stretches, has_words, merged, spans, words
+from goldrank.packages import needed
+
+with needed("rapidfuzz"):
+    from rapidfuzz import distance, fuzz
+    from rapidfuzz.process import cpdist
 
 
 class Fuzzy(PruningMatcher):

@@ -18,6 +18,7 @@ import numpy as np
 
 from goldrank.match.folding import FoldedText, code_points, fold
 from goldrank.match.seeds import SeedIndex
+from goldrank.packages import needed
 
 SIMILARITY = 0.9
 """How similar a stretch must be to be taken for an approximate quotation, unless said otherwise."""
@@ -88,7 +89,8 @@ class SourceText:
         return self._approximate(quotation, 0.0)
 
     def _approximate(self, quotation: str, similarity: float) -> Location | None:
-        from rapidfuzz import fuzz
+        with needed("rapidfuzz"):
+            from rapidfuzz import fuzz
 
         needle, text = fold(quotation), self.folded.text
         if not needle or len(needle) * similarity > len(text):

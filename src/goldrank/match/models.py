@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from goldrank.errors import OptionError
+from goldrank.packages import needed
 
 Function = Callable[[list[Any]], Any]
 
@@ -65,13 +66,9 @@ def _own(name: str) -> tuple[Function, str] | None:
 
 
 def _load(kind: str, name: str) -> Any:
-    try:
+    instead = "give a function in place of the name of a model: Embedding(function, 0.8)"
+    with needed("sentence_transformers", install="sentence-transformers", instead=instead):
         sentence_transformers = importlib.import_module("sentence_transformers")
-    except ImportError:
-        raise OptionError(
-            f"the model {name!r} needs sentence-transformers",
-            hint="pip install sentence-transformers, or give a function: Embedding(function, 0.8).",
-        ) from None
     try:
         return getattr(sentence_transformers, kind)(name)
     except Exception as error:  # libraries below fail in many ways

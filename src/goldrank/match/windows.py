@@ -11,7 +11,11 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from rapidfuzz.distance import LCSseq
+
+from goldrank.packages import needed
+
+with needed("rapidfuzz"):
+    from rapidfuzz.distance import LCSseq
 
 MOST_TIES = 8
 """Windows that are equally like the reference and looked at."""

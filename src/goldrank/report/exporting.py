@@ -11,6 +11,7 @@ from goldrank.data.table import Cell, Cells, Head, Table
 from goldrank.errors import GoldrankError, HistoryError, OptionError
 from goldrank.forking import check_polars
 from goldrank.history import History, Record
+from goldrank.packages import needed
 from goldrank.report import separated
 from goldrank.writing import write_whole
 
@@ -71,7 +72,8 @@ def _write_csv(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
 
 def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> None:
     """One row per record and measure, or per record, measure and query."""
-    import polars
+    with needed("polars"):
+        import polars
 
     check_polars()
     frames = []

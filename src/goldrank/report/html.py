@@ -9,11 +9,13 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-import jinja2
-import markupsafe
-
 from goldrank import __version__
 from goldrank.data import table
+from goldrank.packages import needed
+
+with needed("jinja2"):
+    import jinja2
+    import markupsafe
 
 ASSETS = (
     *("report.css", "report.js", "trend.css", "causes.css", "causes.js"),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from rich import table as rich_table
-from rich.console import Group, JustifyMethod, RenderableType
-from rich.text import Text
-
 from goldrank.data.table import Cell, Head, Part, Sentence, Table, is_apart, plain
 from goldrank.escaping import log_line
+from goldrank.packages import needed
+
+with needed("rich"):
+    from rich import table as rich_table
+    from rich.console import Group, JustifyMethod, RenderableType
+    from rich.text import Text
 
 _COLOURS = {
     "": [""],

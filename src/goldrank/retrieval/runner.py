@@ -22,6 +22,7 @@ from goldrank.io.items import FAILED
 from goldrank.io.json_text import step
 from goldrank.io.records import ItemFields, as_mapping, open_records
 from goldrank.io.text_values import absent
+from goldrank.packages import installed, needed
 from goldrank.retrieval.callers import caller_of, plain_results
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
 from goldrank.waiting import EventLoop
@@ -279,11 +280,12 @@ def _progress(progress: bool | Callable[[int, int], None] | None, total: int) ->
     if callable(progress):
         yield progress
         return
-    if progress is False or (progress is None and not sys.stderr.isatty()):
+    if progress is False or (progress is None and not (sys.stderr.isatty() and installed("rich"))):
         yield lambda done, total: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    with needed("rich"):
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("retrieving"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -7,13 +7,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-
 from goldrank import __version__, ids
 from goldrank.errors import GoldrankError, InputError
+from goldrank.packages import needed
 from goldrank.web import (
     addresses,
     doc_page,
@@ -32,6 +28,12 @@ from goldrank.web.pages import ASSETS, NAV, Links, asset, assets_hash, base_valu
 from goldrank.web.security import Guard, new_secret
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import visible
+
+with needed("starlette"):
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
 
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FIRST_WAIT = 0.5

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
-
 from goldrank.errors import GoldrankError
+from goldrank.packages import needed
 from goldrank.report import separated
 from goldrank.web import addresses
 from goldrank.web.history_page import HistoryPages, table_of
 from goldrank.web.pages import render
+
+with needed("starlette"):
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, RedirectResponse, Response
+    from starlette.routing import Route
 
 
 def history_routes(pages: HistoryPages, alone: bool = False) -> list[Route]:

@@ -6,15 +6,17 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-
 from goldrank.errors import GoldrankError
+from goldrank.packages import needed
 from goldrank.web import addresses, judge_page
 from goldrank.web.judging import Judging, RefusedError
 from goldrank.web.pages import render
+
+with needed("starlette"):
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
 
 if TYPE_CHECKING:
     from goldrank.web.app import Explorer

@@ -8,14 +8,16 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import jinja2
-import markupsafe
-
 from goldrank import __version__, ids
 from goldrank.data import table
+from goldrank.packages import needed
 from goldrank.web.addresses import address, spelled
 from goldrank.web.numbers import signed, value, way
 from goldrank.web.session import Session, View
+
+with needed("jinja2"):
+    import jinja2
+    import markupsafe
 
 ASSETS = ("explorer.css", "explorer.js", "judge.js", "parts.js", "baseline.js")
 NAV = {"/": "Overview", "/queries": "Queries", "/judge": "Judge", "/history": "History", "/notes": "Notes"}

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from goldrank.errors import OptionError
+from goldrank.packages import needed
 from goldrank.web.security import LOOPBACK, App
 
 CONNECTIONS = 64
@@ -61,7 +62,8 @@ def listening(host: str, port: int | None) -> socket.socket:
 
 def run(app: App, where: socket.socket, opened: Callable[[], object]) -> None:
     """Serve until Ctrl-C; `opened` is called when requests are answered."""
-    import uvicorn
+    with needed("uvicorn"):
+        import uvicorn
 
     config = uvicorn.Config(
         app, log_level="error", access_log=False, limit_concurrency=CONNECTIONS, lifespan="off",
@@ -74,7 +76,8 @@ def run(app: App, where: socket.socket, opened: Callable[[], object]) -> None:
 
 
 def _Server(config: Any, opened: Callable[[], object]) -> Any:  # noqa: N802 - a class, made when uvicorn is there
-    import uvicorn
+    with needed("uvicorn"):
+        import uvicorn
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

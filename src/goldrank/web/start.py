@@ -6,14 +6,14 @@ import getpass
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 from goldrank import conventions, demo, ids, io
 from goldrank.data.run import Run
-from goldrank.errors import GoldrankError, InputError, OptionError, Place
+from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.numbers import grade_of
 from goldrank.io.sources import open_source
+from goldrank.packages import needed
 from goldrank.web import serving
 from goldrank.web.judging import Judging
 from goldrank.web.security import new_secret
@@ -158,9 +158,12 @@ def export(session: Session, folder: str) -> str:
 
 
 def _needed() -> None:
-    for module in ("starlette", "uvicorn"):
-        if find_spec(module) is None:
-            raise GoldrankError(f"goldrank serve needs {module}", hint="pip install 'goldrank[serve]'")
+    """The parts that serve and draw pages, before anything is computed for them."""
+    with needed("starlette"):
+        import starlette  # noqa: F401 - is it there?
+        import uvicorn  # noqa: F401
+    with needed("jinja2"):
+        import jinja2  # noqa: F401
 
 
 def run(

@@ -25,6 +25,7 @@ from goldrank import ids
 from goldrank.errors import InputError, Place
 from goldrank.io.json_text import JsonParser
 from goldrank.io.sources import MAX_RECORD, ByteSource, open_source
+from goldrank.packages import needed
 
 VERSION = 1
 MOST_IDS = 20_000_000
@@ -263,7 +264,8 @@ class ParquetFile:
     """A Parquet file with a row for each text."""
 
     def __init__(self, path: Path, wanted: Collection[str] | None) -> None:
-        import polars as pl
+        with needed("polars"):
+            import polars as pl
 
         self.path, self.name = path, str(path)
         schema = pl.scan_parquet(path).collect_schema().names()
@@ -276,7 +278,8 @@ class ParquetFile:
         self.index = index_of(path, self._rows, wanted)
 
     def _rows(self) -> Iterator[tuple[bytes, int]]:
-        import polars as pl
+        with needed("polars"):
+            import polars as pl
 
         row = 0
         for batch in pl.scan_parquet(self.path).select(self._id).collect_batches():
@@ -286,7 +289,8 @@ class ParquetFile:
 
     def get(self, doc: str) -> Text | None:
         """The text of an id; None if the file has none."""
-        import polars as pl
+        with needed("polars"):
+            import polars as pl
 
         for place in self.index.places(doc):
             frame = pl.scan_parquet(self.path).select(self._id, *self._columns).slice(place, 1).collect()

@@ -12,6 +12,7 @@ from goldrank.compat._common import rows_of
 from goldrank.compat.continuous_eval.base import ANSWERS, QUESTION, RELEVANCE, RETRIEVED, TRUTHS, Datum, Input
 from goldrank.errors import GoldrankError, InputError, Place
 from goldrank.notes import Note, from_counts
+from goldrank.packages import needed
 
 ANSWER = Input(("answer",), "text", "The generated answer.")
 GROUND_TRUTHS = Input(ANSWERS.names[:3], ANSWERS.holds, "The right answers.")
@@ -101,7 +102,8 @@ class Dataset(Sequence[Datum]):
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame, one column for each field."""
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         return pandas.DataFrame([dict(datum) for datum in self.data])
 

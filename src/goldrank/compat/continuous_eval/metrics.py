@@ -43,6 +43,7 @@ from goldrank.match import place
 from goldrank.match.tokens import approximate_tokens
 from goldrank.match.units import sentences
 from goldrank.measures.cutoff import harmonic
+from goldrank.packages import needed
 
 __all__ = [
     "Arg",
@@ -283,13 +284,8 @@ def _own_counter(tokens: Callable[[str], Sized | int]) -> Callable[[str], int]:
 
 def _encoder(name: str) -> Callable[[str], int]:
     """How tiktoken counts, by the name of an encoding or a model."""
-    try:
+    with needed("tiktoken", instead="give 'approx' or a function from a text to tokens as encoder_name"):
         tiktoken = import_module("tiktoken")
-    except ImportError:
-        raise OptionError(
-            f"encoder_name {name!r} needs the package tiktoken",
-            hint="pip install tiktoken, or give 'approx' or a function from a text to tokens.",
-        ) from None
     try:
         encoding = tiktoken.get_encoding(name)
     except ValueError:

@@ -15,6 +15,7 @@ from goldrank.compat.ir_measures import measures as measures_module
 from goldrank.compat.ir_measures.measures import Measure
 from goldrank.errors import MeasureError
 from goldrank.measures import trec_names
+from goldrank.packages import needed
 
 
 class Qrel(NamedTuple):
@@ -213,7 +214,8 @@ class _Converter:
                 if name not in self.given.columns
             }
             return self.given.assign(**lacking) if lacking else self.given
-        import pandas
+        with needed("pandas"):
+            import pandas
 
         return pandas.DataFrame(list(self.as_namedtuple_iter()), columns=list(self.row._fields))
 

@@ -14,6 +14,7 @@ from goldrank.compat.ranx.data_structures import Qrels, Run
 from goldrank.compat.ranx.evaluating import evaluate, format_metrics
 from goldrank.data.table import Head, Table, plain
 from goldrank.errors import one_of
+from goldrank.packages import needed
 
 TESTS = {
     "fisher": "Fisher's randomization test",
@@ -164,7 +165,8 @@ class Report:
 
     def to_dataframe(self) -> Any:  # a pandas DataFrame, which is not imported here
         """A pandas DataFrame with a row for each model."""
-        import pandas as pd
+        with needed("pandas"):
+            import pandas as pd
 
         rows = [{"model_names": model, **self.results[model]} for model in self.model_names]
         return pd.DataFrame(rows, columns=["model_names", *self.metrics])

@@ -15,6 +15,7 @@ from goldrank import io
 from goldrank.compat._common import rows_of
 from goldrank.data.run import Rankings
 from goldrank.errors import InputError
+from goldrank.packages import needed
 
 Number = TypeVar("Number", int, float)
 Made = TypeVar("Made", bound="_Table[Any]")
@@ -102,7 +103,8 @@ class _Table(Generic[Number]):
 
     def to_dataframe(self) -> Any:  # a pandas DataFrame, which is not imported here
         """A pandas DataFrame with the columns q_id, doc_id and score."""
-        import pandas as pd
+        with needed("pandas"):
+            import pandas as pd
 
         rows = [(query, doc, value) for query, row in self.rows.items() for doc, value in row.items()]
         return pd.DataFrame(rows, columns=["q_id", "doc_id", "score"])
@@ -160,10 +162,12 @@ class _Table(Generic[Number]):
     ) -> Made:
         """From a Parquet file; `pd_kwargs` go to `pandas.read_parquet`, without them pandas is not needed."""
         if pd_kwargs:
-            import pandas as pd
+            with needed("pandas"):
+                import pandas as pd
 
             return cls.from_df(pd.read_parquet(path, **pd_kwargs), q_id_col, doc_id_col, score_col, name)
-        import polars as pl
+        with needed("polars"):
+            import polars as pl
 
         frame = pl.read_parquet(path, columns=[q_id_col, doc_id_col, score_col])
         return cls.from_df(frame, q_id_col, doc_id_col, score_col, name)
@@ -175,7 +179,8 @@ class _Table(Generic[Number]):
         if kind == "lz4":
             _write_lz4(self.to_dict(), path)
         elif kind == "parquet":
-            import polars as pl
+            with needed("polars"):
+                import polars as pl
 
             rows = [(query, doc, value) for query, row in self.rows.items() for doc, value in row.items()]
             pl.DataFrame(rows, schema=["q_id", "doc_id", "score"], orient="row").write_parquet(path)
@@ -291,11 +296,9 @@ def _tag(path: str) -> str | None:
 
 
 def _lz4() -> tuple[Any, Any]:
-    try:
+    with needed("lz4", install="lz4 cbor2"):
         import cbor2
         import lz4.frame  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise InputError("ranx's LZ4 files need two packages", hint="pip install lz4 cbor2") from error
     return lz4.frame, cbor2
 
 

@@ -1,0 +1,78 @@
+"""Packages that may be missing, and the line that installs each. docs/install.md says what works without them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from types import TracebackType
+
+from goldrank.errors import GoldrankError
+
+PARTS = {
+    "polars": "tables",
+    "scipy": "statistics",
+    "rapidfuzz": "texts",
+    "jinja2": "pages",
+    "rich": "terminal",
+    "backports.zstd": "zstd",
+    "httpx": "judge",
+    "starlette": "serve",
+    "uvicorn": "serve",
+    "pyspark": "spark",
+}
+"""The part (extra) of goldrank that brings a package. Any other package is installed by its own name."""
+PLAIN = ("polars", "scipy", "rapidfuzz", "jinja2", "rich", "backports.zstd")
+"""What a plain install brings. Who misses one has a light install, and may want to keep it light."""
+
+
+class MissingPackageError(GoldrankError, ImportError):
+    """A package that this needs is not installed."""
+
+
+def needed(package: str, *, install: str | None = None, instead: str = "") -> AbstractContextManager[None]:
+    """Where a package is imported, and may be missing: then the error is one that says how to install it.
+
+    `install` is what pip calls it, if that is another name; `instead` what people can do without it.
+
+    >>> with needed("no_such_package", install="no-such-package", instead="leave it out"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    goldrank.packages.MissingPackageError: no_such_package is not installed
+      pip install no-such-package, or leave it out.
+    """
+    return _Needed(package, install, instead)
+
+
+def installed(package: str) -> bool:
+    """Whether a package is there that things only look better with."""
+    return find_spec(package) is not None
+
+
+def install_hint(package: str, install: str | None = None) -> str:
+    """The command that installs a package, with the rest of the part of goldrank that it belongs to."""
+    if package.partition(".")[0] in sys.stdlib_module_names:
+        return "This Python was built without it. Take another build of Python"
+    if package not in PARTS:
+        return f"pip install {install or package}"
+    alone = f", or, to keep a light install light, pip install {package}" if package in PLAIN else ""
+    return f"pip install 'goldrank[{PARTS[package]}]'{alone}"
+
+
+class _Needed:
+    """It may stand in a loop, so it is no generator and looks nothing up unless something is missing."""
+
+    def __init__(self, package: str, install: str | None, instead: str) -> None:
+        self.package, self.install, self.instead = package, install, instead
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What the package itself needs may be missing too; the same line brings it. Our own modules are never missing.
+        if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("goldrank"):
+            hint = install_hint(self.package, self.install)
+            hint += f", or {self.instead}." if self.instead else ""
+            raise MissingPackageError(f"{error.name or self.package} is not installed", hint=hint) from None
