@@ -39,7 +39,7 @@ def names_in(node: ast.AST) -> set[str]:
 def rules_by_name(tree: ast.Module) -> Iterator[tuple[int, set[str]]]:
     """Line and names of each comparison of a `.name` with measures, and of each constant that lists several.
 
-    What is measured by default is a choice, not a rule.
+    What is measured by default, or listed first, is a choice, not a rule.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
@@ -48,7 +48,7 @@ def rules_by_name(tree: ast.Module) -> Iterator[tuple[int, set[str]]]:
                 yield node.lineno, names_in(node)
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        if isinstance(target, ast.Name) and target.id != "DEFAULT" and len(names_in(node)) > 1:
+        if isinstance(target, ast.Name) and target.id not in ("DEFAULT", "USUAL") and len(names_in(node)) > 1:
             yield node.lineno, names_in(node)
 
 

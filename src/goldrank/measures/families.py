@@ -61,6 +61,10 @@ class Names(dict[str, Value]):
             load()
         return dict.get(self, name, default)
 
+    def copy(self) -> dict[str, Value]:
+        load()
+        return dict(self)
+
     def __iter__(self) -> Iterator[str]:
         load()
         return dict.__iter__(self)

@@ -81,6 +81,7 @@ def corrected(
         "drawn": Choice(("uniform", "popularity")),
     },
     caveat="sampled",
+    texts="meaningless",
 )
 def sampled(
     p: Placements,

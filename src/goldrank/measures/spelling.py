@@ -338,7 +338,13 @@ def of_line(line: trec_names.Line, level: float = 1, docs: int = 0) -> Measure |
 
 def _each(given: MeasureLike) -> Sequence[Measure]:
     """The measures that were asked for by one name: several for trec_eval's nicknames and lists of cut-offs."""
-    return _of_text(given.strip()) if isinstance(given, str) else (parse(given),)
+    if not isinstance(given, str):
+        return (parse(given),)
+    found = _of_text(given.strip())
+    if any(REGISTRY.get(one.name) is not one.declaration for one in found):  # somebody took a measure away
+        _of_text.cache_clear()
+        found = _of_text(given.strip())
+    return found
 
 
 @lru_cache(1024)  # whoever measures in a loop spells the same measures each time
