@@ -193,7 +193,7 @@ WORKS = {
     ("eval", "qrels.json", "run.json", "-m", "RR"): "0.7500",
     ("eval", "lists.jsonl", "-m", "RR"): "0.5000",
     ("record", "qrels.txt", "run.txt", "-m", "RR"): "0.7500",
-    ("choose", "rag"): "measure",
+    ("choose", "rag"): "@",
     ("eval", "qrels.txt", "run.txt", "new.txt", "-q"): "nDCG@10",
     ("eval", "qrels.txt", "run.txt", "-m", "RR", "-o", "json"): "0.75",
     ("eval", "qrels.txt", "run.txt", "-m", "RR", "-o", "markdown"): "0.7500",
