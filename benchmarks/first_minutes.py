@@ -2,8 +2,8 @@
 
     python benchmarks/first_minutes.py goldrank.whl > docs/first_minutes.md
 
-Everything happens in a folder of its own with a clean home and no variables but PATH and those of pip (PIP_...), which say
-where packages come from. The lines of users are those of docs/who_are_you.md, on files of their shape.
+Everything happens in a folder of its own with a clean home and no variables but PATH and those of pip (PIP_...), which
+say where packages come from. The lines of users are those of docs/who_are_you.md, on files of their shape.
 """
 
 from __future__ import annotations
@@ -110,16 +110,21 @@ def main(wheel: Path) -> None:
     gigabytes = f"{int(memory[1]) / 1e6:.0f} GB, " if memory else ""
     print(
         "# The first minutes\n\nEvery step to a first number, timed in a folder of its own with a clean home. Made by\n"
-        "`python benchmarks/first_minutes.py WHEEL`; the lines of users are the first ones of [who_are_you.md](who_are_you.md).\n\n"
-        f"The machine: {os.cpu_count()} cores, {gigabytes}Python {sys.version.split()[0]}. Other work was running on it: the load "
-        f"was {load[0]:.1f} before, {load[1]:.1f} between and {load[2]:.1f} after.\n"
-        "Packages came from a nearby index, so add the time that your line takes for about 120 MB of wheels. The\n"
-        f"environment has {size.stdout.split()[0]} MB afterwards ([install.md](install.md) says what of, and how to have less)."
-    )  # fmt: skip
+        "`python benchmarks/first_minutes.py WHEEL`; the lines of users are the first ones of\n"
+        "[who_are_you.md](who_are_you.md).\n\n"
+        f"The machine: {os.cpu_count()} cores, {gigabytes}Python {sys.version.split()[0]}. "
+        "Other work was running on it: the load was\n"
+        f"{load[0]:.1f} before, {load[1]:.1f} between and {load[2]:.1f} after, so that an idle machine is faster. "
+        "Packages came from a nearby index: add\nthe time that your line takes to load them. "
+        f"The environment has {size.stdout.split()[0]} MB afterwards\n"
+        "([install.md](install.md) says what of, and how to have less)."
+    )
     for title, (machine, _) in ways.items():
         rows = [(shown, f"{took:.1f} s") for shown, took in machine.steps]
         print(f"\n## {title}\n")
         print(table(("step", "time"), [*rows, ("up to the first number", f"**{first(machine):.0f} s**")]))
+        if machine is wheel_way:
+            print(f"\nIn an environment that is there already: {first(machine) - machine.steps[0][1]:.0f} s.")
     print("\n## Each kind of user\n\nThe line that gives the first number, after installing; and all together.\n")
     rows = []
     for user, lines in users().items():

@@ -175,6 +175,7 @@ def light(tmp_path_factory):
     (folder / "new.txt").write_text("q1 Q0 b 1 2.5 t\nq1 Q0 a 2 1.5 t\nq2 Q0 x 1 2.5 t\nq2 Q0 c 2 1.5 t\n")
     (folder / "qrels.json").write_text('{"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}')
     (folder / "run.json").write_text('{"q1": {"a": 2.5, "b": 1.5}, "q2": {"x": 2.5, "c": 1.5}}')
+    (folder / "lists.jsonl").write_text('{"retrieved_ids": ["d2", "d1"], "expected_ids": ["d1"]}\n')
     (folder / "run.csv").write_text("query,doc,score\nq1,a,2.5\n")
     (folder / "texts.jsonl").write_text('{"question": "q", "retrieved": ["a red car"], "references": ["red car"]}\n')
     return bare.make(folder / "venv"), folder
@@ -190,6 +191,9 @@ def test_the_environment_is_bare(light):
 WORKS = {
     ("eval", "qrels.txt", "run.txt", "-m", "RR"): "0.7500",
     ("eval", "qrels.json", "run.json", "-m", "RR"): "0.7500",
+    ("eval", "lists.jsonl", "-m", "RR"): "0.5000",
+    ("record", "qrels.txt", "run.txt", "-m", "RR"): "0.7500",
+    ("choose", "rag"): "@",
     ("eval", "qrels.txt", "run.txt", "new.txt", "-q"): "nDCG@10",
     ("eval", "qrels.txt", "run.txt", "-m", "RR", "-o", "json"): "0.75",
     ("eval", "qrels.txt", "run.txt", "-m", "RR", "-o", "markdown"): "0.7500",

@@ -54,7 +54,7 @@ def bm25(question: str, bags: list[Counter], k1: float = 1.2, b: float = 0.75) -
     """Okapi BM25."""
     mean = sum(bag.total() for bag in bags) / len(bags)
     scores = [0.0] * len(bags)
-    for term in set(terms(question)):
+    for term in dict.fromkeys(terms(question)):  # in their order, so that sums are the same in every process
         having = sum(term in bag for bag in bags)
         idf = math.log(1 + (len(bags) - having + 0.5) / (having + 0.5))
         for i, bag in enumerate(bags):

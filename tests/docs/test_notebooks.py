@@ -24,7 +24,8 @@ def outputs(notebook: Any) -> list[str]:
     found = []
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
-            for text in (output.get("text", ""), *output.get("data", {}).values()):
+            shown = output.get("data", {})
+            for text in (output.get("text", ""), *(shown[kind] for kind in sorted(shown))):
                 found.append(text if isinstance(text, str) else "".join(text))
     return found
 

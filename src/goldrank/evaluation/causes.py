@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -250,7 +250,7 @@ class Causes:
     k: int | None
     budget: int | None
     pack: str
-    diagnosis: Diagnosis
+    diagnosis: Diagnosis = field(repr=False)
     notes: Sequence[Note] = ()
 
     @cached_property

@@ -54,6 +54,8 @@ def rankings(source: ByteSource) -> dict[str, dict[str, float]] | None:
                 row[doc] = float(score)
     except (InputError, UnicodeDecodeError):
         return None  # told by who reads record by record, if it is an error there
+    if not rows:
+        return None  # told by who reads record by record
     longest = max(max(map(len, names)) for names in (results.keys(), *(row.keys() for row in results.values())))
     return None if longest > SHORT or sum(map(len, results.values())) < rows else results
 
