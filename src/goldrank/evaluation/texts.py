@@ -38,6 +38,7 @@ from goldrank.match import Matcher, folding, place_items
 from goldrank.match import matcher as as_matcher
 from goldrank.match.chance import Sample, Sourced
 from goldrank.match.locate import SIMILARITY
+from goldrank.match.matcher import AsksAJudge
 from goldrank.match.pairs import Splitter, explain_item
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.apply import check_credit
@@ -53,12 +54,12 @@ def evaluate_texts(
     items: Any,
     measures: MeasuresLike = None,
     *,
-    matcher: str | Matcher | Callable[..., Any] = "rouge-l:0.7",
+    matcher: str | Matcher | AsksAJudge | Callable[..., Any] = "rouge-l:0.7",
     guards: Sequence[str] | None = None,
     unit: str | Splitter = "chunk",
     credit: str = "any",
     tokens: Callable[[str], Any] | None = None,
-    judge: Callable[..., Any] | Matcher | None = None,
+    judge: Callable[..., Any] | Matcher | AsksAJudge | None = None,
     claims: Callable[[str], Any] | None = None,
     entities: Callable[[str], Any] | None = None,
     abstain_below: float | None = None,
