@@ -100,7 +100,7 @@ def test_sklearn_scorer_by_column_and_by_table():
     [
         ("torchmetrics-P10", "P@10", {}),
         ("torchmetrics-P10adaptive", 'P(divisor="retrieved")@10', {}),
-        ("torchmetrics-Hit3", "Success@3", {}),
+        ("torchmetrics-Hit3", "Success@3", {"ties": "input"}),
     ],
 )
 def test_torchmetrics_golden_where_ties_do_not_matter(key, measure, options):
