@@ -87,8 +87,8 @@ def _within(
     """Query, grade and rank of what is not below the cut-off: the rest adds nothing, and is most of a deep ranking."""
     if k is None:
         return query, grade, rank
-    rows = np.flatnonzero(rank <= k)
-    return query[rows], grade[rows], rank[rows]
+    rows = (rank <= k).nonzero()[0]
+    return (query, grade, rank) if len(rows) == len(rank) else (query[rows], grade[rows], rank[rows])
 
 
 def ideal_dcg(
