@@ -213,8 +213,8 @@ SKLEARN = Convention(
         Refusal(("AUROC",), "one-kind", "the area is not defined for a query with one kind of documents alone"),
     ),
 )
-"""scikit-learn: only the documents and queries in the array exist, nDCG is a mean over the orders of equal scores, and AP takes
-equal scores for one step."""
+"""scikit-learn: only the documents and queries in the array exist, nDCG is a mean over the orders of equal scores, and
+AP takes equal scores for one step."""
 
 TORCHMETRICS = Convention(
     "torchmetrics",
@@ -242,8 +242,9 @@ TORCHMETRICS = Convention(
         ),
     ),
 )
-"""torchmetrics: only the documents and queries in the tensor exist, AP divides by the relevant ones found, and AP, RR, P and R
-count a document with a score of 0 or less as not relevant. Torch does not say in what order it puts equal scores."""
+"""torchmetrics: only the documents and queries in the tensor exist, AP divides by the relevant ones found, and AP, RR,
+P and R count a document with a score of 0 or less as not relevant. Torch does not say in what order it puts equal
+scores."""
 
 LIGHTGBM = Convention(
     "lightgbm", ties="input", empty="one", options={"nDCG": {"gain": "exp2"}, "AP": {"divisor": "min"}}

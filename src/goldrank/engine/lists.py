@@ -95,7 +95,7 @@ def place_integers(rankings: Sequence[np.ndarray], relevant: Sequence[np.ndarray
 
 
 def _constant(value: float, kind: type) -> np.ndarray:
-    column = np.full(4096, value, kind)
+    column: np.ndarray = np.full(4096, value, kind)
     column.flags.writeable = False  # parts of it are columns of many tables
     return column
 

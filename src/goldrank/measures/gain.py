@@ -54,6 +54,7 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     use="Follow one system over time on the same queries; see what an nDCG is made of.",
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
+    aliases=(("dcg_burges", {"gain": "exp2"}),),
     ties=_expected_dcg,
     holes="linear",
     holes_unless={"negative": "keep"},
