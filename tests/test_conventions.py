@@ -51,7 +51,7 @@ def test_beir_leaves_out_queries_without_results():
 
 def test_difference_names_the_rule():
     qrels = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 1}}
-    run = {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    run = {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"x": 1.0}}
     found = explain_difference(qrels, run, "AP", "trec_eval-10", "torchmetrics")
     # (1 + 2/3) / 3 and (1 + 2/3) / 2 in the first query, nothing in the second.
     assert found.values == pytest.approx((5 / 9 / 2, 5 / 6 / 2))

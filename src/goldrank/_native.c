@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 2
+#define CONTRACT 3
 
 /* ---- buffers ------------------------------------------------------------------------------------------------- */
 
@@ -1393,6 +1393,82 @@ done:
     return result;
 }
 
+/* ---- lists of integer ids --------------------------------------------------------------------------------------- */
+
+/* among(docs, wanted, rank, label) -> (found, distinct, repeated), or None if it declines.
+
+   docs and wanted are ids of 64 bits. For each doc that is wanted, in order, its rank from 1 and a number of its id, the same
+   for the same id, are put into rank and label, which have room for all docs. found: how many these are; distinct: how many
+   different ids are wanted; repeated: whether an id was found twice. It declines where ids fall together in the table so
+   often that the work would no longer grow with their number. */
+static PyObject *
+among(PyObject *module, PyObject *args)
+{
+    PyObject *docs_object, *wanted_object, *rank_object, *label_object;
+    if (!PyArg_ParseTuple(args, "OOOO", &docs_object, &wanted_object, &rank_object, &label_object))
+        return NULL;
+    Buffers held = {0};
+    const uint64_t *docs, *wanted;
+    int64_t *rank, *label;
+    int64_t *slots = NULL;
+    uint8_t *seen = NULL;
+    PyObject *result = NULL;
+    if (!(docs = hold(&held, docs_object, 0, 8)) || !(wanted = hold(&held, wanted_object, 0, 8)) ||
+        !(rank = hold(&held, rank_object, 1, 8)) || !(label = hold(&held, label_object, 1, 8)))
+        goto done;
+    Py_ssize_t count = held.counts[0], wanted_count = held.counts[1];
+    if (held.counts[2] < count || held.counts[3] < count) {
+        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        goto done;
+    }
+    int bits = 3;
+    while (((Py_ssize_t)1 << bits) < 2 * wanted_count)
+        bits++;
+    /* A slot holds the number of a wanted id, counted from 1; 0 is an empty one. */
+    slots = calloc((size_t)1 << bits, sizeof *slots);
+    seen = calloc((size_t)1 << bits, 1);
+    if (!slots || !seen) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    Py_ssize_t distinct = 0, found = 0, steps = 16 * (count + wanted_count) + 64;
+    int repeats = 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < wanted_count && steps >= 0; i++) {
+        uint64_t mixed = (wanted[i] ^ (wanted[i] >> 32)) * MIX;
+        uint64_t at = (mixed ^ (mixed >> 32)) & mask;
+        for (; slots[at] && wanted[slots[at] - 1] != wanted[i] && steps >= 0; steps--)
+            at = (at + 1) & mask;
+        if (!slots[at]) {
+            slots[at] = i + 1;
+            distinct++;
+        }
+    }
+    for (Py_ssize_t i = 0; i < count && steps >= 0; i++) {
+        uint64_t mixed = (docs[i] ^ (docs[i] >> 32)) * MIX;
+        uint64_t at = (mixed ^ (mixed >> 32)) & mask;
+        for (; slots[at] && wanted[slots[at] - 1] != docs[i] && steps >= 0; steps--)
+            at = (at + 1) & mask;
+        if (slots[at] && steps >= 0) {
+            rank[found] = i + 1;
+            label[found++] = slots[at] - 1;
+            repeats |= seen[at];
+            seen[at] = 1;
+        }
+    }
+    Py_END_ALLOW_THREADS
+    if (steps < 0)
+        result = Py_NewRef(Py_None);
+    else
+        result = Py_BuildValue("nnO", found, distinct, repeats ? Py_True : Py_False);
+done:
+    free(slots);
+    free(seen);
+    let_go(&held);
+    return result;
+}
+
 /* ---- the module ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
@@ -1409,6 +1485,7 @@ static PyMethodDef methods[] = {
     {"repeated", repeated, METH_VARARGS, "Whether a key is twice in one stretch."},
     {"fill", fill, METH_VARARGS, "Put keys into an open hash table."},
     {"survey", survey, METH_VARARGS, "Lines that are probably judged, with their tie groups, among sorted lines."},
+    {"among", among, METH_VARARGS, "Ranks of wanted integer ids in a list."},
     {"place", place, METH_VARARGS, "Ranks of judged documents in a run that is a dict of dicts."},
     {NULL, NULL, 0, NULL},
 };

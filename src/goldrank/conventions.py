@@ -74,6 +74,7 @@ CONDITIONS = {
     "high-grades": "there are grades above 1",
     "scores-beyond-1": "there are scores below 0 or above 1",
     "one-kind": "a query has no relevant, or no other judged document",
+    "all-relevant": "a query has relevant documents only",
 }
 """When a convention refuses a measure."""
 
@@ -198,6 +199,7 @@ _NEGATIVE = "the tool takes no negative grades"
 SKLEARN = Convention(
     "sklearn",
     ties="expected",
+    missing="skip",
     options={
         "nDCG": {"ideal": "retrieved"},
         "AP": {"divisor": "hits"},
@@ -211,13 +213,14 @@ SKLEARN = Convention(
         Refusal(("AUROC",), "one-kind", "the area is not defined for a query with one kind of documents alone"),
     ),
 )
-"""scikit-learn: only the documents in the array exist, nDCG is a mean over the orders of equal scores, and AP takes
-equal scores for one step."""
+"""scikit-learn: only the documents and queries in the array exist, nDCG is a mean over the orders of equal scores, and
+AP takes equal scores for one step."""
 
 TORCHMETRICS = Convention(
     "torchmetrics",
     ties="input",
     score_type="float32",
+    missing="skip",
     options={"nDCG": {"ideal": "retrieved"}, "AP": {"divisor": "hits"}},
     tie_rules={"nDCG": "expected", "AUROC": "expected"},
     undefined_order={"*": 2},
@@ -231,10 +234,17 @@ TORCHMETRICS = Convention(
             "torchmetrics puts them through a sigmoid of single precision, which makes different scores equal",
             "Bring scores into 0 to 1.",
         ),
+        Refusal(
+            ("FallOut",),
+            "all-relevant",
+            "torchmetrics' function retrieval_fall_out gives it 0 and its class RetrievalFallOut 1",
+            "Leave such queries out.",
+        ),
     ),
 )
-"""torchmetrics: only the documents in the tensor exist, AP divides by the relevant ones found, and AP, RR, P and R
-count a document with a score of 0 or less as not relevant. Torch does not say in what order it puts equal scores."""
+"""torchmetrics: only the documents and queries in the tensor exist, AP divides by the relevant ones found, and AP, RR,
+P and R count a document with a score of 0 or less as not relevant. Torch does not say in what order it puts equal
+scores."""
 
 LIGHTGBM = Convention(
     "lightgbm", ties="input", empty="one", options={"nDCG": {"gain": "exp2"}, "AP": {"divisor": "min"}}

@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 2
+CONTRACT = 3
 
 
 def _load() -> ModuleType | None:

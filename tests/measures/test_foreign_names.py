@@ -26,6 +26,9 @@ _COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet")
         ("rbp@10", "RBP@10"),
         ("map-l2", "AP(rel=2)"),
         ("precision@10-l2", "P(rel=2)@10"),
+        ("f1@10-l2", "F(rel=2)@10"),
+        ("F(beta=2)@10-l3", "F(beta=2, rel=3)@10"),
+        ("dcg_burges@5", 'DCG(gain="exp2")@5'),
         ("ndcg@10-l1", "nDCG@10"),
         ("ndcg@10-l3", "nDCG(gain={1: 0, 2: 0})@10"),
         ("ndcg_cut.10", "nDCG@10"),
@@ -236,3 +239,15 @@ def test_an_option_that_is_spelled_out_wins_over_the_convention():
     assert [scores[name] for name in asked] == pytest.approx([5 / 6, 5 / 9, 5 / 6])
     assert len(scores) == 2
     assert {name: scores[name] for name in scores.measures} == dict(scores)
+
+
+@pytest.mark.parametrize("spelled", ["hits", "hits@5", "Hits@5-l2"])
+def test_a_name_with_two_meanings_names_both(spelled):
+    with pytest.raises(MeasureError, match=r"NumRelRet@10.*Success@10"):
+        parse(spelled)
+
+
+@pytest.mark.parametrize("spelled", ["P(rel=2)@5-l3", "map-l2-l3"])
+def test_a_lowest_grade_is_given_once(spelled):
+    with pytest.raises(MeasureError):
+        parse(spelled)

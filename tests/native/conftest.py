@@ -6,7 +6,7 @@ import pytest
 
 from goldrank import native
 from goldrank.data import id_column, judgement_columns
-from goldrank.engine import lines, memory, ranking
+from goldrank.engine import lines, lists, memory, ranking
 from goldrank.io import scan
 
 
@@ -18,7 +18,7 @@ def both(monkeypatch):
         outcomes = []
         for core in (native.core, None):
             with monkeypatch.context() as patch:
-                for module in (memory, lines, ranking, scan, id_column, judgement_columns):
+                for module in (memory, lines, lists, ranking, scan, id_column, judgement_columns):
                     patch.setattr(module, "core", core)
                 outcomes.append(work())
         return outcomes

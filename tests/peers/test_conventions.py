@@ -70,6 +70,11 @@ def test_torchmetrics(kind, measure):
         most_refused = 0.9
     if kind == "negative" and measure == "AUROC":
         most_refused = 1.0
+    if measure.startswith("FallOut"):  # of what is all relevant, the function and the class give different values
+        qrels, run = queries(kind, COUNT, **settings(measure))
+        all_relevant = [all(arrays(qrels[query], row)[0]) for query, row in run.items()]
+        assert all(value is None for value, refused in zip(found, all_relevant, strict=True) if refused)
+        most_refused += sum(all_relevant) / len(all_relevant)
     compare(found, recorded()["torchmetrics"][kind][measure], 3e-6, most_refused)
 
 
@@ -105,6 +110,34 @@ def test_sklearn(kind, measure):
         assert [value is None for value in found] == undefined
     pairs = [(mine, other) for mine, other in zip(found, theirs, strict=True) if not math.isnan(other)]
     compare([mine for mine, _ in pairs], [other for _, other in pairs], 1e-9, 0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("convention", ["torchmetrics", "sklearn"])
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "AP"])
+def test_tools_on_arrays_know_no_queries_without_documents(convention, measure):
+    highest = 3 if "DCG" in measure else 1
+    theirs = {
+        "torchmetrics": lambda: recorded()["torchmetrics"]["missing"][measure],
+        "sklearn": lambda: sklearn_values("missing", measure, highest),
+    }[convention]()
+    qrels, run = queries("missing", COUNT, highest=highest)
+    scores = evaluate(qrels, run, measure, convention=convention)
+    assert len(run) < len(qrels)
+    assert scores.queries == tuple(run)
+    assert next(iter(scores.mean.values())) == pytest.approx(sum(theirs) / len(run), abs=3e-6)
+
+
+def test_a_query_that_does_not_count_refuses_nothing():
+    qrels, run = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "d": 0}}, {"q1": {"a": 2.0, "b": 1.0}}
+    assert evaluate(qrels, run, "AUROC", convention="sklearn").mean == {"AUROC": 1.0}
+
+
+def test_torchmetrics_refuses_fall_out_where_its_function_and_its_class_differ():
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    with pytest.raises(MeasureError, match="RetrievalFallOut") as error:
+        evaluate(qrels, run, "FallOut@1", convention="torchmetrics")
+    assert error.value.code == "refused-by-convention"
 
 
 def test_sklearn_refuses_what_it_refuses():

@@ -171,6 +171,9 @@ class Placements:
     def first(self, which: np.ndarray) -> np.ndarray:
         """Per query, the rank of the first marked placement, 0 if there is none."""
         rank = np.zeros(len(self), np.int64)
+        if len(self.queries) == 1:
+            marked = self.rank[which]
+            return marked[:1] if len(marked) else rank
         rows = np.flatnonzero(which)[::-1]
         rank[self.query[rows]] = self.rank[rows]
         return rank
@@ -209,8 +212,8 @@ class Placements:
     @cached_property
     def judged_rank(self) -> np.ndarray:
         """The rank that each entry of `judged` has in the ideal ranking."""
-        rank: np.ndarray = np.arange(1, len(self.judged) + 1) - self.judged_start[self.judged_query]
-        return rank
+        rank: np.ndarray = np.arange(1, len(self.judged) + 1)
+        return rank if len(self.queries) == 1 else rank - self.judged_start[self.judged_query]
 
     # Other views of the same ranking.
 

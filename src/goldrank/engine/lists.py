@@ -16,6 +16,7 @@ import numpy as np
 from goldrank.data.placements import Placements
 from goldrank.errors import InputError
 from goldrank.ids import has_no_order
+from goldrank.native import core
 
 Ids = Sequence[Hashable]
 Judged = Mapping[Hashable, float] | Iterable[Hashable]
@@ -93,12 +94,56 @@ def place_integers(rankings: Sequence[np.ndarray], relevant: Sequence[np.ndarray
     return _placements(size, distinct, None, query, rows - start[query] + 1, at)
 
 
+def _constant(value: float, kind: type) -> np.ndarray:
+    column: np.ndarray = np.full(4096, value, kind)
+    column.flags.writeable = False  # parts of it are columns of many tables
+    return column
+
+
 _ONE = ("0",), np.ones(1, bool)
 """The name of the only query, and that it was answered."""
+_ONES, _ZEROS = _constant(1, np.float64), _constant(0, np.int64)
 
 
 def _of_one_query(size: int, docs: np.ndarray, wanted: np.ndarray) -> Placements:
     """`place_integers` for one query, where the time goes into calls of numpy: as few of them as possible."""
+    rank, label, distinct = _compiled(docs, wanted) or _by_tables(docs, wanted)
+    queries, answered = _ONE
+    found = len(rank)
+    return Placements(
+        queries=queries,
+        retrieved=np.array([size]),
+        answered=answered,
+        judged_start=np.array([0, distinct]),
+        judged=_ONES[:distinct] if distinct <= len(_ONES) else np.ones(distinct),
+        query=_ZEROS[:found] if found <= len(_ZEROS) else np.zeros(found, np.int64),
+        rank=rank,
+        grade=_ONES[:found] if found <= len(_ONES) else np.ones(found),
+        tie_first=rank,
+        tie_last=rank,
+        label=label,
+        shared=label is not None,
+    )
+
+
+Found = tuple[np.ndarray, np.ndarray | None, int]
+"""The ranks of wanted docs, a number of the id of each (None if each is another), and how many ids are wanted."""
+
+
+def _compiled(docs: np.ndarray, wanted: np.ndarray) -> Found | None:
+    """What the compiled core finds; None where there is none, or it declines."""
+    if core is None:
+        return None
+    rank, label = np.empty(len(docs), np.int64), np.empty(len(docs), np.int64)
+    told = core.among(np.ascontiguousarray(docs), np.ascontiguousarray(wanted), rank, label)
+    if told is None:
+        return None
+    found, distinct, repeated = told
+    return rank[:found], label[:found] if repeated else None, distinct
+
+
+def _by_tables(docs: np.ndarray, wanted: np.ndarray) -> Found:
+    """The same by NumPy."""
     label: np.ndarray | None
     low, high = (int(wanted.min()), int(wanted.max())) if len(wanted) else (0, 0)
     if len(wanted) and high - low <= 16 * (len(docs) + len(wanted)) and max(-low, high) < 2**62:
@@ -116,22 +161,7 @@ def _of_one_query(size: int, docs: np.ndarray, wanted: np.ndarray) -> Placements
     else:
         rows, label, wanted = _found(docs, wanted)
         distinct, repeated = len(wanted), label is not None
-    rank = rows + 1
-    queries, answered = _ONE
-    return Placements(
-        queries=queries,
-        retrieved=np.array([size]),
-        answered=answered,
-        judged_start=np.array([0, distinct]),
-        judged=np.ones(distinct),
-        query=np.zeros(len(rows), np.int64),
-        rank=rank,
-        grade=np.ones(len(rows)),
-        tie_first=rank,
-        tie_last=rank,
-        label=label if repeated else None,
-        shared=repeated,
-    )
+    return rows + 1, label if repeated else None, distinct
 
 
 def _found(docs: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
@@ -151,6 +181,8 @@ def _found(docs: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray | None:
     """All ids in one array of 64-bit integers; None if some of them need Python's own."""
+    if len(arrays) == 1 and arrays[0].dtype.kind == "i" and arrays[0].ndim == 1:
+        return arrays[0].astype(np.int64, copy=False)
     if len({array.dtype for array in arrays}) > 1:
         arrays = [array for array in arrays if array.size]  # an empty list has no type of its own
     kinds = {array.dtype for array in arrays}

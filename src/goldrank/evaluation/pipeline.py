@@ -323,10 +323,10 @@ def score(
     """The `Scores` of a placed run. `rules` may differ from those of placing in what concerns values alone."""
     rules = rules or placed.rules
     tables = tables_of(placed, measures, depth)
-    views.refuse(measures, tables["placements"], rules, placed.run)
     placements: Placements = tables["placements"]
     counts_all = rules.missing != "skip" or any(measure.name in rules.all_queries for measure in measures)
     counted = np.ones(len(placements), bool) if counts_all else placements.answered
+    views.refuse(measures, placements, counted, rules, placed.run)
     queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in np.flatnonzero(counted))
     columns, bounds = columns_of(measures, tables, counted, queries, rules, placed.run.name)
     numbers = footer.counts_of(placements, placed.counts)

@@ -51,11 +51,13 @@ def _not_above_zero(run: Run, qrels: Qrels, placements: Placements, rules: Conve
     return low
 
 
-def refuse(measures: Sequence[Measure], placements: Placements, rules: Convention, run: Run) -> None:
-    """Raise an error for a measure that the convention cannot give on this data."""
+def refuse(
+    measures: Sequence[Measure], placements: Placements, counted: np.ndarray, rules: Convention, run: Run
+) -> None:
+    """Raise an error for a measure that the convention cannot give on this data; `counted` says which queries count."""
     for refusal in rules.refusals:
         for measure in measures:
-            if refusal.concerns(measure.name) and _holds(refusal.when, measure, placements, run):
+            if refusal.concerns(measure.name) and _holds(refusal.when, measure, placements, counted, run):
                 where = "" if refusal.when == "asked" else f" where {CONDITIONS[refusal.when]}"
                 raise MeasureError(
                     f"{measure} is not measured by the rules of {rules.name}{where}: {refusal.why}",
@@ -64,7 +66,7 @@ def refuse(measures: Sequence[Measure], placements: Placements, rules: Conventio
                 )
 
 
-def _holds(when: str, measure: Measure, placements: Placements, run: Run) -> bool:
+def _holds(when: str, measure: Measure, placements: Placements, counted: np.ndarray, run: Run) -> bool:
     if when == "asked":
         return True
     if when == "negative-grades":
@@ -77,4 +79,7 @@ def _holds(when: str, measure: Measure, placements: Placements, run: Run) -> boo
     level = measure.option("rel")
     level = 1 if level is None else level
     relevant = placements.relevant(level)
-    return bool(((relevant == 0) | (relevant == np.diff(placements.judged_start))).any())
+    one_kind = relevant == np.diff(placements.judged_start)
+    if when == "one-kind":
+        one_kind |= relevant == 0
+    return bool((one_kind & counted).any())

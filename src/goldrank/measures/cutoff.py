@@ -23,6 +23,8 @@ def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """part / whole, and 0 where whole is 0."""
+    if len(part) == 1:  # one query: most of the time would go into calls of numpy
+        return np.divide(part, whole, dtype=np.float64) if whole[0] else np.zeros(1)
     share: np.ndarray = np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0)
     return share
 

@@ -95,6 +95,8 @@ def split_level(text: str) -> tuple[str, int] | None:
 def from_level(found: Spelled, level: int, text: str) -> Spelled:
     """A measure in which only grades from a level up count, as ranx means it: lower ones have no gain either."""
     options = REGISTRY[found.name].options
+    if "rel" in found.options:
+        raise MeasureError(f"{text!r}: rel= and -l{level} are two answers to one question", hint="Give one.")
     if "gain" not in options:
         if "rel" not in options:
             raise MeasureError(f"{text!r}: {found.name} has no lowest grade", hint=f"Leave out -l{level}.")

@@ -54,6 +54,7 @@ def _expected_dcg(p: Placements, *, k: int | None, rel: float, gain: Gain, disco
     use="Follow one system over time on the same queries; see what an nDCG is made of.",
     avoid="Comparing queries with each other: the scale depends on how much there is to find.",
     cite=_JK,
+    aliases=(("dcg_burges", {"gain": "exp2"}),),
     ties=_expected_dcg,
     holes="linear",
     holes_unless={"negative": "keep"},
@@ -87,8 +88,8 @@ def _within(
     """Query, grade and rank of what is not below the cut-off: the rest adds nothing, and is most of a deep ranking."""
     if k is None:
         return query, grade, rank
-    rows = np.flatnonzero(rank <= k)
-    return query[rows], grade[rows], rank[rows]
+    rows = (rank <= k).nonzero()[0]
+    return (query, grade, rank) if len(rows) == len(rank) else (query[rows], grade[rows], rank[rows])
 
 
 def ideal_dcg(

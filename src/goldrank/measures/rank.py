@@ -110,7 +110,8 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     found = p.grade >= rel
     if k is not None:
         found = found & (p.rank <= k)
-    total = p.sum(np.where(found, p.cumulate(found & p.novel) / p.rank, 0.0))
+    first = found & p.novel if p.shared else found
+    total = p.sum(np.where(found, p.cumulate(first) / p.rank, 0.0))
     return _mean_precision(total, p.count(found), p, k, rel, divisor)
 
 

@@ -8,6 +8,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -256,6 +257,10 @@ def _parse_one(spelled: str) -> Measure:
     if levelled := foreign.split_level(spelled):
         text, level = levelled
         base = _spelled(text)
+        if base is None:  # with options, with a digit in its name, or nothing that is known
+            with suppress(MeasureError):
+                whole = _parse_expression(text)
+                base = Spelled(whole.name, whole.k, dict(whole.options))
         if base is not None:
             return _made(foreign.from_level(base, level, spelled))
     return _parse_expression(spelled)
@@ -437,6 +442,10 @@ OF_ANSWERS = frozenset(
 """Names of measures that judge what was made of the texts."""
 
 
+TWO_MEANINGS = {"hits": "ranx counts relevant documents, which is NumRelRet@10; elsewhere it is Success@10."}
+"""Names that tools give to different measures, and what each of them is here."""
+
+
 def _unknown(text: str, name: str | None = None) -> MeasureError:
     """The error for a text that names no measure. What it offers instead is something else that is understood."""
     written = _WORD.match(text)
@@ -445,6 +454,8 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
             f"{written[0]} judges the answer, and goldrank measures what was retrieved",
             hint="Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5.",
         )
+    if written and (both := TWO_MEANINGS.get(written[0].casefold())):
+        return MeasureError(f"{written[0]!r} has two meanings", hint=both)
     starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
     words = [word for word in dict.fromkeys((name, *starts)) if word]
     for word in words:

@@ -22,12 +22,12 @@ def gains(grade: np.ndarray, gain: Gain, rel: float, negative: str = "none") -> 
         for level, value in gain.items():
             worth[grade == level] = value
         return worth
+    if gain == "binary":
+        return (grade >= rel).astype(np.float64)
     positive = grade if negative == "keep" else np.maximum(grade, 0)
     if gain == "exp2":
         powers: np.ndarray = np.exp2(positive) - 1.0
         return powers
-    if gain == "binary":
-        return (grade >= rel).astype(np.float64)
     return positive.astype(np.float64)
 
 

@@ -162,7 +162,7 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
 def _one(name: str, actual: Array, predicted: Array, k: object) -> float:
     depth = positive(k)
     placed = _placed([actual], [predicted], depth)
-    if name in ("P", "R", "F"):
+    if placed.shared and name in ("P", "R", "F"):
         placed = placed.per_label  # a repeated prediction counts once
     return float(values(name, depth, placed, IR_EVAL_NUMBA)[0])
 
