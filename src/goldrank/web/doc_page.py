@@ -22,7 +22,7 @@ def known_documents(session: Session, query: str | None) -> Collection[str]:
         return ()
     known = dict.fromkeys(session.judged(query))
     for system in session.systems:
-        known |= dict.fromkeys(system.heads.of(query).docs)
+        known |= dict.fromkeys(system.head(query).docs)
     return known
 
 
@@ -44,7 +44,7 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     ranks = []
     if query is not None:
         for system in session.systems:
-            spot = system.heads.of(query).ranks().get(doc) or system.rank(query, doc, list(grades))
+            spot = system.head(query).ranks().get(doc) or system.rank(query, doc, list(grades))
             ranks.append((system.name, spot))
     grade = grades.get(doc)
     return {

@@ -27,6 +27,7 @@ def routes(explorer: Explorer) -> list[Route]:
         return []
 
     def page(request: Request, template: str = "judge.html.jinja") -> Response:
+        judging.look()
         params = addresses.parsed(request.scope["query_string"])
         try:
             text = render(template, _judge_values(explorer, judging, params))
@@ -35,6 +36,7 @@ def routes(explorer: Explorer) -> list[Route]:
         return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
 
     def listing(request: Request, template: str) -> Response:
+        judging.look()
         params = addresses.parsed(request.scope["query_string"])
         frame = explorer.frame(explorer.view(params), "/judge", params)
         values: dict[str, Any] = judge_page.judges(explorer.session, judging)
@@ -44,20 +46,21 @@ def routes(explorer: Explorer) -> list[Route]:
         text = render(template, {**frame, **values, "title": title})
         return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
 
-    async def judge(request: Request) -> Response:
+    def judge(request: Request) -> Response:
         return page(request)
 
-    async def item(request: Request) -> Response:
+    def item(request: Request) -> Response:
         return page(request, "judge_part.html.jinja")
 
-    async def judges(request: Request) -> Response:
+    def judges(request: Request) -> Response:
         return listing(request, "judges.html.jinja")
 
-    async def conflicts(request: Request) -> Response:
+    def conflicts(request: Request) -> Response:
         return listing(request, "conflicts.html.jinja")
 
-    async def query_part(request: Request) -> Response:
+    def query_part(request: Request) -> Response:
         """The parts of a query page that a judgement changes."""
+        judging.look()
         params = addresses.parsed(request.scope["query_string"])
         try:
             values = explorer.query_values(params)

@@ -25,6 +25,8 @@ LEASE = 600.0
 """Seconds for which a document that was handed to a judge is not given to another."""
 LAST = 3
 """Judgements of a judge that a page lists."""
+LOOK = 0.5
+"""Seconds until the log is looked at again for judgements of other processes."""
 CONFLICT = 409
 
 
@@ -59,9 +61,18 @@ class Judging:
         self._leases: dict[tuple[str, str], tuple[str, float]] = {}
         self._befores: dict[str, Before] = {}
         self._seen = 0
+        self._looked = 0.0
         self.refresh()
 
     # What stands.
+
+    def look(self) -> None:
+        """Take in what other processes added to the log; half a second later it is looked at again."""
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            self._looked = now
+            if self._log.last != self._seen:
+                self.refresh()
 
     def refresh(self) -> None:
         """Take in what was added to the log, here or by another process."""
@@ -174,7 +185,7 @@ class Judging:
     def _documents(self, query: str) -> Iterable[str]:
         known = dict.fromkeys(self.session.judged(query))
         for system in self.session.systems:
-            known |= dict.fromkeys(system.heads.of(query).docs)
+            known |= dict.fromkeys(system.head(query).docs)
         return known
 
     def _shown(self, query: str, doc: str) -> str:

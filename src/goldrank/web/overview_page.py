@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"(?<![\w-])-(?=\d)")
 
 def values(session: Session, view: View, link: Any, wait: float | None) -> dict[str, Any]:
     """What the template shows."""
-    comparison = session.verdicts.get(wait)
+    comparison = session.verdicts.get(wait if session.is_small or wait is None else 0.0)
     pair = pair_of(comparison, view)
     order = loss_order(session, view)
     deltas = session.deltas(view)
@@ -41,10 +41,13 @@ def values(session: Session, view: View, link: Any, wait: float | None) -> dict[
     first = lost[:FIRST] or order[:FIRST]
     signs = [way(float(delta), view.better) for delta in deltas[~np.isnan(deltas)]]
     preparing = not session.ready(view)
+    if preparing and wait is None:
+        session.work.wait()
+        preparing = not session.ready(view)
     return {
         "names": [system.name for system in session.systems],
         "verdict": verdict(session, view, pair, comparison is not None),
-        "trouble": session.verdicts.trouble,
+        "trouble": session.verdicts.trouble or session.work.trouble,
         "stale": session.verdicts.seq if comparison is not None and session.verdicts.seq != session.seq else None,
         "largest": _largest(session, lost, deltas),
         "first": rows(session, view, first),
@@ -165,9 +168,17 @@ def systems(session: Session, view: View, comparison: Comparison | None) -> list
         bar = None
         if ends is not None:
             bar = {"value": value(mean), "low": value(ends[0]), "high": value(ends[1]), **bar_places(mean, *ends, 200)}
+        too_many = ends is None and system.too_many(view.measure)
         letter = "A" if system is view.a else "B" if system is view.b else ""
         made.append(
-            {"name": system.name, "letter": letter, "number": 0 if system is view.a else 1, "cells": cells, "bar": bar}
+            {
+                "name": system.name,
+                "letter": letter,
+                "number": 0 if system is view.a else 1,
+                "cells": cells,
+                "bar": bar,
+                "too_many": too_many,
+            }
         )
     return made
 

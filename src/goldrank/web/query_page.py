@@ -189,7 +189,7 @@ def _missed(left: Side, right: Side, shown: ladder.Shown, start: int) -> list[di
 
 def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]:
     """Documents by runs, with ranks in the cells: judged ones, and the first three of each run."""
-    heads = {system.name: system.heads.of(query).ranks() for system in session.systems}
+    heads = {system.name: system.head(query).ranks() for system in session.systems}
     ranks = {}
     for system in session.systems:
         table = system.table(query).per_label

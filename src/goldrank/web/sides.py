@@ -69,7 +69,7 @@ class Side:
 def side_of(system: System, query: str, measure: Measure, grades: Mapping[str, Grade]) -> Side:
     """A system's ranking of a query."""
     table = system.table(query).per_label
-    head = system.heads.of(query)
+    head = system.head(query)
     ranks = head.ranks()
     judged = list(grades)
     assert table.label is not None
