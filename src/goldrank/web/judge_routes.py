@@ -63,12 +63,13 @@ def routes(explorer: Explorer) -> list[Route]:
         judging.look()
         params = addresses.parsed(request.scope["query_string"])
         try:
+            seq = explorer.session.seq  # what comes while this is made is not shown for sure
             values = explorer.query_values(params)
             values["before"] = _before(explorer, judging, params, values["query"])
             parts = {name: render(f"{name}.html.jinja", values) for name in ("values", "ladder")}
         except GoldrankError as error:
             return JSONResponse({"what": error.what}, 404)
-        return JSONResponse({**parts, "seq": explorer.session.seq}, headers={"cache-control": "no-store"})
+        return JSONResponse({**parts, "seq": seq}, headers={"cache-control": "no-store"})
 
     async def write(request: Request) -> Response:
         try:

@@ -18,7 +18,7 @@ from goldrank.errors import InputError, JudgementLogError
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.merge import MERGES, Standing, merged_grade
 from goldrank.judgements.records import PEOPLE, Event
-from goldrank.web import addresses
+from goldrank.web import addresses, doc_page
 from goldrank.web.session import Session, View
 
 LEASE = 600.0
@@ -144,10 +144,10 @@ class Judging:
                 key=_text(given, "key"),
                 criteria=self._criteria(),
                 seen=self._shown(query, doc),
-                whole=bool(given.get("whole")),
+                whole=bool(given.get("whole")) and self._is_one_piece(doc),
                 blind=bool(given.get("blind")),
                 seconds=_seconds(given.get("seconds")),
-                knew=given.get("knew") if isinstance(given.get("knew"), int) else None,
+                knew=self._knew(given, judge, query, doc),
                 data=session.data_hash,
             )  # fmt: skip
             return self._added(event)
@@ -193,6 +193,19 @@ class Judging:
         text = self.session.texts.get(doc)
         shown = (self.session.text_of(query), *(text or ("", "")))
         return hashlib.sha256("\0".join(shown).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _is_one_piece(self, doc: str) -> bool:
+        """Whether a page shows the whole text at once."""
+        text = self.session.texts.get(doc)
+        return text is not None and doc_page.piece_count(text) == 1
+
+    def _knew(self, given: Mapping[str, Any], judge: str, query: str, doc: str) -> int | None:
+        """The judge's last event on the document that the page knew; a page says which, or as of when it was made."""
+        knew, as_of = given.get("knew"), given.get("as_of")
+        if isinstance(knew, int) or not isinstance(as_of, int):
+            return knew if isinstance(knew, int) else None
+        events = self._events.get((query, doc), {}).get(judge, [])
+        return max((event.seq for event in events if event.seq <= as_of), default=0)
 
     def _criteria(self) -> str:
         return "\n".join(f"{one.grade:g}\t{one.name}\t{one.sentence}" for one in self.session.offered)

@@ -12,7 +12,6 @@ from goldrank.data.run import Run
 from goldrank.io import read_run
 from goldrank.io.sources import ByteSource
 
-
 KEPT = 32
 """Queries whose lines are kept."""
 

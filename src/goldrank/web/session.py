@@ -100,7 +100,7 @@ class Session:
         self.measures = resolve_measures(self.asked, self.rules)
         self.lock = threading.RLock()
         self._hashed = ""
-        self._hashing = threading.Thread(target=self._hash, daemon=True, name="goldrank-hash")
+        self._hashing = threading.Thread(target=self._hash_beside, daemon=True, name="goldrank-hash")
         self._hashing.start()  # it reads all files, beside the placing
         self.systems = [
             System(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
@@ -155,11 +155,14 @@ class Session:
         return self._hashed
 
     def _hash(self) -> None:
-        with contextlib.suppress(Exception if threading.current_thread() is self._hashing else ()):
-            digest = hashlib.sha256(self.qrels.digest.encode())
-            for run in self.runs:
-                digest.update(f"\0{run.name}\0{run.digest}".encode("utf-8", "surrogateescape"))
-            self._hashed = digest.hexdigest()[:8]
+        digest = hashlib.sha256(self.qrels.digest.encode())
+        for run in self.runs:
+            digest.update(f"\0{run.name}\0{run.digest}".encode("utf-8", "surrogateescape"))
+        self._hashed = digest.hexdigest()[:8]
+
+    def _hash_beside(self) -> None:
+        with contextlib.suppress(Exception):  # whoever needs the hash has it made again, and gets the error
+            self._hash()
 
     # What a page asks for.
 

@@ -38,7 +38,7 @@ class Verdicts:
         return self._known[0] if self._known else -1
 
     def get(self, wait: float | None = 0.0) -> Comparison | None:
-        """The newest comparison; it is begun if judgements changed, and waited for so many seconds (None: to its end)."""
+        """The newest comparison; begun if judgements changed, and waited for so many seconds (None: to its end)."""
         session = self._session
         if len(session.systems) < 2:
             return None
