@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_sessions import made_up, session_of
 
-from goldrank import compare, io
+from goldrank import compare, conventions, io
 from goldrank.comparison.holes import wanted_depth
 from goldrank.measures import parse
 from goldrank.measures.holes import count_holes, find_holes
@@ -101,3 +101,13 @@ def test_no_ids_are_wanted_of_queries_that_go_too_deep(monkeypatch):
     assert wanted_depth([parse("nDCG@10"), parse("AP")], tables) == 40
     monkeypatch.setattr("goldrank.comparison.holes.MOST_DOCUMENTS", 6 * 39)
     assert wanted_depth([parse("nDCG@10"), parse("AP")], tables) == 10
+
+
+def test_bounds_of_the_difference_by_hand():
+    # P@1: A has x first, which nobody judged, B has the relevant r. So A may be 0 or 1, and B - A 1 or 0; and x is
+    # one document in both, so that nothing else can move.
+    qrels = {"q0": {"r": 1}}
+    runs = {"a": {"q0": {"x": 2.0, "r": 1.0}}, "b": {"q0": {"r": 2.0, "x": 1.0}}}
+    opened = [io.as_run(run).renamed(name) for name, run in runs.items()]
+    session = sessions.Session("", io.as_qrels(qrels), opened, conventions.DEFAULT, ["P@1"])
+    assert "B − A could be 0.0000 to +1.0000. A document" in Explorer(session).overview({})

@@ -59,6 +59,7 @@ def values(session: Session, view: View, link: Any, wait: float | None) -> dict[
         "slices": slices(session, view, link),
         "unjudged": _unjudged(session, view),
         "preparing": preparing,
+        "apart": None if preparing else _apart(session, view),
         "caveat": _share(session, view),
     }
 
@@ -304,6 +305,17 @@ def _unjudged(session: Session, view: View) -> dict[str, Any] | None:
         "after_count": min(AFTER, len(session.queue(view))),
         "number": 1 if view.b else 0,
     }
+
+
+def _apart(session: Session, view: View) -> dict[str, Any] | None:
+    """How far B - A could move; a document that is unjudged in both rankings is one judgement."""
+    holes = session.holes(view)
+    if holes is None or view.b is None or view.measure.declaration.average != "mean" or not holes.any:
+        return None
+    if not (view.a.counted.all() and view.b.counted.all()):
+        return None  # the means are then over other queries in each system
+    low, high = (view.b.summary(view.measure, end) for end in (holes.low, holes.high))
+    return {"low": signed(low), "high": signed(high), "at_most": bool(holes.at_most.any())}
 
 
 def bounds_after(session: Session, view: View, first: int) -> tuple[float, float] | None:
