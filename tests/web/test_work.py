@@ -13,6 +13,7 @@ from goldrank.measures.holes import count_holes, find_holes
 from goldrank.web import session as sessions
 from goldrank.web import sides
 from goldrank.web.app import Explorer
+from goldrank.web.start import demo_session
 from goldrank.web.work import Worker
 
 
@@ -111,3 +112,8 @@ def test_bounds_of_the_difference_by_hand():
     opened = [io.as_run(run).renamed(name) for name, run in runs.items()]
     session = sessions.Session("", io.as_qrels(qrels), opened, conventions.DEFAULT, ["P@1"])
     assert "B − A could be 0.0000 to +1.0000. A document" in Explorer(session).overview({})
+
+
+def test_a_caveat_is_said_once():
+    page = Explorer(demo_session(), wait=None).overview({})
+    assert page.count("Unjudged documents could decide this") == 1

@@ -94,7 +94,7 @@ def verdict(session: Session, view: View, pair: Pair | None, is_made: bool) -> d
             "These two were not tested against each other." if is_made else "Interval and verdict follow in a moment."
         )
         return {"style": "", "lead": lead, "rest": rest, "caveats": [], "waiting": not is_made}
-    caveats = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in pair.caveats]
+    caveats = [f"{str(note)[:1].upper()}{str(note)[1:]}".removesuffix(".") + "." for note in pair.caveats]
     words = pair.words
     for caveat in caveats:
         words = words.replace(caveat, "", 1)
