@@ -135,10 +135,8 @@ def _best_rank(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def wanted_depth(measures: Sequence[Measure], placements: Sequence[Placements]) -> int:
-    """How many documents of each query must be known by their ids: as deep as measures reach, and memory allows.
-
-    A query's holes are of use if all of them are known; so a query that goes deeper than memory allows needs no ids.
-    """
+    """How many documents of each query must be known by their ids: as deep as measures reach, and memory allows."""
+    # Holes are of use if all of a query's are known; so a query that goes deeper than memory allows needs no ids.
     most = MOST_DOCUMENTS // max(1, len(placements[0]) if placements else 1)
     deepest = 0
     for measure in measures:
@@ -179,8 +177,6 @@ class _Documents(Sequence[str]):
         return len(self.holes.query)
 
     def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return tuple(self[i] for i in range(*at.indices(len(self))))
         query, before = int(self.holes.query[at]), int(self.holes.before[at])
         return self.first[query][before - 1] if before else self.second[query][int(self.holes.after[at]) - 1]
 
