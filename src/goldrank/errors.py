@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -116,10 +117,18 @@ class MemoryLimitError(GoldrankError):
     """The work does not fit into the memory that it may take."""
 
 
+def _numbered(word: str) -> str:
+    """A word without the zeros before its numbers: q4 and q04 are the same to people."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", word)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint for a mistyped word, or None when nothing is near."""
     by_folded = {name.casefold(): name for name in known}
     word = word if isinstance(word, str) else repr(word)
+    numbered = [name for folded, name in by_folded.items() if _numbered(folded) == _numbered(word.casefold())]
+    if len(numbered) == 1 and numbered[0] != word:
+        return f"Did you mean {numbered[0]}?"
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f"Did you mean {by_folded[near[0]]}?" if near and by_folded[near[0]] != word else None
 

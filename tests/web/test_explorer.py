@@ -233,8 +233,23 @@ def test_back_with_other_data_nothing_is_sent(browser, tmp_path):
     watched.context.close()
 
 
+def test_one_judge_in_two_tabs_is_asked_on_the_query_page_too(watched, served):
+    first, second = watched.page, watched.context.new_page()
+    for tab in (first, second):
+        tab.goto(watched.base + "/query?id=q04")
+    first.keyboard.press("1")
+    until(first, "document.querySelectorAll('.row.busy').length === 0 && /saved/.test(live.textContent)")
+    second.keyboard.press("2")
+    second.wait_for_selector("#trouble .banner")
+    assert "Changed meanwhile: you gave 2 here, another tab gave 1." in second.locator("#trouble").inner_text()
+    second.get_by_role("button", name="Keep 1").click()
+    with JudgementLog.open(served.log, read_only=True) as log:
+        assert [event.grade for event in log.events()] == [1]
+
+
 ADDRESSES = ["/", "/?m=AP", "/queries?sort=gain&show=worse&q=plant", "/query?id=q10&m=AP&a=overlap&b=bm25",
-             "/query?id=q04&from=1&ideal=1", "/doc?id=plant-2&query=q04", "/notes", "/judges"]  # fmt: skip
+             "/query?id=q04&from=1&ideal=1", "/doc?id=plant-2&query=q04", "/notes", "/judges",
+             "/conflicts"]  # fmt: skip
 
 
 def test_every_address_reloads_alike_and_back_works(watched):
@@ -304,7 +319,7 @@ def test_whole_texts_open_beside(watched):
 def test_unknown_queries_say_what_is_near(served):
     status, _, text = served.get("/query?id=q4")
     assert status == 404
-    assert "Did you mean q" in text
+    assert "Did you mean q04?" in text
 
 
 def test_a_link_of_other_data_says_so(served):

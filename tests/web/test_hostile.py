@@ -19,7 +19,7 @@ QUERIES = [
     b"\xff\xfe\x80",
     "\u202etxt.exe\u202c".encode(),
     b"a%00b%2e%2e",
-    b"x" * 60_000,
+    b"x" * 65_536,
     b"+&=;?#",
 ]
 TEXTS = [

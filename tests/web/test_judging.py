@@ -2,7 +2,11 @@
 
 import http.client
 import json
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from lanes import QUICK
@@ -131,8 +135,26 @@ def test_what_another_process_adds_is_taken_in(judging):
 
     with JudgementLog.open(judging.path) as log:
         log.add(Event("jon", "q04", "plant-2", grade=2))
-    judging.refresh()
+    judging._looked = 0.0
+    judging.look()
     assert judging.session.judged("q04")["plant-2"] == 2
+
+
+def test_a_page_that_is_older_than_the_judges_word_is_refused(judging):
+    first = grade(judging, as_of=0)
+    with pytest.raises(RefusedError) as caught:
+        grade(judging, as_of=first["seq"] - 1)
+    assert (caught.value.status, caught.value.more["code"]) == (409, "newer-judgement")
+    assert grade(judging, as_of=first["seq"])["seq"] > first["seq"]
+
+
+def test_a_text_in_several_pieces_was_not_seen_whole(judging):
+    source = judging.session.texts._source
+    source._texts = {**source._texts, "plant-2": "word " * 20_000}
+    grade(judging, whole=True, doc="plant-2")
+    grade(judging, whole=True, doc="coffee-4")
+    with JudgementLog.open(judging.path, read_only=True) as log:
+        assert [event.whole for event in log.events()] == [False, True]
 
 
 def test_a_log_that_is_none(tmp_path):
@@ -203,6 +225,20 @@ def test_killed_servers_lose_nothing_that_was_acknowledged(tmp_path):
     by_key = {event.key: event.seq for event in events}
     assert {key: by_key.get(key) for key in acknowledged} == acknowledged
     assert len(events) <= sent
+
+
+@pytest.mark.slow
+def test_killed_judges_lose_nothing_in_200_kills(tmp_path):
+    """The same with the writer of the pages alone, in a forked process: quick enough for 200 kills."""
+    program = Path(__file__).with_name("killed.py")
+    kills = 8 if QUICK else 200
+    command = [sys.executable, str(program), str(tmp_path), str(kills), "7"]
+    paths = os.pathsep.join([str(program.parent.parent), *sys.path])
+    found = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths})
+    assert found.returncode == 0, found.stderr
+    done, acknowledged = map(int, found.stdout.split())
+    assert done == kills
+    assert acknowledged >= kills // 2
 
 
 def test_qrels_are_never_written(tmp_path):

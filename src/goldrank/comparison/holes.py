@@ -12,9 +12,11 @@ How a measure follows them is declared beside its kernel (`Declaration.holes`):
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from goldrank.measures import Measure
 from goldrank.measures.holes import (
     BANDS,
     copies,
+    count_holes,
     fill,
     find_holes,
     hole_reach,
@@ -89,7 +92,7 @@ class PairHoles:
     """Whether the bounds may be wider than what judgements can do."""
     query: np.ndarray
     """The query of each hole; these arrays have one entry per hole."""
-    doc: tuple[str, ...]
+    doc: Sequence[str]
     before: np.ndarray
     """Ranks in the first system, 0 where the document is not within reach."""
     after: np.ndarray
@@ -133,10 +136,16 @@ def _best_rank(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 def wanted_depth(measures: Sequence[Measure], placements: Sequence[Placements]) -> int:
     """How many documents of each query must be known by their ids: as deep as measures reach, and memory allows."""
-    about = [measure for measure in measures if hole_rule(measure) is not None]
-    deepest = max((hole_reach(measure, p) for measure in about for p in placements), default=0)
-    deepest = min(deepest, max((int(p.retrieved.max(initial=0)) for p in placements), default=0))
-    return min(deepest, MOST_DOCUMENTS // max(1, len(placements[0]) if placements else 1))
+    # Holes are of use if all of a query's are known; so a query that goes deeper than memory allows needs no ids.
+    most = MOST_DOCUMENTS // max(1, len(placements[0]) if placements else 1)
+    deepest = 0
+    for measure in measures:
+        if hole_rule(measure) is not None:
+            reach = max((hole_reach(measure, p) for p in placements), default=0)
+            for p in placements:
+                needed = np.minimum(p.retrieved, reach)
+                deepest = max(deepest, int(needed[needed <= most].max(initial=0)))
+    return deepest
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,6 @@ class _Holes:
     """The holes of a pair, by query; ranks are 0 where a document is not within reach."""
 
     query: np.ndarray
-    doc: np.ndarray
     before: np.ndarray
     after: np.ndarray
     count: np.ndarray
@@ -157,24 +165,45 @@ class _Holes:
         return place
 
 
+@dataclass(frozen=True)
+class _Documents(Sequence[str]):
+    """The ids of holes, each looked up when somebody asks: there may be millions, of which a few are named."""
+
+    first: Sequence[Sequence[str]]
+    second: Sequence[Sequence[str]]
+    holes: _Holes
+
+    def __len__(self) -> int:
+        return len(self.holes.query)
+
+    def __getitem__(self, at: Any) -> Any:
+        query, before = int(self.holes.query[at]), int(self.holes.before[at])
+        return self.first[query][before - 1] if before else self.second[query][int(self.holes.after[at]) - 1]
+
+
 @dataclass
 class HoleFinder:
     """The holes of every pair of some systems with the same judgements."""
 
     systems: Sequence[System]
-    _docs: list[str] = field(default_factory=list, init=False)
     _codes: list[np.ndarray] = field(default_factory=list, init=False)
+    """By system a row for each query: its documents, numbered within the query in the order of all systems."""
+    _most: int = field(default=1, init=False)
 
     def __post_init__(self) -> None:
-        numbers: dict[str, int] = {}
-        for system in self.systems:
-            width = max(map(len, system.heads), default=0)
-            codes = np.full((len(system.heads), width), -1, np.int64)
-            sizes = np.fromiter(map(len, system.heads), np.int64, len(system.heads))
-            flat = [numbers.setdefault(doc, len(numbers)) for row in system.heads for doc in row]
-            codes[np.arange(width) < sizes[:, None]] = flat
+        sizes: list[list[int]] = [[] for _ in self.systems]
+        flat = [array("i") for _ in self.systems]
+        for rows in zip(*(system.heads for system in self.systems), strict=True):
+            numbers: dict[str, int] = {}
+            for i, row in enumerate(rows):
+                sizes[i].append(len(row))
+                flat[i].extend([numbers.setdefault(doc, len(numbers)) for doc in row])
+            self._most = max(self._most, len(numbers))
+        for size, found in zip(map(np.array, sizes), flat, strict=True):
+            width = int(size.max(initial=0))
+            codes = np.full((len(size), width), -1, np.int32)
+            codes[np.arange(width) < size[:, None]] = found
             self._codes.append(codes)
-        self._docs = list(numbers)
 
     def pair(self, measure: Measure, a: int, b: int, factor: float = 1.0) -> PairHoles | None:
         """How far the differences of two systems could move; None for measures that are not about documents."""
@@ -207,7 +236,7 @@ class HoleFinder:
             condensed=pair.difference(first.condensed, second.condensed),
             at_most=at_most,
             query=holes.query,
-            doc=tuple(self._docs[code] for code in holes.doc.tolist()),
+            doc=_Documents(self.systems[a].heads, self.systems[b].heads, holes),
             before=holes.before,
             after=holes.after,
             moves=moves,
@@ -218,9 +247,8 @@ class HoleFinder:
         """The unjudged documents of both, each once, with its ranks; of queries whose documents are known."""
         keys, ranks = [], []
         for i in (a, b):
-            query, rank = find_holes(self.systems[i].placements, depth)
-            query, rank = query[known[query]], rank[known[query]]
-            keys.append(query * max(1, len(self._docs)) + self._codes[i][query, rank - 1])
+            query, rank = find_holes(self.systems[i].placements, depth, known)
+            keys.append(query * self._most + self._codes[i][query, rank - 1])
             ranks.append(rank)
         every, place = np.unique(np.concatenate(keys), return_inverse=True)
         columns = []
@@ -228,9 +256,9 @@ class HoleFinder:
             column = np.zeros(len(every), np.int64)
             column[at[::-1]] = rank[::-1]  # of a document that is repeated the first place counts
             columns.append(column)
-        query, doc = np.divmod(every, max(1, len(self._docs)))
+        query = every // self._most
         before, after = columns
-        return _Holes(query, doc, before, after, np.bincount(query, minlength=len(known)))
+        return _Holes(query, before, after, np.bincount(query, minlength=len(known)))
 
 
 @dataclass(frozen=True)
@@ -265,9 +293,7 @@ class _Pair:
     @property
     def has_holes(self) -> np.ndarray:
         """Which queries have any, known by id or not."""
-        some = np.zeros(len(self.first), bool)
-        for p in (self.first, self.second):
-            some[find_holes(p, self.depth)[0]] = True
+        some: np.ndarray = (count_holes(self.first, self.depth) > 0) | (count_holes(self.second, self.depth) > 0)
         return some
 
     # Measures of which more is known.
@@ -413,7 +439,7 @@ class _Pair:
 
     def each_alone(self, queries: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         """Bounds from those of each system by itself, as if a document could have a grade in each ranking."""
-        counts = [np.bincount(find_holes(p, self.depth)[0], minlength=len(low)) for p in (self.first, self.second)]
+        counts = [count_holes(p, self.depth) for p in (self.first, self.second)]
         ends = [self._reached(p, queries, other) for p, other in ((self.first, counts[1]), (self.second, counts[0]))]
         (low_a, high_a), (low_b, high_b) = ends
         scaled = sorted((self.factor * low_a, self.factor * high_a), key=lambda end: float(end.sum()))
@@ -424,13 +450,13 @@ class _Pair:
         """The least and greatest value of some queries, with up to so many relevant documents found by others."""
         declared = self.measure.declaration
         part, grade, others = copies(p, queries), self.grade[queries], others[queries]
-        query, rank = find_holes(part, self.depth)
-        count = np.bincount(query, minlength=len(queries))
+        count = count_holes(part, self.depth)
         most = int(count.max(initial=0))
-        if not declared.monotone or self.measure.option("judged_only") or most * len(query) > MOST_FILLED:
+        if not declared.monotone or self.measure.option("judged_only") or most * int(count.sum()) > MOST_FILLED:
             scale = np.array([declared.low, declared.high])
             scale = np.log(scale) if declared.average == "geometric" else scale
             return np.full(len(queries), scale[0]), np.full(len(queries), scale[1])
+        query, rank = find_holes(part, self.depth)
         from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]
         from_bottom = count[query] - 1 - from_top
         low = high = self.values(part)

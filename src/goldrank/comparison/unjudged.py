@@ -17,7 +17,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, parse
-from goldrank.measures.holes import find_holes, hole_reach, hole_rule
+from goldrank.measures.holes import count_holes, hole_reach, hole_rule
 from goldrank.notes import Note
 
 MOST_BOUNDED = 200_000
@@ -127,7 +127,7 @@ def placed_alike(systems: Sequence[Scores]) -> tuple[Placed, ...]:
 
 
 def _has_holes(measure: Measure, tables: Sequence[Placements]) -> bool:
-    return any(len(find_holes(p, hole_reach(measure, p))[0]) for p in tables)
+    return any(count_holes(p, hole_reach(measure, p)).any() for p in tables)
 
 
 def _condensed(measure: Measure, tables: Sequence[Placements], at: np.ndarray, observed: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ class Placed:
         """The judged documents with one grade each; `Placements.label` numbers them."""
         return documents_of(self.judgements)
 
-    def top_documents(self, depth: int) -> list[list[str]]:
+    def top_documents(self, depth: int) -> Sequence[Sequence[str]]:
         """The first documents of each judged query, best first. This reads the run once more."""
         if depth < 1:
             return [[] for _ in self.placements.queries]

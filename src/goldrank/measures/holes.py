@@ -28,16 +28,28 @@ def check_monotone(measure: Measure, what: str) -> None:
         )
 
 
-def find_holes(p: Placements, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Query and rank of each document among the first `depth` that was not judged, in that order."""
-    size = np.minimum(p.retrieved, depth)
+def find_holes(p: Placements, depth: int, among: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Query and rank of each document among the first `depth` that was not judged, in that order.
+
+    `among` says for each query whether it is looked at.
+    """
+    size = np.minimum(p.retrieved, depth) if among is None else np.where(among, np.minimum(p.retrieved, depth), 0)
     start = np.cumsum(size) - size
     empty = np.ones(int(size.sum()), bool)
     rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
     empty[start[p.query[rows]] + p.rank[rows] - 1] = False
-    query = np.repeat(np.arange(len(p)), size)
     at = np.flatnonzero(empty)
-    return query[at], at - start[query[at]] + 1
+    query = np.repeat(np.arange(len(p)), size)[at]
+    return query, at - start[query] + 1
+
+
+def count_holes(p: Placements, depth: int) -> np.ndarray:
+    """How many documents of each query's first `depth` were not judged, without a list of them."""
+    size = np.minimum(p.retrieved, depth)
+    rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
+    places = np.unique(p.query[rows] * (depth + 1) + p.rank[rows])  # a rank may have several judgements
+    counts: np.ndarray = size - np.bincount(places // (depth + 1), minlength=len(p))
+    return counts
 
 
 def fill(

@@ -39,6 +39,9 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FIRST_WAIT = 0.5
 """Seconds that the first page waits for the verdict; without it the page says that it follows."""
 
+KEPT = 64
+"""Pages of each kind that are kept as they were made."""
+
 Params = dict[str, str]
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -97,6 +100,7 @@ class Explorer:
             "write_secret": self.write_secret,
             "data_hash": session.data_hash,
             "seq": session.seq,
+            "made": session.work.done,
             "other_data": given[:8] if given and given != session.data_hash else "",
             "measure": view.name,
             "a_name": view.a.name,
@@ -230,32 +234,46 @@ class Explorer:
         return render("error.html.jinja", {**frame, "title": "Not found", "what": error.what, "hint": error.hint or ""})
 
     def etag(self, path: str, query: bytes) -> str:
-        """What changes whenever the page does."""
+        """What changes whenever the page does; judgements of other processes are taken in first."""
         s = self.session
-        state = (s.data_hash, s.seq, s.verdicts.seq, s.texts.state, __version__, assets_hash(), self.write_secret, path)
-        return f'"{hashlib.blake2b(repr(state).encode() + query, digest_size=12).hexdigest()}"'
+        if self.judging is not None:
+            self.judging.look()
+        state = (s.data_hash, s.seq, s.verdicts.seq, s.work.done, s.texts.state, __version__, assets_hash())
+        known = repr((state, self.write_secret, path)).encode()
+        return f'"{hashlib.blake2b(known + query, digest_size=12).hexdigest()}"'
 
 
 def page_route(explorer: Explorer, path: str, make: Callable[[Mapping[str, str]], str]) -> Route:
-    """A page that is read: with an ETag, and a page of its own for what is not found."""
+    """A page that is read: with an ETag, by which it is kept, and a page of its own for what is not found.
+
+    A plain function runs in a thread: a page that takes its time stops nobody.
+    """
+    kept: dict[str, str] = {}
 
     def answer(request: Request) -> Response:
-        params = addresses.parsed(request.scope["query_string"])
-        headers = {"cache-control": "private, no-cache", "etag": explorer.etag(path, request.scope["query_string"])}
-        if request.headers.get("if-none-match") == headers["etag"]:
+        query = request.scope["query_string"]
+        # The state of before: if it changes while the page is made, the next request makes it again.
+        etag = explorer.etag(path, query)
+        headers = {"cache-control": "private, no-cache", "etag": etag}
+        if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
-        try:
-            text = make(params)
-        except GoldrankError as error:
-            return Response(explorer.failed(error), 404, media_type="text/html", headers={"cache-control": "no-store"})
-        headers["etag"] = explorer.etag(path, request.scope["query_string"])
+        text = kept.get(etag)
+        if text is None:
+            try:
+                text = make(addresses.parsed(query))
+            except GoldrankError as error:
+                shown = explorer.failed(error)
+                return Response(shown, 404, media_type="text/html", headers={"cache-control": "no-store"})
+            while len(kept) >= KEPT:
+                kept.pop(next(iter(kept), ""), None)
+            kept[etag] = text
         return Response(text, media_type="text/html", headers=headers)
 
-    return Route(path, _inline(answer), methods=["GET"])
+    return Route(path, answer, methods=["GET"])
 
 
 def _inline(answer: Callable[[Request], Response]) -> Handler:
-    """A handler that runs in the loop: pages are quick, and one after the other they share no state with a thread."""
+    """A handler that runs in the loop: for what computes nothing."""
 
     async def handler(request: Request) -> Response:
         return answer(request)
@@ -271,16 +289,10 @@ def routes(explorer: Explorer) -> list[Route]:
     made = [page_route(explorer, path, make) for path, make in pages.items()]
 
     def numbers(request: Request) -> Response:
-        comparison = explorer.session.verdicts.get()
         session = explorer.session
-        ready = session.ready(session.view())
-        state = {
-            "seq": session.seq,
-            "data": session.data_hash,
-            "verdict": comparison is not None and ready,
-            "single": len(session.systems) < 2 and ready,
-            "verdict_seq": session.verdicts.seq,
-        }
+        if explorer.judging is not None:
+            explorer.judging.look()
+        state = {"seq": session.seq, "data": session.data_hash, "made": session.work.done}
         return JSONResponse(state, headers={"cache-control": "no-store"})
 
     def take_away(request: Request) -> Response:
@@ -295,8 +307,8 @@ def routes(explorer: Explorer) -> list[Route]:
 
     made += [
         *_always(),
-        Route("/api/numbers", _inline(numbers), methods=["GET"]),
-        Route("/take.{form}", _inline(take_away), methods=["GET"]),
+        Route("/api/numbers", numbers, methods=["GET"]),
+        Route("/take.{form}", take_away, methods=["GET"]),
     ]
     return made
 

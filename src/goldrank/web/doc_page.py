@@ -11,6 +11,7 @@ from goldrank.web.numbers import grade_text
 from goldrank.web.query_page import split_title
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import SEARCHED, QueryWords, snippet, visible
+from goldrank.web.text_index import Text
 
 PIECE = 50_000
 """Characters of a text that a page shows at a time."""
@@ -22,7 +23,7 @@ def known_documents(session: Session, query: str | None) -> Collection[str]:
         return ()
     known = dict.fromkeys(session.judged(query))
     for system in session.systems:
-        known |= dict.fromkeys(system.heads.of(query).docs)
+        known |= dict.fromkeys(system.head(query).docs)
     return known
 
 
@@ -30,10 +31,8 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     """What the template shows."""
     found = session.texts.get(doc)
     words = QueryWords(session.text_of(query) if query is not None else "")
-    title, body = (found.title, found.text) if found else ("", "")
-    if found and not title:
-        title, body = split_title(body)
-    pieces = max(1, -(-len(body) // PIECE))
+    title, body = _split(found) if found else ("", "")
+    pieces = piece_count(found) if found else 1
     piece = min(max(1, piece), pieces)
     start, end = (piece - 1) * PIECE, min(len(body), piece * PIECE)
     text = body[start:end]
@@ -44,7 +43,7 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
     ranks = []
     if query is not None:
         for system in session.systems:
-            spot = system.heads.of(query).ranks().get(doc) or system.rank(query, doc, list(grades))
+            spot = system.head(query).ranks().get(doc) or system.rank(query, doc, list(grades))
             ranks.append((system.name, spot))
     grade = grades.get(doc)
     return {
@@ -66,6 +65,16 @@ def values(session: Session, view: View, doc: str, query: str | None, piece: int
             (one.grade, ladder.grade_class(one.grade, highest), one.name, one.sentence) for one in session.offered
         ],
     }
+
+
+def _split(found: Text) -> tuple[str, str]:
+    """Title and text; a text without a title may begin with one."""
+    return (found.title, found.text) if found.title else split_title(found.text)
+
+
+def piece_count(found: Text) -> int:
+    """In how many pieces a text is shown."""
+    return max(1, -(-len(_split(found)[1]) // PIECE))
 
 
 def _lines(text: str, marks: list[tuple[int, int]]) -> list[ShownPart]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,9 @@ class Heads:
         self._scores = np.concatenate(scores) if scores else np.zeros(0)
         self.of = lru_cache(maxsize=512)(self._of)
 
+    def __len__(self) -> int:
+        return len(self._number)
+
     def docs(self, number: int, depth: int = DEPTH) -> tuple[str, ...]:
         """The first documents of a query, by its number."""
         low = int(self._start[number])
@@ -81,3 +85,21 @@ class Heads:
         if len(equal) and int(self._retrieved[number]) > len(equal):
             last[-1] = 0
         return Head(self.docs(number), scores, first[group], last[group])
+
+
+@dataclass(frozen=True)
+class FirstDocuments(Sequence[Sequence[str]]):
+    """The first documents of each query, which are made texts when somebody looks."""
+
+    heads: Heads
+    depth: int
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        if number >= len(self):
+            raise IndexError(number)
+        return self.heads.docs(number, self.depth)

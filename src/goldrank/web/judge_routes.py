@@ -29,6 +29,7 @@ def routes(explorer: Explorer) -> list[Route]:
         return []
 
     def page(request: Request, template: str = "judge.html.jinja") -> Response:
+        judging.look()
         params = addresses.parsed(request.scope["query_string"])
         try:
             text = render(template, _judge_values(explorer, judging, params))
@@ -37,6 +38,7 @@ def routes(explorer: Explorer) -> list[Route]:
         return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
 
     def listing(request: Request, template: str) -> Response:
+        judging.look()
         params = addresses.parsed(request.scope["query_string"])
         frame = explorer.frame(explorer.view(params), "/judge", params)
         values: dict[str, Any] = judge_page.judges(explorer.session, judging)
@@ -46,28 +48,30 @@ def routes(explorer: Explorer) -> list[Route]:
         text = render(template, {**frame, **values, "title": title})
         return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
 
-    async def judge(request: Request) -> Response:
+    def judge(request: Request) -> Response:
         return page(request)
 
-    async def item(request: Request) -> Response:
+    def item(request: Request) -> Response:
         return page(request, "judge_part.html.jinja")
 
-    async def judges(request: Request) -> Response:
+    def judges(request: Request) -> Response:
         return listing(request, "judges.html.jinja")
 
-    async def conflicts(request: Request) -> Response:
+    def conflicts(request: Request) -> Response:
         return listing(request, "conflicts.html.jinja")
 
-    async def query_part(request: Request) -> Response:
+    def query_part(request: Request) -> Response:
         """The parts of a query page that a judgement changes."""
+        judging.look()
         params = addresses.parsed(request.scope["query_string"])
         try:
+            seq = explorer.session.seq  # what comes while this is made is not shown for sure
             values = explorer.query_values(params)
             values["before"] = _before(explorer, judging, params, values["query"])
             parts = {name: render(f"{name}.html.jinja", values) for name in ("values", "ladder")}
         except GoldrankError as error:
             return JSONResponse({"what": error.what}, 404)
-        return JSONResponse({**parts, "seq": explorer.session.seq}, headers={"cache-control": "no-store"})
+        return JSONResponse({**parts, "seq": seq}, headers={"cache-control": "no-store"})
 
     async def write(request: Request) -> Response:
         try:

@@ -18,13 +18,15 @@ from goldrank.errors import InputError, JudgementLogError
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.merge import MERGES, Standing, merged_grade
 from goldrank.judgements.records import PEOPLE, Event
-from goldrank.web import addresses
+from goldrank.web import addresses, doc_page
 from goldrank.web.session import Session, View
 
 LEASE = 600.0
 """Seconds for which a document that was handed to a judge is not given to another."""
 LAST = 3
 """Judgements of a judge that a page lists."""
+LOOK = 0.5
+"""Seconds until the log is looked at again for judgements of other processes."""
 CONFLICT = 409
 
 
@@ -59,9 +61,18 @@ class Judging:
         self._leases: dict[tuple[str, str], tuple[str, float]] = {}
         self._befores: dict[str, Before] = {}
         self._seen = 0
+        self._looked = 0.0
         self.refresh()
 
     # What stands.
+
+    def look(self) -> None:
+        """Take in what other processes added to the log; half a second later it is looked at again."""
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            self._looked = now
+            if self._log.last != self._seen:
+                self.refresh()
 
     def refresh(self) -> None:
         """Take in what was added to the log, here or by another process."""
@@ -133,10 +144,10 @@ class Judging:
                 key=_text(given, "key"),
                 criteria=self._criteria(),
                 seen=self._shown(query, doc),
-                whole=bool(given.get("whole")),
+                whole=bool(given.get("whole")) and self._is_one_piece(doc),
                 blind=bool(given.get("blind")),
                 seconds=_seconds(given.get("seconds")),
-                knew=given.get("knew") if isinstance(given.get("knew"), int) else None,
+                knew=self._knew(given, judge, query, doc),
                 data=session.data_hash,
             )  # fmt: skip
             return self._added(event)
@@ -174,7 +185,7 @@ class Judging:
     def _documents(self, query: str) -> Iterable[str]:
         known = dict.fromkeys(self.session.judged(query))
         for system in self.session.systems:
-            known |= dict.fromkeys(system.heads.of(query).docs)
+            known |= dict.fromkeys(system.head(query).docs)
         return known
 
     def _shown(self, query: str, doc: str) -> str:
@@ -182,6 +193,19 @@ class Judging:
         text = self.session.texts.get(doc)
         shown = (self.session.text_of(query), *(text or ("", "")))
         return hashlib.sha256("\0".join(shown).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _is_one_piece(self, doc: str) -> bool:
+        """Whether a page shows the whole text at once."""
+        text = self.session.texts.get(doc)
+        return text is not None and doc_page.piece_count(text) == 1
+
+    def _knew(self, given: Mapping[str, Any], judge: str, query: str, doc: str) -> int | None:
+        """The judge's last event on the document that the page knew; a page says which, or as of when it was made."""
+        knew, as_of = given.get("knew"), given.get("as_of")
+        if isinstance(knew, int) or not isinstance(as_of, int):
+            return knew if isinstance(knew, int) else None
+        events = self._events.get((query, doc), {}).get(judge, [])
+        return max((event.seq for event in events if event.seq <= as_of), default=0)
 
     def _criteria(self) -> str:
         return "\n".join(f"{one.grade:g}\t{one.name}\t{one.sentence}" for one in self.session.offered)

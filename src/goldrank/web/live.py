@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,13 +16,16 @@ from goldrank.engine.counts import assemble
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
-from goldrank.measures.holes import unjudged_bounds
-from goldrank.web.heads import Head, Heads
+from goldrank.measures.holes import reached_depth, unjudged_bounds
+from goldrank.web.heads import DEPTH, FirstDocuments, Head, Heads
 from goldrank.web.pieces import has_pieces
 from goldrank.web.query_lines import QueryLines
 
 AT_ONCE = 250
 """Queries whose bounds are made at a time."""
+
+MOST_FILLED = 100_000_000
+"""Bounds that take more than so many filled documents are not made."""
 
 Grades = Mapping[str, Grade]
 Spot = tuple[int, int, int]
@@ -61,6 +65,18 @@ class Bounds:
     high: np.ndarray
 
 
+@dataclass(frozen=True)
+class HeadedPlaced(Placed):
+    """A placed run whose first documents are kept: a comparison does not read the run again for them."""
+
+    heads: Callable[[], Heads] = field(kw_only=True)
+
+    def top_documents(self, depth: int) -> Sequence[Sequence[str]]:
+        if depth > DEPTH or self.rules.heads:
+            return super().top_documents(depth)
+        return FirstDocuments(self.heads(), depth)
+
+
 @dataclass
 class System:
     """A run, where it put judged documents, and the values of its queries as judgements stand now."""
@@ -76,8 +92,12 @@ class System:
     """Queries that were judged here, placed again."""
     _spots: dict[str, dict[str, Spot]] = field(default_factory=dict)
     _bounds: dict[str, Bounds] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _heads: Heads | None = None
 
     def __post_init__(self) -> None:
+        known = {one.name: getattr(self.original, one.name) for one in fields(Placed)}
+        self.original = HeadedPlaced(**known, heads=lambda: self.heads)
         tables = pipeline.tables_of(self.original, self.measures)
         for measure in self.measures:
             found = pipeline.values_of(measure, tables, self.original.rules)
@@ -94,11 +114,23 @@ class System:
         answered = self.original.placements.answered
         return answered if self.original.rules.missing == "skip" else np.ones(len(answered), bool)
 
-    @cached_property
+    @property
     def heads(self) -> Heads:
-        """The first documents of each query; this reads the run once more."""
-        placed = self.original
-        return Heads(placed.run, self.queries, placed.placements.retrieved, placed.rules)
+        """The first documents of each query; at first this reads the run once more."""
+        with self._lock:
+            if self._heads is None:
+                placed = self.original
+                self._heads = Heads(placed.run, self.queries, placed.placements.retrieved, placed.rules)
+            return self._heads
+
+    def head(self, query: str) -> Head:
+        """The first documents of one query; from its own lines, if those of all queries are not there yet."""
+        if self._heads is None and not self.eager:
+            run = self._lines.of(query)
+            if run is not None:
+                placed, at = self.original, self.numbers[query]
+                return Heads(run, [query], placed.placements.retrieved[at : at + 1], placed.rules).of(query)
+        return self.heads.of(query)
 
     @cached_property
     def _lines(self) -> QueryLines:
@@ -140,7 +172,7 @@ class System:
     def bounds(self, measure: Measure) -> Bounds | None:
         """How far each query's value could move, None for measures that have no bounds."""
         name = str(measure)
-        if not measure.declaration.monotone or not has_pieces(measure) or self.original.rules.ties == "expected":
+        if not self._has_bounds(measure) or self.too_many(measure):
             return None
         if name not in self._bounds:
             p = self.original.placements.per_label
@@ -151,6 +183,15 @@ class System:
             for query in self.changed:
                 self._bound_again(measure, query)
         return self._bounds[name]
+
+    def _has_bounds(self, measure: Measure) -> bool:
+        return measure.declaration.monotone and has_pieces(measure) and self.original.rules.ties != "expected"
+
+    def too_many(self, measure: Measure) -> bool:
+        """Whether bounds would take too long, because so many documents could turn out relevant."""
+        p = self.original.placements
+        reached = np.minimum(p.retrieved, reached_depth(measure, p))
+        return self._has_bounds(measure) and int(reached.sum()) * int(reached.max(initial=0)) > MOST_FILLED
 
     def mean_bounds(self, measure: Measure) -> tuple[float, float] | None:
         """The bounds of the summary; None too if they are not made yet and take long."""
@@ -169,7 +210,9 @@ class System:
         at = self.numbers[query]
         for measure in self.measures:
             if measure.declaration.over == "placements" and self.counted[at]:
-                self.values[str(measure)][at] = self.measured(measure, self.changed[query])
+                fresh = self.values[str(measure)].copy()  # a page may be reading the old ones
+                fresh[at] = self.measured(measure, self.changed[query])
+                self.values[str(measure)] = fresh
             if str(measure) in self._bounds:
                 self._bound_again(measure, query)
 
@@ -181,7 +224,7 @@ class System:
         spots = self._spots.setdefault(query, self._first_spots(query))
         asked = [doc for doc in grades if doc not in spots]
         if asked or self.original.placements.shared:
-            head = self.heads.of(query)
+            head = self.head(query)
             ranks = head.ranks()
             for doc in asked:
                 spot = self._in_head(query, head, ranks.get(doc, 0))

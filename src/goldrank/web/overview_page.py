@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"(?<![\w-])-(?=\d)")
 
 def values(session: Session, view: View, link: Any, wait: float | None) -> dict[str, Any]:
     """What the template shows."""
-    comparison = session.verdicts.get(wait)
+    comparison = session.verdicts.get(wait if session.is_small or wait is None else 0.0)
     pair = pair_of(comparison, view)
     order = loss_order(session, view)
     deltas = session.deltas(view)
@@ -41,10 +41,13 @@ def values(session: Session, view: View, link: Any, wait: float | None) -> dict[
     first = lost[:FIRST] or order[:FIRST]
     signs = [way(float(delta), view.better) for delta in deltas[~np.isnan(deltas)]]
     preparing = not session.ready(view)
+    if preparing and wait is None:
+        session.work.wait()
+        preparing = not session.ready(view)
     return {
         "names": [system.name for system in session.systems],
         "verdict": verdict(session, view, pair, comparison is not None),
-        "trouble": session.verdicts.trouble,
+        "trouble": session.verdicts.trouble or session.work.trouble,
         "stale": session.verdicts.seq if comparison is not None and session.verdicts.seq != session.seq else None,
         "largest": _largest(session, lost, deltas),
         "first": rows(session, view, first),
@@ -56,6 +59,7 @@ def values(session: Session, view: View, link: Any, wait: float | None) -> dict[
         "slices": slices(session, view, link),
         "unjudged": _unjudged(session, view),
         "preparing": preparing,
+        "apart": None if preparing else _apart(session, view),
         "caveat": _share(session, view),
     }
 
@@ -90,7 +94,7 @@ def verdict(session: Session, view: View, pair: Pair | None, is_made: bool) -> d
             "These two were not tested against each other." if is_made else "Interval and verdict follow in a moment."
         )
         return {"style": "", "lead": lead, "rest": rest, "caveats": [], "waiting": not is_made}
-    caveats = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in pair.caveats]
+    caveats = [f"{str(note)[:1].upper()}{str(note)[1:]}".removesuffix(".") + "." for note in pair.caveats]
     words = pair.words
     for caveat in caveats:
         words = words.replace(caveat, "", 1)
@@ -165,9 +169,17 @@ def systems(session: Session, view: View, comparison: Comparison | None) -> list
         bar = None
         if ends is not None:
             bar = {"value": value(mean), "low": value(ends[0]), "high": value(ends[1]), **bar_places(mean, *ends, 200)}
+        too_many = ends is None and system.too_many(view.measure)
         letter = "A" if system is view.a else "B" if system is view.b else ""
         made.append(
-            {"name": system.name, "letter": letter, "number": 0 if system is view.a else 1, "cells": cells, "bar": bar}
+            {
+                "name": system.name,
+                "letter": letter,
+                "number": 0 if system is view.a else 1,
+                "cells": cells,
+                "bar": bar,
+                "too_many": too_many,
+            }
         )
     return made
 
@@ -293,6 +305,17 @@ def _unjudged(session: Session, view: View) -> dict[str, Any] | None:
         "after_count": min(AFTER, len(session.queue(view))),
         "number": 1 if view.b else 0,
     }
+
+
+def _apart(session: Session, view: View) -> dict[str, Any] | None:
+    """How far B - A could move; a document that is unjudged in both rankings is one judgement."""
+    holes = session.holes(view)
+    if holes is None or view.b is None or view.measure.declaration.average != "mean" or not holes.any:
+        return None
+    if not (view.a.counted.all() and view.b.counted.all()):
+        return None  # the means are then over other queries in each system
+    low, high = (view.b.summary(view.measure, end) for end in (holes.low, holes.high))
+    return {"low": signed(low), "high": signed(high), "at_most": bool(holes.at_most.any())}
 
 
 def bounds_after(session: Session, view: View, first: int) -> tuple[float, float] | None:

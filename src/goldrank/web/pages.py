@@ -104,6 +104,7 @@ def base_values() -> dict[str, Any]:
         "write_secret": "",
         "data_hash": "",
         "seq": 0,
+        "made": 0,
         "other_data": "",
         "measure": "",
         "a_name": "",

@@ -12,6 +12,9 @@ from goldrank.data.run import Run
 from goldrank.io import read_run
 from goldrank.io.sources import ByteSource
 
+KEPT = 32
+"""Queries whose lines are kept."""
+
 
 class QueryLines:
     """Finds a query in a plain file of TREC lines, where its lines stand together; else in nothing."""
@@ -27,7 +30,10 @@ class QueryLines:
     def of(self, query: str) -> Run | None:
         """The query's lines as a run; None if they are not found all together."""
         if query not in self._kept:
-            self._kept[query] = self._found(query)
+            while len(self._kept) >= KEPT:
+                self._kept.pop(next(iter(self._kept)), None)
+            self._kept[query] = found = self._found(query)
+            return found
         return self._kept[query]
 
     def _found(self, query: str) -> Run | None:

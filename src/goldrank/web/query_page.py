@@ -13,7 +13,7 @@ from goldrank.web import ladder
 from goldrank.web.heads import DEPTH
 from goldrank.web.numbers import grade_text, signed, value, way
 from goldrank.web.session import Session, View
-from goldrank.web.sides import IDEAL, Side, ideal_side, side_of
+from goldrank.web.sides import IDEAL, MOST_HOLES, Side, ideal_side, side_of
 from goldrank.web.snippets import QueryWords, snippet, visible
 from goldrank.web.why import reasons
 
@@ -48,6 +48,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
         "why": why,
         "ledger": ledger(left, right, shown, view),
         "bounds": [_bar(side, i) for i, side in enumerate((left, right)) if side.bounds is not None],
+        "too_many": MOST_HOLES if left.too_many or right.too_many else 0,
         "left_rows": ladder.rows(left, right, best, shown, start, False),
         "right_rows": ladder.rows(right, left, best, shown, start, True),
         "lines": drawn,
@@ -189,7 +190,7 @@ def _missed(left: Side, right: Side, shown: ladder.Shown, start: int) -> list[di
 
 def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]:
     """Documents by runs, with ranks in the cells: judged ones, and the first three of each run."""
-    heads = {system.name: system.heads.of(query).ranks() for system in session.systems}
+    heads = {system.name: system.head(query).ranks() for system in session.systems}
     ranks = {}
     for system in session.systems:
         table = system.table(query).per_label

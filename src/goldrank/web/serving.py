@@ -45,7 +45,8 @@ def listening(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     trouble: OSError | None = None
     for one in tried:
-        found = socket.socket(family, socket.SOCK_STREAM)
+        # asyncio sends small answers at once (TCP_NODELAY) on sockets that say they are TCP, others 40 ms later.
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind((host, one))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from goldrank import ids
-from goldrank.comparison import compare
-from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge
+from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, wanted_depth
 from goldrank.comparison.holes import System as HoleSystem
 from goldrank.comparison.metadata import lookup
-from goldrank.comparison.result import Comparison
-from goldrank.comparison.slices import group_queries, with_slices
+from goldrank.comparison.slices import group_queries
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.run import Run
@@ -29,9 +28,11 @@ from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
 from goldrank.measures.holes import hole_rule, judging_order, relevant_shares, single_moves
 from goldrank.types import MeasuresLike
-from goldrank.web.heads import DEPTH
+from goldrank.web.heads import DEPTH, FirstDocuments
 from goldrank.web.live import System, placed_now
 from goldrank.web.texts import Texts
+from goldrank.web.verdicts import Verdicts
+from goldrank.web.work import Worker
 
 LEAST_GRADES = (0, 1)
 """Grades that are offered even if no judgement has them."""
@@ -98,48 +99,45 @@ class Session:
             raise InputError("no run to show", hint="goldrank serve QRELS old=a.run new=b.run")
         self.measures = resolve_measures(self.asked, self.rules)
         self.lock = threading.RLock()
+        self._hashed = ""
+        self._hashing = threading.Thread(target=self._hash_beside, daemon=True, name="goldrank-hash")
+        self._hashing.start()  # it reads all files, beside the placing
         self.systems = [
             System(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
         ]
         self.queries = self.systems[0].queries
         self.numbers = self.systems[0].numbers
         self.texts = Texts(self.docs, self._named_documents)
+        self.work = Worker()
         self.verdicts = Verdicts(self)
         self._cache: dict[object, Any] = {}
-        self._ready: set[tuple[str, str, str]] = set()
-        self._preparing: set[tuple[str, str, str]] = set()
+        self._prepared: set[tuple[str, str, str]] = set()
+        self.is_small = len(self.queries) <= FEW
         for system in self.systems:
-            system.eager = len(self.queries) <= FEW
+            system.eager = self.is_small
 
     def ready(self, view: View) -> bool:
-        """Whether heads, bounds and the queue of a view are made; where that takes long, a thread makes them."""
+        """Whether bounds and the queue of a view are made; where that takes long, the worker makes them."""
         key = (view.name, view.a.name, view.b.name if view.b else "")
-        if key in self._ready:
+        if self.is_small:
+            with self.lock:
+                if key not in self._prepared:
+                    self._prepare(view)
+                    self._prepared.add(key)
             return True
-        if len(self.queries) <= FEW:
-            self._prepare(view)
-            self._ready.add(key)
-            return True
-        if key not in self._preparing:
-            self._preparing.add(key)
-            threading.Thread(target=self._prepare_late, args=(view, key), daemon=True, name="goldrank-bounds").start()
-        return False
+        self.ask_heads()
+        self.work.ask(key, lambda: self._prepare(view))
+        return self.work.is_made(key)
 
     def _prepare(self, view: View) -> None:
-        self.queue_all(view)
         for system in (view.a, view.b):
             if system is not None:
                 system.bounds(view.measure)
+        self.queue_all(view)
 
-    def _prepare_late(self, view: View, key: tuple[str, str, str]) -> None:
-        try:
-            self._prepare(view)
-        finally:
-            self._ready.add(key)
-
-    def warm_up(self) -> None:
-        """Read in a thread what the first query page needs."""
-        threading.Thread(target=lambda: [system.heads for system in self.systems], daemon=True).start()
+    def ask_heads(self) -> None:
+        """Have the first documents of all queries read: the first thing that all else needs."""
+        self.work.ask("heads", lambda: [system.heads for system in self.systems])
 
     def _named_documents(self) -> Collection[str]:
         judged = set(self.qrels.docs)
@@ -148,13 +146,23 @@ class Session:
                 judged.update(system.heads.docs(number))
         return judged
 
-    @cached_property
+    @property
     def data_hash(self) -> str:
         """Eight digits that tell these inputs from others."""
+        self._hashing.join()
+        if not self._hashed:
+            self._hash()
+        return self._hashed
+
+    def _hash(self) -> None:
         digest = hashlib.sha256(self.qrels.digest.encode())
         for run in self.runs:
             digest.update(f"\0{run.name}\0{run.digest}".encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()[:8]
+        self._hashed = digest.hexdigest()[:8]
+
+    def _hash_beside(self) -> None:
+        with contextlib.suppress(Exception):  # whoever needs the hash has it made again, and gets the error
+            self._hash()
 
     # What a page asks for.
 
@@ -274,9 +282,10 @@ class Session:
     def _holes(self, view: View) -> PairHoles | None:
         assert view.b is not None
         systems = []
-        for system in (view.a, view.b):
-            heads = [system.heads.docs(number) for number in range(len(self.queries))]
-            systems.append(HoleSystem(self.placed(system).placements, heads, DEPTH))
+        tables = [self.placed(system).placements for system in (view.a, view.b)]
+        depth = min(DEPTH, wanted_depth([view.measure], tables))
+        for system, table in zip((view.a, view.b), tables, strict=True):
+            systems.append(HoleSystem(table, FirstDocuments(system.heads, depth), depth))
         return HoleFinder(systems).pair(view.measure, 0, 1)
 
     def queue(self, view: View) -> list[ToJudge]:
@@ -345,61 +354,6 @@ class Session:
             return query
         shown = ids.show(query)
         raise InputError(f"no query {shown}", hint=did_you_mean(query, self.queries[:20_000]), code="no-query")
-
-
-class Verdicts:
-    """The comparison with its statistics, made in a thread: pages show values at once, and intervals when they come."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._known: tuple[int, Comparison | None] | None = None
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-        self.trouble = ""
-
-    def get(self, wait: float | None = 0.0) -> Comparison | None:
-        """The newest comparison there is; it is begun if judgements changed, and waited for so many seconds."""
-        if len(self._session.systems) < 2:
-            return None
-        with self._lock:
-            fresh = self._known is not None and self._known[0] == self._session.seq
-            if not fresh and (self._thread is None or not self._thread.is_alive()):
-                with self._session.lock:
-                    work = (
-                        self._session.seq,
-                        self._session.scores(),
-                        self._session.placed_all(),
-                    )
-                self._thread = threading.Thread(target=self._make, args=work, daemon=True, name="goldrank-compare")
-                self._thread.start()
-            thread = self._thread
-        if not fresh and thread is not None and (wait is None or wait > 0):
-            thread.join(wait)
-            if wait is None and self._known is not None and self._known[0] != self._session.seq and not self.trouble:
-                return self.get(wait)
-        return self._known[1] if self._known else None
-
-    @property
-    def seq(self) -> int:
-        """As of which judgement the comparison is."""
-        return self._known[0] if self._known else -1
-
-    def _make(self, seq: int, scores: list[Scores], placed: list[Placed]) -> None:
-        try:
-            made = compare(scores, **self._session.options)
-            made = replace(made, placed=tuple(placed), texts=dict(self._session.query_texts))
-            groups = self._session.groups()
-            if groups:
-                names = {name: _by_query(parts, self._session.queries) for name, parts in groups.items()}
-                made = with_slices(made, names)
-            self._known = (seq, made)
-        except Exception as error:  # a thread that dies in silence would leave pages waiting for it
-            self.trouble = f"{type(error).__name__}: {error}"
-            self._known = (seq, None)
-
-
-def _by_query(parts: Mapping[str, np.ndarray], queries: Sequence[str]) -> dict[str, str]:
-    return {queries[i]: name for name, mask in parts.items() for i in np.flatnonzero(mask).tolist()}
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:

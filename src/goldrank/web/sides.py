@@ -12,12 +12,14 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import MeasureError
 from goldrank.measures import Measure
 from goldrank.measures.apply import expected
-from goldrank.measures.holes import single_moves, unjudged_bounds
+from goldrank.measures.holes import count_holes, reached_depth, single_moves, unjudged_bounds
 from goldrank.web.heads import DEPTH
 from goldrank.web.live import System
 from goldrank.web.pieces import has_pieces, ideal_pieces, pieces
 
 IDEAL = "ideal order"
+MOST_HOLES = 200
+"""With more unjudged documents than this, what they could change takes longer than a page may, and is not shown."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Side:
     moves: Mapping[int, float] = field(default_factory=dict)
     """By rank, how far the value moves if the unjudged document there has the query's highest grade."""
     bounds: tuple[float, float] | None = None
+    too_many: bool = False
+    """Whether there are no bounds because so many documents are unjudged."""
     ties: Ties | None = None
     answered: bool = True
 
@@ -69,7 +73,7 @@ class Side:
 def side_of(system: System, query: str, measure: Measure, grades: Mapping[str, Grade]) -> Side:
     """A system's ranking of a query."""
     table = system.table(query).per_label
-    head = system.heads.of(query)
+    head = system.head(query)
     ranks = head.ranks()
     judged = list(grades)
     assert table.label is not None
@@ -78,12 +82,14 @@ def side_of(system: System, query: str, measure: Measure, grades: Mapping[str, G
     added, rest = pieces(measure, table) if known else (np.zeros(0), 0.0)
     in_order = [judged[label] for label in table.label.tolist()]
     moves: dict[int, float] = {}
-    bounds = None
+    bounds, too_many = None, False
     if known and measure.declaration.monotone:
         _, rank, move = single_moves(measure, table, DEPTH)
         moves = dict(zip(rank.tolist(), move.tolist(), strict=True))
-        (low,), (high,) = unjudged_bounds(measure, table)
-        bounds = float(low), float(high)
+        too_many = int(count_holes(table, reached_depth(measure, table))[0]) > MOST_HOLES
+        if not too_many:
+            (low,), (high,) = unjudged_bounds(measure, table)
+            bounds = float(low), float(high)
     value = float(system.values[str(measure)][system.numbers[query]])
     return Side(
         name=system.name,
@@ -98,6 +104,7 @@ def side_of(system: System, query: str, measure: Measure, grades: Mapping[str, G
         tie_last=head.tie_last.tolist(),
         moves=moves,
         bounds=bounds,
+        too_many=too_many,
         ties=_ties(measure, table, head.scores) if known else None,
         answered=bool(table.answered[0]),
     )

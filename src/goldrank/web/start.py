@@ -84,7 +84,7 @@ def session_of(
     if given is None and isinstance(docs, str) and os.path.isdir(docs):
         given = docs if any(os.path.isfile(os.path.join(docs, name)) for name in BEIR_QUERIES) else None
     texts = read_queries(given) if given is not None else {}
-    found = Session(
+    return Session(
         title,
         io.as_qrels(qrels),
         list(runs.values()),
@@ -95,8 +95,6 @@ def session_of(
         criteria=read_criteria(criteria) if criteria else (),
         slice_by=slice_by,
     )
-    found.warm_up()
-    return found
 
 
 def text_session_of(

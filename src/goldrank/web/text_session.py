@@ -17,8 +17,10 @@ from goldrank.errors import InputError
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, parse
 from goldrank.web.live import Bounds, System
-from goldrank.web.session import Session, Verdicts, View
+from goldrank.web.session import FEW, Session, View
 from goldrank.web.texts import Texts
+from goldrank.web.verdicts import Verdicts
+from goldrank.web.work import Worker
 
 
 class TextSystem(System):
@@ -36,6 +38,9 @@ class TextSystem(System):
 
     def bounds(self, measure: Measure) -> Bounds | None:
         return None
+
+    def too_many(self, measure: Measure) -> bool:
+        return False
 
     def mean_bounds(self, measure: Measure) -> tuple[float, float] | None:
         return None
@@ -61,6 +66,7 @@ class TextSession(Session):
         self.qrels = Qrels({})
         self.lock = threading.RLock()
         self.texts = Texts(None, tuple)
+        self.work, self.is_small = Worker(), len(self.queries) <= FEW
         self.verdicts = Verdicts(self)
         self._cache: dict[object, Any] = {}
         digest = hashlib.sha256()
@@ -68,10 +74,17 @@ class TextSession(Session):
             digest.update(repr((system.name, self.queries)).encode("utf-8", "backslashreplace"))
             for name, values in system.values.items():
                 digest.update(name.encode() + values.tobytes())
-        self.__dict__["data_hash"] = digest.hexdigest()[:8]
+        self._hashed = digest.hexdigest()[:8]
+
+    @property
+    def data_hash(self) -> str:
+        return self._hashed
 
     def ready(self, view: View) -> bool:
         return True
+
+    def ask_heads(self) -> None:
+        pass
 
     def scores(self) -> list[Scores]:
         return self._scores

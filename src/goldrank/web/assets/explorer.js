@@ -1,5 +1,5 @@
 // Reading by keyboard, the choice of measure and systems, whole texts beside the page, copied links.
-import { get, meta, put, say } from "./parts.js";
+import { get, meta, page, put, say } from "./parts.js";
 
 const KEYS = {
   "j k": "next, previous document or query",
@@ -170,16 +170,24 @@ for (const choice of document.querySelectorAll("form.view select")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
 }
 
-// Intervals and verdicts are made after the first page: it is loaded again when they are there.
+// Intervals and verdicts are made after the first page: it is filled in when there is more to show.
+async function fillIn() {
+  const fresh = page(await get(location.href));
+  const main = document.getElementById("main");
+  const focused = main.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  main.replaceChildren(...fresh.getElementById("main").childNodes);
+  document.querySelector('meta[name="goldrank-made"]').content = meta("made", fresh);
+  if (focused) [...main.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused)?.focus();
+}
+
 if (document.querySelector("[data-waiting]")) {
   const timer = setInterval(async () => {
     if (document.hidden) return;
     try {
       const state = JSON.parse(await get("/api/numbers"));
-      if ((state.verdict || state.single) && state.data === meta("data")) {
-        clearInterval(timer);
-        location.reload();
-      }
+      if (state.data !== meta("data") || `${state.made}` === meta("made")) return;
+      await fillIn();
+      if (!document.querySelector("[data-waiting]")) clearInterval(timer);
     } catch { /* the server is away; the page stays as it is */ }
   }, 1000);
 }

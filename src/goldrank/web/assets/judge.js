@@ -182,10 +182,16 @@ async function act(action, grade) {
 
 // The page of a query: the document that is marked is judged in place.
 
+// As of which judgement the page is, and what was acknowledged since: other tabs may judge the same documents.
+let shownSeq = Number(meta("seq"));
+const own = new Map();
+
 async function refresh(doc) {
   const address = new URL("/part/query", location.origin);
   address.search = location.search;
   const parts = JSON.parse(await get(address));
+  shownSeq = parts.seq;
+  own.clear();
   const column = document.querySelector('.row[aria-current="true"]')?.closest(".col")?.classList.contains("a") ? "a" : "b";
   put(document.getElementById("values"), parts.values);
   put(ladder, parts.ladder);
@@ -200,7 +206,12 @@ async function actInPlace(action, grade) {
   const what = { action, query: place().get("id"), doc: row?.dataset.doc ?? "" };
   if (action === "grade") what.grade = grade;
   const next = row?.nextElementSibling?.dataset.doc;
-  sending = sending.then(() => send(item(what)));
+  sending = sending.then(async () => {
+    if (action !== "undo") Object.assign(what, own.has(what.doc) ? { knew: own.get(what.doc) } : { as_of: shownSeq });
+    const answer = await send(item(what));
+    if (answer?.seq && action !== "undo") own.set(what.doc, answer.seq);
+    return answer;
+  });
   const done = await sending;
   row?.classList.remove("busy");
   if (done) await refresh(action === "undo" ? done.doc : next ?? row.dataset.doc);

@@ -13,11 +13,15 @@ export function put(element, html) {
   element.innerHTML = policy.createHTML(html);
 }
 
+export function page(html) {
+  return new DOMParser().parseFromString(policy.createHTML(html), "text/html");
+}
+
 export function say(text) {
   const live = document.getElementById("live");
   if (live) live.textContent = text;
 }
 
-export function meta(name) {
-  return document.querySelector(`meta[name="goldrank-${name}"]`)?.content ?? "";
+export function meta(name, where = document) {
+  return where.querySelector(`meta[name="goldrank-${name}"]`)?.content ?? "";
 }

@@ -1,0 +1,74 @@
+"""What takes long is made in one thread, one thing after the other, in the order in which pages asked for it."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
+
+Task = tuple[Hashable, Callable[[], object], "Future[None]"]
+
+
+class Worker:
+    """A thread that begins with the first task. It ends with the process, whatever it is doing."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Task] = deque()
+        self._known: dict[Hashable, Future[None]] = {}
+        self._change = threading.Condition()
+        self._is_running = False
+        self.done = 0
+        """How many tasks came to an end; pages that were made before may have more to show now."""
+
+    def ask(self, key: Hashable, make: Callable[[], object]) -> Future[None]:
+        """Have something made, once for each key; the future is done when it is, and has the error if it failed."""
+        with self._change:
+            if key not in self._known:
+                self._known[key] = Future()
+                self._waiting.append((key, make, self._known[key]))
+                if not self._is_running:
+                    self._is_running = True
+                    threading.Thread(target=self._run, daemon=True, name="goldrank-work").start()
+                self._change.notify()
+            return self._known[key]
+
+    def is_made(self, key: Hashable) -> bool:
+        """Whether a task was asked for and came to an end."""
+        found = self._known.get(key)
+        return found is not None and found.done()
+
+    def wait(self) -> None:
+        """Wait for the end of all that was asked for."""
+        wait_for(list(self._known.values()))
+
+    def forget(self, key: Hashable) -> None:
+        """Let a task that came to an end be asked for again."""
+        with self._change:
+            if self.is_made(key):
+                del self._known[key]
+
+    @property
+    def trouble(self) -> str:
+        """Why a task failed; '' if none did."""
+        for found in list(self._known.values()):
+            error = found.exception() if found.done() else None
+            if error is not None:
+                return f"{type(error).__name__}: {error}"
+        return ""
+
+    def _run(self) -> None:
+        while True:
+            with self._change:
+                while not self._waiting:
+                    self._change.wait()
+                _, make, future = self._waiting.popleft()
+            try:
+                make()
+            except Exception as error:  # a thread that dies in silence would leave pages waiting for it
+                self.done += 1
+                future.set_exception(error)
+            else:
+                self.done += 1
+                future.set_result(None)
