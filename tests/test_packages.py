@@ -288,3 +288,10 @@ def test_a_terminal_without_rich(light):
     assert process.wait() == 0, seen
     assert b"0.7500" in seen
     assert b"\x1b[" not in seen
+
+
+def test_the_page_shows_what_is_said():
+    page = (places.ROOT / "docs" / "install.md").read_text("utf-8")
+    assert f"goldrank: scipy is not installed\n  {packages.install_hint('scipy')}\n" in page
+    for package, part in packages.PARTS.items():
+        assert re.search(rf"\| `{part}` \| .*{package}", page), package

@@ -14,6 +14,8 @@ from goldrank.cli.output import echo, write
 from goldrank.errors import GoldrankError
 
 QRELS, BM25, OVERLAP = "demo.qrels", "bm25.run", "overlap.run"
+JUDGE = f"{sys.executable} judge.py"
+WRITER = f"{sys.executable} writer.py"
 CALLS = {
     "eval": ["eval", QRELS, BM25, "-m", "AP"],
     "texts": ["texts", "rag.jsonl", "--match", "contains", "--curves"],
@@ -43,6 +45,10 @@ CALLS = {
     "convert": ["convert", BM25, "bm25.json"],
     "judgements": ["judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json"],
     "completion": ["completion", "bash"],
+    "serve": ["serve", "--demo", "--export", "site"],
+    "judge": ["judge", QRELS, BM25, "--docs", "texts.jsonl", "--queries", "texts.jsonl", "--command", JUDGE, "--all"],
+    "questions": ["questions", "texts.jsonl", "--command", WRITER, "--n", "1", "-o", "questions.jsonl"],
+    "corrected": ["corrected", QRELS, QRELS, BM25, "-m", "P@1"],
     "demo": ["demo"],
 }
 
@@ -60,6 +66,18 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
     clicks = {"user": "é", "shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}
     (tmp_path / "clicks.jsonl").write_text(json.dumps({"query": "q", **clicks}))
+    for name, said in (
+        ("judge", "{'grade': 1}"),
+        ("writer", "{'grade': 1} if item['question'] else {'question': 'Who is it then?', 'quote': item['text']}"),
+    ):
+        (tmp_path / f"{name}.py").write_text(
+            "import json, sys\nfor line in sys.stdin:\n    item = json.loads(line)\n"
+            f"    print(json.dumps({{'id': item['id'], **({said})}}), flush=True)\n"
+        )
+    data = demo.load()
+    texts = [*data["qrels"], *{doc for ranking in demo.runs().values() for docs in ranking.values() for doc in docs}]
+    rows = [{"id": name, "source": name, "text": f"Some words about {name} here."} for name in texts]
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
     return tmp_path
 
 

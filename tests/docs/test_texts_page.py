@@ -50,7 +50,7 @@ def test_commands(names: dict[str, object], tmp_path: Path, monkeypatch: pytest.
     rows = [dict(zip(("retrieved", "reference", "label"), row, strict=True)) for row in names["labels"]]  # type: ignore[attr-defined]
     Path("labels.jsonl").write_text("\n".join(map(json.dumps, rows)))
     lines = re.findall(r"^\$ goldrank (.*)$", PAGE, re.MULTILINE)
-    lines += re.findall(r"`goldrank ((?:texts|agree) [^`]*)`", PAGE)
+    lines += re.findall(r"`goldrank ((?:texts|agree) [^`-][^`]*)`", PAGE)
     assert len(lines) == 8
     for line in lines:
         assert command(shlex.split(line)) == 0, line

@@ -115,6 +115,10 @@ def seeds(format: str, thing: str) -> tuple[bytes, ...]:
         middle = {"trec": " 0 ", "aspects": " 1 ", "trec-3col": "\t", "beir": "\t"}[format]
         made = [f"{q}{middle}{d}{middle if format in ('trec-3col', 'beir') else ' '}{v}" for q, d, v in rows]
         made = ["query-id\tcorpus-id\tscore", *made] if format == "beir" else made
+    elif format == "ratings":
+        made = [f"{q}\t{d}\t{v.lstrip('-')}\t978300760" for q, d, v in rows]  # nobody rates below 0
+    elif format == "letor":
+        made = [f"{v} qid:{q} 1:0.5 2:7 # {d} and more" for q, d, v in rows]
     elif format == "prefs":
         made = [f"{q} j1 {i % 2} {d} {v}" for i, (q, d, v) in enumerate(rows)]
     elif format == "qrels_prefs":

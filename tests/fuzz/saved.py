@@ -67,7 +67,7 @@ def seed(kind: str) -> bytes:
     """A sound file."""
     with (
         tempfile.TemporaryDirectory() as name,
-        patch("goldrank.evaluation.pipeline.datetime", _CLOCK),
+        patch("goldrank.evaluation.pipeline.time", SimpleNamespace(time=NOON.timestamp)),
         patch("goldrank.gating.baseline.datetime", _CLOCK),
     ):
         path = Path(name) / "saved"

@@ -50,6 +50,8 @@ def test_nothing_judged_was_returned():
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_pieces_add_up(name):
     """For every declared measure of documents."""
+    if name == "Sampled":
+        pytest.skip("it takes rankings of one relevant item each")
     spelled = {"IPrec": "IPrec@0.5"}.get(name, f"{name}@7" if REGISTRY[name].cutoff == "needed" else name)
     try:
         measure = parse(spelled)

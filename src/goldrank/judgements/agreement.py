@@ -105,7 +105,7 @@ def _alpha(together: np.ndarray, values: np.ndarray, level: str) -> float:
     if size.sum() <= 1:
         return math.nan
     distance = _distance(values, size, level)
-    by_chance = float((size[:, None] * size[None, :] * distance).sum()) / (size.sum() - 1)
+    by_chance = float((size[:, None] * size[None, :] * distance).sum() / (size.sum() - 1))
     return 1 - float((together * distance).sum()) / by_chance if by_chance > 0 else math.nan
 
 

@@ -5,12 +5,12 @@ Families that read more than placements are imported when a name of theirs is as
 
 from goldrank.measures import browsing, cutoff, families, gain, judged, rank, sets  # noqa: F401 - they register themselves
 from goldrank.measures.apply import summarise
-from goldrank.measures.declare import REGISTRY, Declaration, measure
+from goldrank.measures.declare import REGISTRY, Declaration, in_order, measure
 from goldrank.measures.spelling import DEFAULT, Measure, known, make, parse, parse_all
 
 LATER = "abstention claims diversity evidence preference recommending sampled similarity texts"
 """Families that most calls do without."""
-families.wait_with(*(f"goldrank.measures.{family}" for family in LATER.split()))
+families.wait_with([f"goldrank.measures.{family}" for family in LATER.split()], lambda: in_order(LATER.split()))
 
 __all__ = [
     "DEFAULT",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
 from functools import partial
@@ -17,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpa
 import numpy as np
 
 from goldrank.errors import MeasureError
-from goldrank.measures.families import Names
+from goldrank.measures.families import Names, as_it_is
 from goldrank.measures.options import COMMON, COMMON_DEFAULTS, Option, OptionValue, option_for
 
 Kernel: TypeAlias = Callable[..., np.ndarray]
@@ -188,7 +189,10 @@ def measure(
     """
 
     def declare(function: Function) -> Function:
-        _register(_declaration(name, function, cutoff, options or {}, about), list(aliases), replace)
+        declared = _declaration(name, function, cutoff, options or {}, about)
+        is_own = function.__module__.startswith("goldrank.measures.")
+        with as_it_is() if is_own else nullcontext():
+            _register(declared, list(aliases), replace)
         return function
 
     return declare
@@ -285,6 +289,15 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
     REGISTRY[declared.name] = dataclass_replace(declared, aliases=tuple(word for word, _ in given[1:]))
     for forget in FORGET:
         forget()
+
+
+def in_order(later: Sequence[str]) -> None:
+    """Put the measures of families that were imported later in one order, whoever imported which of them first."""
+    family = {name: declared.kernel.__module__.rpartition(".")[2] for name, declared in REGISTRY.items()}
+    number = {name: later.index(one) + 1 if one in later else 0 for name, one in family.items()}
+    REGISTRY.arrange(number.__getitem__)
+    place = {name: i for i, name in enumerate(REGISTRY)}
+    ALIASES.arrange(lambda word: place[ALIASES[word].name])
 
 
 def lookup(name: str) -> Alias | None:

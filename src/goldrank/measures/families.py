@@ -7,7 +7,8 @@ importing them takes a good part of the time of a small evaluation.
 from __future__ import annotations
 
 import threading
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Sequence, ValuesView
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -15,13 +16,26 @@ Value = TypeVar("Value")
 
 _lock = threading.RLock()
 _waiting: tuple[str, ...] = ()
+_complete: Callable[[], object] = tuple
 _is_loading = False
 
 
-def wait_with(*modules: str) -> None:
-    """Name the families that are imported when they are asked for."""
-    global _waiting
-    _waiting = modules
+def wait_with(modules: Sequence[str], complete: Callable[[], None]) -> None:
+    """Name the families that are imported when they are asked for, and what is called when all are there."""
+    global _waiting, _complete
+    _waiting, _complete = tuple(modules), complete
+
+
+@contextmanager
+def as_it_is() -> Iterator[None]:
+    """Within it nothing is imported: for families that register themselves, in whatever order they are imported."""
+    global _is_loading
+    with _lock:
+        before, _is_loading = _is_loading, True
+        try:
+            yield
+        finally:
+            _is_loading = before
 
 
 def load() -> None:
@@ -36,6 +50,7 @@ def load() -> None:
         try:
             for module in _waiting:
                 import_module(module)
+            _complete()
             _waiting = ()
         finally:
             _is_loading = False
@@ -60,6 +75,12 @@ class Names(dict[str, Value]):
         if not dict.__contains__(self, name):
             load()
         return dict.get(self, name, default)
+
+    def arrange(self, key: Callable[[str], int]) -> None:
+        """Order the names by a number; those of one number stay as they are."""
+        ordered = {name: dict.__getitem__(self, name) for name in sorted(dict.keys(self), key=key)}
+        self.clear()
+        self.update(ordered)
 
     def copy(self) -> dict[str, Value]:
         load()
