@@ -7,7 +7,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,7 +188,7 @@ class ByteSource:
                     raise InputError(what, where=self.name, hint=hint)
                 yield data.replace(b"\r", b"\n") if self.old_mac else data
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
+    def lines(self) -> Generator[tuple[int, bytes], None, None]:
         """Lines with their numbers, each a record that may be long; without their LF."""
         number = 1
         rest = b""

@@ -10,7 +10,8 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -51,15 +52,18 @@ def read_records(source: ByteSource, how: Reading) -> Records:
     """Records of questions, one per row."""
 
     def records(counts: Counter[str]) -> Iterator[tuple[int, dict[str, str]]]:
-        rows = read_rows(source.lines(), source.name, counts)
-        _, header = next(rows, (0, []))
-        for number, row in rows:
-            yield number, dict(zip(header, row, strict=True))
+        # Closed here: an error keeps what it passed through, and with it would keep the file open.
+        with closing(source.lines()) as lines, closing(read_rows(lines, source.name, counts)) as rows:
+            _, header = next(rows, (0, []))
+            for number, row in rows:
+                yield number, dict(zip(header, row, strict=True))
 
     return Records.of_source(source, records, cells=True)
 
 
-def read_rows(lines: Iterable[tuple[int, bytes]], name: str, counts: Counter[str]) -> Iterator[tuple[int, list[str]]]:
+def read_rows(
+    lines: Iterable[tuple[int, bytes]], name: str, counts: Counter[str]
+) -> Generator[tuple[int, list[str]], None, None]:
     """The header and then every row that is not blank, each with the line that it begins in.
 
     `lines` have their numbers and no line ends; `counts` gets codes of notes. A row with fewer or more cells than the
