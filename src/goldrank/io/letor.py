@@ -32,4 +32,6 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
         docs.append(found[4])
         grades.append(grade_of(found[1], where, real_grades=how.real_grades))
         lines.append(number)
+    if not queries:
+        raise source.empty()
     return Judgements(queries, docs, grades, lambda row: Place(source.name, lines[row]), list(source.notes))

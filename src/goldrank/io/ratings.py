@@ -47,6 +47,8 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
         docs.append(item)
         grades.append(_grade(rating, where, how))
         lines.append(number)
+    if not queries:
+        raise source.empty()
     notes = [*source.notes, *([Note.of("ratings-as-grades")] if how.relevant_from is None else [])]
     return Judgements(queries, docs, grades, lambda row: Place(source.name, lines[row]), notes)
 

@@ -190,7 +190,7 @@ def measure(
 
     def declare(function: Function) -> Function:
         declared = _declaration(name, function, cutoff, options or {}, about)
-        is_own = function.__module__.startswith("goldrank.measures.")
+        is_own = _module(function).startswith("goldrank.measures.")
         with as_it_is() if is_own else nullcontext():
             _register(declared, list(aliases), replace)
         return function
@@ -291,9 +291,14 @@ def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str,
         forget()
 
 
+def _module(function: Callable[..., Any]) -> str:
+    """Where a function was written, if it says so: one made by `exec` or `partial` does not."""
+    return getattr(function, "__module__", None) or ""
+
+
 def in_order(later: Sequence[str]) -> None:
     """Put the measures of families that were imported later in one order, whoever imported which of them first."""
-    family = {name: declared.kernel.__module__.rpartition(".")[2] for name, declared in REGISTRY.items()}
+    family = {name: _module(declared.kernel).rpartition(".")[2] for name, declared in REGISTRY.items()}
     number = {name: later.index(one) + 1 if one in later else 0 for name, one in family.items()}
     REGISTRY.arrange(number.__getitem__)
     place = {name: i for i, name in enumerate(REGISTRY)}

@@ -119,9 +119,9 @@ def test_lines_that_cannot_be_ranked(spark, row, words):
 def test_flags_are_no_numbers(spark):
     """As in every other kind of table: whether true is 1 or simply "relevant" is not ours to say."""
     flags = spark.createDataFrame([("q1", "d1", True)], ["query_id", "doc_id", "relevance"])
-    with pytest.raises(InputError, match="(?i)of type boolean"):
+    with pytest.raises(InputError, match=r"(?i)of type boolean"):
         evaluate(flags, RUN, MEASURES)
-    with pytest.raises(InputError, match="(?i)of type boolean"):
+    with pytest.raises(InputError, match=r"(?i)of type boolean"):
         evaluate(QRELS, flags.withColumnRenamed("relevance", "score"), MEASURES)
 
 
