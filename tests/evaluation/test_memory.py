@@ -147,10 +147,10 @@ def test_files_that_are_held_whole(huge: Path) -> None:
             for given in (
                 ((path, huge / "run"), (huge / "small", path)) if name != "qrels.txt" else ((path, huge / "run"),)
             ):
-                for limit in ("60MB", "130MB", "1GB"):
+                for limit in ("60MB", "160MB", "1GB"):
                     found = evaluated(*given, limit)
                     outcomes.add(isinstance(found["found"], str))
-                    assert found["peak"] <= memory.size(limit) or (limit == "60MB" and found["peak"] < 120_000_000), (
+                    assert found["peak"] <= memory.size(limit) or (limit == "60MB" and found["peak"] < 140_000_000), (
                         name
                     )
             assert outcomes == {True, False}
