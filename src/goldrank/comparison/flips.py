@@ -35,6 +35,8 @@ MOST_STEPS = 1_000_000
 """Above so many multiples of the unit in all, the exact distribution is too wide."""
 MOST_ADDITIONS = 5_000_000
 """Above so many additions, a few milliseconds, the exact distribution takes too long."""
+MOST_EQUAL = 256
+"""So many equal numbers are added to an exact distribution at a time: their binomials are far from overflow."""
 CHUNK = 4_000_000
 """Numbers drawn at a time, which bounds the memory."""
 
@@ -58,6 +60,13 @@ def unit_sums(rows: np.ndarray, units: np.ndarray | None = None, weights: np.nda
     return np.asarray(np.add.reduceat(rows[:, order], starts, axis=1))
 
 
+class Block(NamedTuple):
+    """Rows that are about the same units: the positions of these, and a column for each."""
+
+    units: np.ndarray
+    rows: np.ndarray
+
+
 def flipped_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
     """The sum of each row under each flip, the data as they are first.
 
@@ -65,8 +74,7 @@ def flipped_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> 
     number of units and the number of the flip, and on nothing else.
     """
     columns = np.asarray(columns, np.float64)
-    differ = np.flatnonzero((columns != 0).any(axis=0))
-    return all_sums(columns[:, differ]) if len(differ) <= EXACT_UP_TO else sampled_sums(columns, samples, seed)
+    return _sums_of_blocks([_whole(columns)], columns.shape[1], samples, seed)[0]
 
 
 def all_sums(columns: np.ndarray) -> np.ndarray:
@@ -78,17 +86,42 @@ def all_sums(columns: np.ndarray) -> np.ndarray:
 
 def sampled_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
     """The sum of each row under flips that are drawn, the data as they are first."""
-    units = columns.shape[1]
+    return _sampled_blocks([_whole(columns)], columns.shape[1], samples, seed)
+
+
+def _whole(columns: np.ndarray) -> Block:
+    return Block(np.arange(columns.shape[1]), columns)
+
+
+def _sums_of_blocks(blocks: Sequence[Block], units: int, samples: int, seed: int) -> tuple[np.ndarray, bool]:
+    """The sums of all rows of all blocks, and whether they are under all flips."""
+    differ = np.unique(np.concatenate([block.units[(block.rows != 0).any(axis=0)] for block in blocks]))
+    if len(differ) > EXACT_UP_TO:
+        return _sampled_blocks(blocks, units, samples, seed), False
+    columns = np.zeros((sum(len(block.rows) for block in blocks), units))
+    first = 0
+    for block in blocks:
+        columns[first : first + len(block.rows), block.units] = block.rows
+        first += len(block.rows)
+    return all_sums(columns[:, differ]), True
+
+
+def _sampled_blocks(blocks: Sequence[Block], units: int, samples: int, seed: int) -> np.ndarray:
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1])))
-    sums = np.empty((len(columns), samples + 1))
-    sums[:, 0] = columns.sum(axis=1)
-    matrix, words = np.ascontiguousarray(columns.T), -(-units // 64)
-    at_once = max(1, CHUNK // units)
+    every = np.concatenate([block.rows.sum(axis=1) for block in blocks])
+    sums = np.empty((len(every), samples + 1))
+    sums[:, 0] = every
+    matrices = [np.ascontiguousarray(block.rows.T) for block in blocks]
+    words, at_once = -(-units // 64), max(1, CHUNK // units)
     for low in range(0, samples, at_once):
-        size = min(at_once, samples - low)
-        drawn = rng.integers(0, 2**64, (size, words), dtype=np.uint64).astype("<u8", copy=False)
-        kept = np.unpackbits(drawn.view(np.uint8), axis=1, count=units).astype(np.float64)
-        sums[:, low + 1 : low + 1 + size] = (kept @ matrix).T
+        part = slice(low + 1, min(low + at_once, samples) + 1)
+        drawn = rng.integers(0, 2**64, (part.stop - part.start, words), dtype=np.uint64).astype("<u8", copy=False)
+        kept = np.unpackbits(drawn.view(np.uint8), axis=1, count=units)
+        first = 0
+        for block, matrix in zip(blocks, matrices, strict=True):
+            of_block = kept if len(block.units) == units else kept[:, block.units]
+            sums[first : first + len(block.rows), part] = (of_block.astype(np.float64) @ matrix).T
+            first += len(block.rows)
     # What is kept less what is flipped is twice what is kept less everything.
     sums[:, 1:] *= 2
     sums[:, 1:] -= sums[:, :1]
@@ -99,24 +132,20 @@ def sampled_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> 
 class Flipped:
     """Rows and what they come to under one set of flips. Make it with `flip`."""
 
-    columns: np.ndarray
-    """A row per column of values (a system's measure, a rule's differences), a column per unit."""
+    columns: Sequence[np.ndarray]
+    """A row per column of values (a system's measure, a rule's differences), a number per unit of its block."""
     pairs: np.ndarray | None
     """Rows as differences: (minus, plus), numbers of columns. Without it the columns themselves are the rows."""
     flips: np.ndarray
     """The sum of each column under each flip, the data as they are first."""
-    seed: int = 0
+    exact: bool
+    """Whether these are all flips there are."""
 
     def __len__(self) -> int:
         return len(self.columns if self.pairs is None else self.pairs)
 
-    @cached_property
-    def exact(self) -> bool:
-        """Whether these are all flips there are."""
-        return bool(np.count_nonzero((self.columns != 0).any(axis=0)) <= EXACT_UP_TO)
-
     def row(self, i: int) -> np.ndarray:
-        """A row's number for each unit."""
+        """A row's number for each unit, of its block if there are several."""
         if self.pairs is None:
             return np.asarray(self.columns[i])
         minus, plus = self.pairs[i]
@@ -137,7 +166,7 @@ class Flipped:
     @cached_property
     def slacks(self) -> np.ndarray:
         """By how much two sums of a row may differ by rounding alone."""
-        sizes = np.abs(self.columns).sum(axis=1)
+        sizes = np.array([np.abs(column).sum() for column in self.columns])
         return 1e-11 * np.asarray(sizes if self.pairs is None else sizes[self.pairs].sum(axis=1))
 
     @cached_property
@@ -159,8 +188,21 @@ def flip(columns: np.ndarray, pairs: np.ndarray | None = None, *, samples: int =
     Columns have 0 for units that they are not about, and no NaN. For pairs of systems, subtract one of them from all
     first: differences stay as they are, and rounding is that of differences and not of values.
     """
-    columns = without_rounding(np.asarray(columns, np.float64))
-    return Flipped(columns, None if pairs is None else np.asarray(pairs), flipped_sums(columns, samples, seed), seed)
+    columns = np.asarray(columns, np.float64)
+    return flip_blocks([_whole(columns)], columns.shape[1], pairs, samples=samples, seed=seed)
+
+
+def flip_blocks(
+    blocks: Sequence[Block], units: int, pairs: np.ndarray | None = None, *, samples: int = SAMPLES, seed: int = 0
+) -> Flipped:
+    """The same for blocks of rows, such as slices, each about some of the units; a pair is of one block.
+
+    The work is that of the units in each block, and signs are those of all units.
+    """
+    blocks = [Block(block.units, without_rounding(np.asarray(block.rows, np.float64))) for block in blocks]
+    sums, exact = _sums_of_blocks(blocks, units, samples, seed)
+    columns = [row for block in blocks for row in block.rows]
+    return Flipped(columns, None if pairs is None else np.asarray(pairs), sums, exact)
 
 
 def without_rounding(differences: np.ndarray) -> np.ndarray:
@@ -215,6 +257,9 @@ def enumerated_p(changed: np.ndarray, tail: Tail = "both") -> float:
 def lattice_unit(changed: np.ndarray) -> float | None:
     """The largest of the usual units that all numbers, none of them 0, are multiples of; None if there is none."""
     for parts in LATTICES:
+        first = changed[:8] * parts
+        if np.abs(first - np.rint(first)).max(initial=0.0) > 1e-9 * parts:
+            continue  # most numbers are on no lattice, and a few show it
         multiples = changed * parts
         nearest = np.rint(multiples)
         if nearest.all() and np.abs(multiples - nearest).max(initial=0.0) <= 1e-9 * parts:
@@ -228,25 +273,40 @@ def lattice_p(changed: np.ndarray, unit: float, tail: Tail = "both") -> float | 
     A flip chooses which numbers count as positive; the sum is at least the observed one if their sizes come to at
     least half of what all sizes and the observed sum come to.
     """
-    sizes = np.sort(np.abs(np.rint(changed / unit)).astype(np.int64))
-    total = int(sizes.sum())
-    if total > MOST_STEPS or total * len(sizes) > 2 * MOST_ADDITIONS:
+    sizes, counts = np.unique(np.abs(np.rint(changed / unit)).astype(np.int64), return_counts=True)
+    total = int(np.dot(sizes, counts))
+    if total > MOST_STEPS or total * len(changed) > 2 * MOST_ADDITIONS:
         return None
     observed = int(np.rint(changed / unit).sum())
     if tail == "both":
         observed = abs(observed)
-    # Scaled so that the chance of a single flip, 2^-k, does not vanish in the smallest number.
-    chances = np.zeros(total + 1)
-    chances[0] = 1.0
-    exponent, reached = 0, 0
-    for size in sizes.tolist():
-        chances[size : reached + size + 1] += chances[: reached + 1].copy()
-        reached += size
-        exponent += 1
-        if exponent % 512 == 0:
-            chances[: reached + 1] *= 0.5**512
-    share = float(chances[-(-(total + observed) // 2) :].sum()) * 0.5 ** (exponent % 512)
+    # How many flips come to each sum; halved now and then, so that their number stays within what doubles hold.
+    ways = np.zeros(total + 1)
+    ways[0] = 1.0
+    doublings, reached = 0, 0
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        at_once = MOST_EQUAL if count > size else 1
+        for first in range(0, count, at_once):
+            equal = min(at_once, count - first)
+            _add_equal(ways, reached, size, equal)
+            reached += equal * size
+            doublings += equal
+            if doublings >= 512:
+                ways[: reached + 1] *= 0.5**doublings
+                doublings = 0
+    share = float(ways[-(-(total + observed) // 2) :].sum()) * 0.5**doublings
     return max(sys.float_info.min, min(1.0, 2 * share if tail == "both" else share))
+
+
+def _add_equal(ways: np.ndarray, reached: int, size: int, equal: int) -> None:
+    """Add numbers of one size, each counted or not, to the ways to come to sums up to `reached`."""
+    if equal == 1:
+        ways[size : reached + size + 1] += ways[: reached + 1].copy()
+        return
+    binomials = np.cumprod([1.0, *((equal - i) / (i + 1) for i in range(equal))])
+    # Sums that differ by other than multiples of the size do not meet.
+    for rest in range(min(size, reached + 1)):
+        ways[rest : reached + equal * size + 1 : size] = np.convolve(ways[rest : reached + 1 : size], binomials)
 
 
 def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "both") -> float:
@@ -283,23 +343,20 @@ def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "
 
 
 def _solve(sizes: np.ndarray, x: float) -> float:
-    """The slope at which the tilted mean of the sum is x; sizes are at most 1, and x is less than their sum."""
-    low, high = 0.0, 1.0
-    while float((sizes * np.tanh(high * sizes)).sum()) < x:
-        low, high = high, high * 2
-        if high > 1e15:
-            return high
-    slope = (low + high) / 2
-    for _ in range(200):
+    """The slope at which the tilted mean of the sum is x; sizes are at most 1, and x is less than their sum.
+
+    The mean is a concave function of the slope, and at the first guess not above x: Newton's steps go up to the
+    solution and never beyond it.
+    """
+    squares = sizes**2
+    slope = x / float(squares.sum())
+    for _ in range(1_000):
         leaning = np.tanh(slope * sizes)
-        above = float((sizes * leaning).sum()) - x
-        low, high = (low, slope) if above > 0 else (slope, high)
-        curve = float((sizes**2 * (1 - leaning**2)).sum())
-        step = slope - above / curve if curve > 0 else low
-        following = step if low < step < high else (low + high) / 2
-        if abs(following - slope) <= 1e-14 * slope:
-            return following
-        slope = following
+        curve = float(np.dot(squares, 1 - leaning**2))
+        step = (x - float(np.dot(sizes, leaning))) / curve if curve > 0 else 0.0
+        slope += step
+        if step <= 1e-13 * slope:
+            break
     return slope
 
 

@@ -139,12 +139,15 @@ def difference_interval(
 def hall_interval(values: np.ndarray, quantile: float) -> Interval:
     """Hall's interval of a mean: Student's with its ends moved by the skewness of the values."""
     n = len(values)
-    mean, spread = float(values.mean()), float(values.std(ddof=1))
+    mean = float(values.mean())
+    away = values - mean
+    squares = away * away
+    of_squares = float(squares.sum())
+    spread = math.sqrt(of_squares / max(1, n - 1))
     if n < 3 or spread <= 1e-12 * max(1.0, abs(mean)):
         return Interval(mean, mean)
     error = spread / math.sqrt(n)
-    away = (values - mean) / float(values.std())
-    skewness = float((away**3).mean()) * math.sqrt(n * (n - 1)) / (n - 2)
+    skewness = float(np.dot(squares, away)) / n / (of_squares / n) ** 1.5 * math.sqrt(n * (n - 1)) / (n - 2)
     a = skewness / (3 * math.sqrt(n))
 
     def moved(y: float) -> float:

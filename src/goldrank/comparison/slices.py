@@ -5,6 +5,7 @@ An attribute gives each query a value: a category, or a number, which is cut int
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,16 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.design import Design
-from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, t_of_u_weighted, without_rounding
+from goldrank.comparison.flips import (
+    Block,
+    Flipped,
+    flip_blocks,
+    max_t,
+    raw_p,
+    t_of_u,
+    t_of_u_weighted,
+    without_rounding,
+)
 from goldrank.comparison.intervals import (
     FEWEST_CLUSTERS,
     Interval,
@@ -39,6 +49,9 @@ SMALL = 10
 MOST_CATEGORIES = 50
 MOST_NUMBERS = 8
 """A numeric attribute with more different values than this is cut into thirds."""
+
+MOST_FLIPPED = 30_000_000
+"""So many numbers, 240 MB, are held under flips at a time."""
 
 AUTOMATIC = {
     "relevant": "the number of relevant documents of a query",
@@ -226,79 +239,91 @@ def _thirds(values: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _table(comparison: Comparison, groups: Mapping[str, Groups], notes: list[Note]) -> SliceTable:
-    level = comparison.settings.level
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
+    parts = [(attribute, value, which) for attribute, masks in groups.items() for value, which in masks.items()]
     slices: list[Slice] = []
     differences: list[SliceDifference] = []
-    for measure in comparison.measures:
-        values = comparison.values[measure]
-        facts = facts_of(comparison.scores[0].columns[measure], values)
-        counted = ~np.isnan(values[0])
-        parts = [
-            (attribute, value, which & counted)
-            for attribute, masks in groups.items()
-            for value, which in masks.items()
-            if (which & counted).any()
-        ]
-        for attribute, value, which in parts:
-            units, weights = design.part(which)
-            rows = dict(zip(comparison.runs, values[:, which], strict=True))
-            means = {run: design.mean(row, which) for run, row in rows.items()}
-            intervals = {
-                run: mean_interval(row, level=level, low=facts.low, high=facts.high, units=units, weights=weights)
-                for run, row in rows.items()
-            }
-            slices.append(Slice(attribute, value, measure, int(which.sum()), means, intervals))
-        pairs = comparison.of(measure)
-        if not parts:
-            continue
-        flipped = _flipped(comparison, pairs, parts, design)
-        for number, pair in enumerate(pairs):
-            family = range(number * len(parts), (number + 1) * len(parts))
-            of_pair = _differences(comparison, pair, facts, parts, design, flipped, family)
-            differences += of_pair
-            notes += _turned(pair, of_pair)
+    if not parts:
+        return SliceTable((), (), tuple(notes))
+    # Measures share flips, which are drawn once for as many of them as the memory for their sums allows.
+    numbers = len(parts) * len(comparison.runs) * (comparison.settings.samples + len(comparison.queries))
+    at_once = max(1, MOST_FLIPPED // numbers)
+    for first in range(0, len(comparison.measures), at_once):
+        measures = comparison.measures[first : first + at_once]
+        flipped = _flipped(comparison, measures, parts, design)
+        rows = itertools.count()
+        for measure in measures:
+            values = comparison.values[measure]
+            facts = facts_of(comparison.scores[0].columns[measure], values)
+            counted = ~np.isnan(values[0])
+            of_measure = [(attribute, value, which & counted) for attribute, value, which in parts]
+            slices += [_means(comparison, facts, part, design) for part in of_measure if part[2].any()]
+            for pair in comparison.of(measure):
+                family = [(row, part) for part, row in zip(of_measure, rows, strict=False) if part[2].any()]
+                of_pair = _differences(comparison, pair, facts, family, design, flipped)
+                differences += of_pair
+                notes += _turned(pair, of_pair)
     return SliceTable(tuple(slices), tuple(differences), tuple(notes))
 
 
-def _flipped(comparison: Comparison, pairs: Sequence[Pair], parts: Sequence[Part], design: Design) -> Flipped:
-    """All slices of all pairs of a measure under one set of flips: a row per pair and slice."""
-    values = comparison.values[pairs[0].measure]
-    moved = np.nan_to_num(values - values[0])
-    columns = np.concatenate([design.unit_columns(np.where(which, moved, 0.0)) for *_, which in parts])
+def _means(comparison: Comparison, facts: Facts, part: Part, design: Design) -> Slice:
+    """The means of the systems on a slice, with their intervals."""
+    attribute, value, which = part
+    units, weights = design.part(which)
+    rows = dict(zip(comparison.runs, comparison.values[facts.name][:, which], strict=True))
+    about: dict[str, Any] = {"level": comparison.settings.level, "low": facts.low, "high": facts.high}
+    return Slice(
+        attribute, value, facts.name, int(which.sum()),
+        means={run: design.mean(row, which) for run, row in rows.items()},
+        intervals={run: mean_interval(row, **about, units=units, weights=weights) for run, row in rows.items()},
+    )  # fmt: skip
+
+
+def _flipped(comparison: Comparison, measures: Sequence[str], parts: Sequence[Part], design: Design) -> Flipped:
+    """All slices of all pairs under one set of flips: a row per measure, pair and slice."""
+    values = [comparison.values[measure] for measure in measures]
+    moved = np.concatenate([np.nan_to_num(matrix - matrix[0]) for matrix in values])
+    blocks = []
+    for *_, which in parts:
+        columns = design.unit_columns(np.where(which, moved, 0.0))
+        about = np.flatnonzero((columns != 0).any(axis=0))
+        blocks.append(Block(about, columns[:, about]))
     at = {run: i for i, run in enumerate(comparison.runs)}
-    rows = [(i * len(at) + at[pair.a], i * len(at) + at[pair.b]) for pair in pairs for i in range(len(parts))]
+    rows = [
+        (i * len(moved) + m * len(at) + at[pair.a], i * len(moved) + m * len(at) + at[pair.b])
+        for m, measure in enumerate(measures)
+        for pair in comparison.of(measure)
+        for i in range(len(parts))
+    ]
     settings = comparison.settings
-    return flip(columns, np.array(rows), samples=settings.samples - 1, seed=settings.seed)
+    return flip_blocks(blocks, columns.shape[1], np.array(rows), samples=settings.samples - 1, seed=settings.seed)
 
 
 def _differences(
     comparison: Comparison,
     pair: Pair,
     facts: Facts,
-    parts: Sequence[Part],
+    family: Sequence[tuple[int, Part]],
     design: Design,
     flipped: Flipped,
-    rows_of_pair: Sequence[int],
 ) -> list[SliceDifference]:
-    """One pair's difference in each slice, tested by flips and corrected together."""
+    """One pair's difference in each slice, tested by flips and corrected together; slices with their rows."""
     settings = comparison.settings
     rows = dict(zip(comparison.runs, comparison.values[pair.measure], strict=True))
     delta = without_rounding(np.nan_to_num(rows[pair.b] - rows[pair.a]))
-    raw = [raw_p(flipped, i).value for i in rows_of_pair]
-    of_parts = [(delta[which], design.part(which), which) for *_, which in parts]
-    tested = [i for i, (values, part, _) in enumerate(of_parts) if _is_decidable(values, *part, settings.alpha)]
+    raw = [raw_p(flipped, row).value for row, _ in family]
+    of_parts = [(delta[which], design.part(which)) for _, (*_, which) in family]
+    tested = [i for i, (values, part) in enumerate(of_parts) if _is_decidable(values, *part, settings.alpha)]
     tested = [] if facts.diagnostic else tested
-    chosen = [rows_of_pair[i] for i in tested]
-    family = max_t(flipped, chosen, alpha=settings.alpha, raw=[raw[i] for i in tested])
-    adjusted = dict(zip(tested, family.adjusted.tolist() if len(tested) > 1 else [raw[i] for i in tested], strict=True))
+    joint = max_t(flipped, [family[i][0] for i in tested], alpha=settings.alpha, raw=[raw[i] for i in tested])
+    adjusted = dict(zip(tested, joint.adjusted.tolist() if len(tested) > 1 else [raw[i] for i in tested], strict=True))
     differences = []
-    for i, ((attribute, value, which), (values, part, _)) in enumerate(zip(parts, of_parts, strict=True)):
+    for i, ((_, (attribute, value, which)), (values, part)) in enumerate(zip(family, of_parts, strict=True)):
         critical = None
         if len(tested) > 1:
             freedom = estimate(values, *part).freedom
-            of_units = t_of_u(family.critical, len(values))
-            critical = of_units if design.is_plain else t_of_u_weighted(family.critical, freedom)
+            of_units = t_of_u(joint.critical, len(values))
+            critical = of_units if design.is_plain else t_of_u_weighted(joint.critical, freedom)
         interval = difference_interval(
             values,
             level=settings.level,
