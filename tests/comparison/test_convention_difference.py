@@ -9,8 +9,9 @@ import random
 import pytest
 
 from goldrank import evaluate, explain_difference
-from goldrank.conventions import CONVENTIONS, TREC_EVAL_10, Convention
+from goldrank.conventions import CONVENTIONS, POLICIES, TREC_EVAL_10, Convention
 from goldrank.errors import GoldrankError
+from goldrank.measures import parse
 
 PAIRS = list(itertools.permutations(CONVENTIONS, 2))
 MEASURES = (
@@ -114,3 +115,19 @@ def test_rules_of_reading_belong_to_their_convention():
     found = explain_difference(rows, {"q": ["a"]}, "RR", TREC_EVAL_10, lenient)
     assert found.problems[0] is not None
     assert [(rule.name, rule.alone) for rule in found.rules] == [("judgements", 1.0)]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_every_rule_is_said_in_words(first, second):
+    """No name of a field and no value of Python's is printed for what no user ever wrote."""
+    qrels, run = data(PAIRS.index((first, second)))
+    for measure in MEASURES:
+        try:
+            found = explain_difference(qrels, run, measure, first, second)
+        except GoldrankError:
+            continue
+        for rule in found.rules:
+            if rule.name not in POLICIES and rule.name not in parse(measure).declaration.defaults:
+                assert not {rule.words(rule.first), rule.words(rule.second)} & {"True", "False", "None"}, rule
+                assert "_" not in rule.label
+                assert rule.label != rule.name or rule.name == "ties"

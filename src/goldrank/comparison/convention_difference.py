@@ -33,6 +33,15 @@ class RuleDifference:
     matters: bool = True
     """Whether this rule alone changes the value, makes an error, or removes one."""
 
+    @property
+    def label(self) -> str:
+        """The rule's name for people."""
+        return _WORDS[self.name][0] if self.name in _WORDS else self.name
+
+    def words(self, value: object) -> str:
+        """What the rule says, for people."""
+        return str(_WORDS.get(self.name, ("", {}))[1].get(value, value))
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -61,8 +70,8 @@ class Difference:
         for rule in effective:
             change = "" if self.problems[0] or math.isnan(rule.alone - value) else f" ({rule.alone - value:+.4f})"
             result = ids.show(rule.problem, 300) if rule.problem else f"{format_value(rule.alone)}{change}"
-            lines.append(f"    {rule.name}: {rule.first} -> {rule.second}: {result}")
-        without_effect = [rule.name for rule in self.rules if not rule.matters]
+            lines.append(f"    {rule.label}: {rule.words(rule.first)} -> {rule.words(rule.second)}: {result}")
+        without_effect = [rule.label for rule in self.rules if not rule.matters]
         if without_effect:
             lines.append(f"  Also different, but without effect here: {', '.join(without_effect)}.")
         return "\n".join(lines)
@@ -129,6 +138,17 @@ def explain_difference(
 
 _TOGETHER = "different only together"
 
+_WORDS: dict[str, tuple[str, Mapping[Any, str]]] = {
+    "closed": ("documents that were not returned", {False: "count if they are judged", True: "do not exist"}),
+    "positive": ("documents with a score of 0 or less", {False: "count as others do", True: "are not relevant"}),
+    "all_queries": ("queries without results", {False: "as missing= says", True: "always count"}),
+    "drops_own_id": ("a document with the query's id", {False: "stays", True: "is left out"}),
+    "heads": ("the first documents", {}),
+    "refused": ("refused with an error", {}),
+    "repeats": ("a repeated document", {"first": "counts at its first place", "each": "counts at each place"}),
+}
+"""What rules that are no policy and no option of a measure are called, and what they say, for people."""
+
 
 def _same(one: float, other: float) -> bool:
     """Whether two values are equal; no value is equal to no value."""
@@ -169,7 +189,8 @@ def _ties(rules: Convention, measure: Measure) -> str:
 
 
 def _heads(rules: Convention, measure: Measure) -> str:
-    return ", ".join(rules.heads.values()) if measure.declaration.over == "heads" and rules.heads else "as others"
+    own = ", ".join(f"{policy}={value}" for policy, value in rules.heads.items())
+    return own if measure.declaration.over == "heads" and own else "as for other measures"
 
 
 def _refused(rules: Convention, measure: Measure) -> str:
