@@ -398,6 +398,9 @@ KINDS: dict[str, Kind] = {
     "mean-of-sum": Kind("{measure} is a sum; its mean per query is compared", counts=()),
     "partly-compared": Kind("{measure} is compared on {count:,} of {queries:,} queries", counts=()),
     "none-differs": Kind("no query differs; a difference of up to {end:.4f} either way cannot be excluded", counts=()),
+    "none-differs-unbounded": Kind(
+        "no query differs; without bounds of the measure nobody knows how large a difference is possible", counts=()
+    ),
     "too-few-differ": Kind(
         "only {differing:,} of {units:,} {unit} differ: no test can decide", warning=True, counts=()
     ),
@@ -405,6 +408,7 @@ KINDS: dict[str, Kind] = {
     "too-few-clusters": Kind("too few clusters for a verdict: {units:,}", warning=True, counts=()),
     "few-clusters": Kind("it rests on {units:,} clusters", warning=True, counts=()),
     "interval-reaches-zero": Kind("skewed or few: the interval reaches 0", counts=()),
+    "interval-excludes-zero": Kind("close: the interval leaves out 0, but the test does not decide", counts=()),
     "primary-undecided": Kind("{primary} decides, and does not say the same of this pair", counts=()),
     "no-bounds": Kind(
         "without bounds, so that intervals are plain Student's where few queries differ: {measures}", counts=()

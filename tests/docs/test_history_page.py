@@ -10,7 +10,7 @@ import pytest
 from goldrank.cli import COMMANDS
 from goldrank.cli import run as command
 from goldrank.history import store
-from goldrank.history.changes import PATIENCE
+from goldrank.history.changes import HEAD_START, PATIENCE
 from goldrank.history.trends import ALPHA
 
 PAGE = (places.ROOT / "docs" / "history.md").read_text(encoding="utf-8")
@@ -62,4 +62,4 @@ def test_what_the_page_names_is_there():
     for name in re.findall(r"`goldrank (\w+)", PAGE):
         assert name in COMMANDS
     assert f"probability of at most {ALPHA:.0%}" in PAGE
-    assert f"alpha x j / (j + {PATIENCE})" in PAGE
+    assert f"alpha x (j + {HEAD_START}) / (j + {HEAD_START + PATIENCE})" in PAGE

@@ -79,7 +79,7 @@ def test_spending_never_passes_its_limit():
     segment, search = Segment(values, range(30)), Search()
     for row in range(1, 30):
         segment.look(row, search, ALPHA)
-        assert search.crossed.mean() <= ALPHA * search.looks / (search.looks + changes.PATIENCE)
+        assert search.crossed.mean() <= ALPHA * (search.looks + 3) / (search.looks + 23)
     assert search.crossed.mean() > 0.03, "unused alpha is carried over"
 
 

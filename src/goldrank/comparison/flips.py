@@ -409,6 +409,8 @@ def max_t(
             known = raw_p(flipped, i, tail).value if raw is None else raw[at]
             adjusted[at] = min(1 / count, (len(chosen) - place) * known)
             at_most[at] = True
+        if raw is not None:  # sampled maxima may fall short of what is known exactly of the row alone
+            adjusted[at] = max(adjusted[at], raw[at])
     adjusted[outermost_first] = np.maximum.accumulate(adjusted[outermost_first])
     # A bound below a value that is known stays a bound; one that was raised to it is none.
     raised = adjusted > 1 / count

@@ -128,7 +128,9 @@ def difference_interval(
     if math.isinf(quantile):
         return Interval(-reach, reach) if math.isfinite(reach) else UNKNOWN
     student = found.interval(quantile)
-    if undecided or units is not None or weights is not None:
+    if undecided:  # where no test can decide, 0 is not excluded; without bounds pseudo-queries do not always reach it
+        return Interval(min(student.low, 0.0), max(student.high, 0.0)).cut(-reach, reach)
+    if units is not None or weights is not None:
         return student.cut(-reach, reach)
     if critical is None:
         quantile = t_quantile((1 + level) / 2, len(differences) - 1)

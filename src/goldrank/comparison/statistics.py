@@ -201,8 +201,10 @@ def _numbers(
         replicated = intervals.replicated(*runs)
         tests["t"] = replicated.p
         return _Numbers(replicated.estimate, units, changed, tests, "replicates", replicated.p, alpha=settings.alpha)
-    how = how if settings.test == "randomization" else "formula"
-    return _Numbers(found, units, changed, tests, how, tests[settings.test], alpha=settings.alpha)
+    # Where all differences are the same, t has no answer, and flips have one.
+    is_by_flips = settings.test == "randomization" or math.isnan(tests[settings.test])
+    tested, how = (p, how) if is_by_flips else (tests[settings.test], "formula")
+    return _Numbers(found, units, changed, tests, how, tested, alpha=settings.alpha)
 
 
 def _t_p(found: Estimate) -> float:
@@ -309,6 +311,8 @@ def _pair(values: Values, row: _Row, numbers: _Numbers, settings: Settings, desi
             interval = Interval(0.0, interval.high) if found.mean > 0 else Interval(interval.low, 0.0)
         else:
             caveats.append(Note.of("interval-reaches-zero"))
+    elif not decided and row.role != "diagnostic" and not math.isnan(interval.low) and 0 not in interval:
+        caveats.append(Note.of("interval-excludes-zero"))
     of_counted = values.by_measure[facts.name][:, counted]
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
     return Pair(
@@ -320,7 +324,7 @@ def _pair(values: Values, row: _Row, numbers: _Numbers, settings: Settings, desi
         mean_b=design.mean(of_counted[row.b], counted),
         difference=found.mean if abs(found.mean) > 1e-15 else 0.0,
         interval=interval,
-        **_power(differences, numbers, critical, settings),
+        **_power(differences, numbers, critical, settings, design),
         wins=above if facts.higher_is_better else below,
         ties=len(differences) - above - below,
         losses=below if facts.higher_is_better else above,
@@ -331,7 +335,7 @@ def _pair(values: Values, row: _Row, numbers: _Numbers, settings: Settings, desi
         critical=critical,
         equivalence=numbers.equivalence,
         role=row.role,
-        withheld=design.clusters is not None and numbers.units < intervals.FEWEST_CLUSTERS,
+        withheld=any(note.code in ("too-few-differ", "too-few-clusters") for note in caveats),
         caveats=tuple(caveats),
         higher_is_better=facts.higher_is_better,
         settings=settings,
@@ -363,7 +367,9 @@ def _interval(
     )
 
 
-def _power(differences: np.ndarray, numbers: _Numbers, critical: float, settings: Settings) -> dict[str, Any]:
+def _power(
+    differences: np.ndarray, numbers: _Numbers, critical: float, settings: Settings, design: Design
+) -> dict[str, Any]:
     """The effect, the smallest difference that would be found, and the queries that this one needs."""
     with needed("scipy"):
         from scipy.special import stdtr
@@ -378,8 +384,10 @@ def _power(differences: np.ndarray, numbers: _Numbers, critical: float, settings
     alpha = numbers.alpha
     if numbers.critical_u is not None:
         alpha = float(2 * stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
+    if settings.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
+        return {"effect": effect, "detectable": math.nan, "needed": None}
     detectable = power.detectable_effect(size, settings.power, alpha) * spread
-    queries = power.queries_needed(effect, settings.power, alpha, numbers.critical_u)
+    queries = power.queries_needed(effect, settings.power, alpha, numbers.critical_u if design.is_plain else None)
     if numbers.how == "replicates":
         queries = None  # more queries do not make runs vary less
     elif queries is not None:
@@ -391,6 +399,8 @@ def _caveats(numbers: _Numbers, interval: Interval, settings: Settings, design: 
     clustered = design.clusters is not None
     unit = "clusters" if clustered else "queries"
     codes = intervals.caveats(numbers.changed, numbers.units, settings.alpha, clustered=clustered)
+    if math.isnan(interval.high):
+        codes = tuple("none-differs-unbounded" if code == "none-differs" else code for code in codes)
     return [
         Note.of(code, units=numbers.units, unit=unit, differing=numbers.changed, end=interval.high) for code in codes
     ]

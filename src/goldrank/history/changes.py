@@ -3,8 +3,8 @@
 A segment is the records since the last mark. At each new record every split of the segment is tried: the mean of the
 records after it less the mean of those before it, query by query, as u = sum(d) / sqrt(sum(d^2)); the greatest |u|
 counts. How great it gets by chance is known from flips of the queries' signs, which leave everything but the direction
-of a query's change as it is. Looks spend alpha little by little: up to look j, alpha j / (j + 5) of the flips may have
-gone beyond their limits, so that a line of any length shows a false mark with a probability of at most alpha.
+of a query's change as it is. Looks spend alpha little by little: up to look j, alpha (j + 3) / (j + 23) of the flips
+may have gone beyond their limits, so that a line of any length shows a false mark with a probability of at most alpha.
 
 Only what lies before a record counts, so a mark never moves when records are added.
 
@@ -28,8 +28,10 @@ FLIPS = SAMPLES + 1
 MOST_SPLITS = 64
 NEWEST_SPLITS = 20
 """Of more than `MOST_SPLITS` splits the newest so many are tried, and the rest at growing distances."""
-PATIENCE = 5
-"""Half of alpha is spent at this look."""
+HEAD_START = 3
+PATIENCE = 20
+"""A sixth of alpha may be spent at the first look, so that lines of few records find large steps, and half of it by the
+17th: a line that spends faster has next to nothing left for the steps that come later."""
 RANGE = 7.0
 """A split is in the range of a mark if its t^2 is at most this much below the greatest."""
 _TIES = 1e-9
@@ -145,7 +147,7 @@ class Segment:
             search.close()
             search.crossed = np.zeros(self.flips, bool)
         search.looks += 1
-        budget = alpha * search.looks / (search.looks + PATIENCE) - search.spent
+        budget = allowance(search.looks, alpha) - search.spent
         allowed = math.floor(self.flips * budget + 1e-9) - int(search.crossed.sum())
         splits = self._splits(row)
         u = splits.u
@@ -234,6 +236,11 @@ class Segment:
 
     def _drawn(self, *what: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, *what])))
+
+
+def allowance(looks: int, alpha: float) -> float:
+    """How much of alpha may be spent up to a look, the first of which is 1."""
+    return alpha * (looks + HEAD_START) / (looks + HEAD_START + PATIENCE)
 
 
 def candidates(row: int) -> np.ndarray:
