@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldrank.errors import one_of
+from goldrank.errors import of_type, one_of
 
 if TYPE_CHECKING:
     from goldrank.comparison.result import Comparison
@@ -30,6 +30,9 @@ WIDTH = 120
 
 def render(comparison: Comparison, form: str) -> str:
     """A comparison in one of the `FORMS`."""
+    from goldrank.comparison.result import Comparison
+
+    of_type(comparison, Comparison, "comparison", "what `compare` returns")
     one_of(form, FORMS, "form")
     if form == "json":
         return comparison.to_json() + "\n"

@@ -138,8 +138,10 @@ def _dates(ordered: Sequence[Record], x: Callable[[Record], float], bottom: floa
             chosen.append((place, record))
     if newest[0] - chosen[-1][0] >= 2.2 * half:
         chosen.append(newest)
+    same_day = ordered[0].time.date() == ordered[-1].time.date()
+    form = "%m-%d %H:%M" if same_day and len(ordered) > 1 else "%Y-%m-%d"
     return "".join(
-        f'<text class="mid dim" x="{place:.1f}" y="{bottom + 18:g}">{record.time:%Y-%m-%d}</text>'
+        f'<text class="mid dim" x="{place:.1f}" y="{bottom + 18:g}">{record.time.strftime(form)}</text>'
         for place, record in chosen
     )
 

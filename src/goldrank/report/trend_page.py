@@ -84,7 +84,8 @@ def _overview(found: Sequence[Sequence[LineDetails]]) -> Table:
                 ]
             )
     heads = [*Head.texts("measure"), *Head.names("line"), *Head.numbers("now", "95% interval")]
-    return Table([*heads, *Head.texts("last change"), *Head.numbers("record"), *Head.texts("time", "trend")], rows)
+    heads += [*Head.texts("last change"), *Head.numbers("record"), *Head.texts("time", "trend")]
+    return Table(heads, rows, stacks=True)
 
 
 def _table(details: LineDetails, baselines: Mapping[str, int]) -> Table:
@@ -99,7 +100,7 @@ def _table(details: LineDetails, baselines: Mapping[str, int]) -> Table:
     older = line.hidden + len(line.records) - len(rows)
     caption = f"{count(older, 'older record')} not listed here." if older else ""
     heads = [*heads[:5], *Head.numbers("95% interval"), *heads[5:]]
-    return replace(table, heads=heads, rows=rows[::-1], caption=caption, sortable=True)
+    return replace(table, heads=heads, rows=rows[::-1], caption=caption, sortable=True, stacks=True)
 
 
 def _record(record: Record, baselines: Sequence[str]) -> dict[str, object]:
