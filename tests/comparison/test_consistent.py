@@ -97,3 +97,14 @@ def test_an_interval_that_leaves_out_0_beside_an_open_test_is_said():
         assert said == (row.verdict == "unclear" and 0 not in row.interval)
         found += said
     assert found
+
+
+def test_so_few_queries_that_no_flip_passes_the_correction_find_nothing():
+    """Six queries that all won: 2^-5 in six rows is 0.19 at least, however large the gain. Eight would do: 6 x 2^-7."""
+    rng = np.random.default_rng(7)
+    runs = [make(0.4 + shift + rng.normal(0, 0.01, 6), run=run) for run, shift in (("a", 0), ("b", 0.1))]
+    others = [make(rng.random(6), run=run) for run in ("c", "d")]
+    row = compare([*runs, *others], correction="bonferroni")["nDCG@10", "a", "b"]
+    assert row.adjusted == pytest.approx(6 * 2.0**-5)
+    assert math.isnan(row.detectable)
+    assert row.needed == 8

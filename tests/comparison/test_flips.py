@@ -183,3 +183,37 @@ def test_any_false_finding_is_at_most_alpha():
     # 5 % of 400 is 20, and three standard errors of that are 13.
     assert 7 <= false <= 33
     assert uncorrected > 60
+
+
+@pytest.mark.parametrize("units", [9, 200])
+def test_blocks_are_rows_with_zeros_elsewhere(units):
+    """What a slice comes to under flips is what its rows come to among all units."""
+    rng = np.random.default_rng(8)
+    about = [np.sort(rng.choice(units, size, replace=False)) for size in (units // 3, units // 2, units)]
+    rows = [rng.normal(size=(4, len(chosen))) for chosen in about]
+    whole = np.zeros((12, units))
+    for i, (chosen, values) in enumerate(zip(about, rows, strict=True)):
+        whole[4 * i : 4 * i + 4, chosen] = values
+    pairs = np.array([(4 * i, 4 * i + j) for i in range(3) for j in (1, 2, 3)])
+    blocks = [flips.Block(*block) for block in zip(about, rows, strict=True)]
+    in_blocks, at_once = flips.flip_blocks(blocks, units, pairs, samples=400), flips.flip(whole, pairs, samples=400)
+    np.testing.assert_allclose(in_blocks.flips, at_once.flips, atol=1e-12)
+    assert in_blocks.exact == at_once.exact == (units == 9)
+    np.testing.assert_allclose(in_blocks.u, at_once.u)
+    for i in range(len(pairs)):
+        assert flips.raw_p(in_blocks, i) == pytest.approx(flips.raw_p(at_once, i))
+
+
+@pytest.mark.parametrize("sizes", [[1] * 700, [1] * 40 + [2] * 30 + [3] * 5 + [7], [3] * 20 + [10] * 600 + [9]])
+def test_the_exact_distribution_of_equal_numbers(sizes):
+    """Equal numbers are added at once; Python's whole numbers, one by one, are the reference."""
+    rng = np.random.default_rng(len(sizes))
+    changed = np.array(sizes) * np.where(rng.random(len(sizes)) < 0.45, -1, 1)
+    ways = {0: 1}
+    for size in sizes:
+        both = [(total + sign * size, count) for total, count in ways.items() for sign in (-1, 1)]
+        ways = {}
+        for total, count in both:
+            ways[total] = ways.get(total, 0) + count
+    reached = sum(count for total, count in ways.items() if abs(total) >= abs(int(changed.sum())))
+    assert flips.lattice_p(changed.astype(float), 1.0) == pytest.approx(reached / 2 ** len(sizes), rel=1e-10)

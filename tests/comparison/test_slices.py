@@ -132,3 +132,27 @@ def test_damaged_metadata_names_the_line(tmp_path):
     scores, _ = two({"x": (20, 0.1)})
     with pytest.raises(InputError, match=r"m\.jsonl:2"):
         compare(scores, slice_by={"kind": path})
+
+
+def test_flips_are_drawn_once_for_all_measures_and_slices(monkeypatch):
+    """The work is that of each slice's own queries: over all slices of an attribute, that of the whole once."""
+    from goldrank.comparison import slices
+
+    seen = []
+
+    def counted(blocks, units, *args, **options):
+        seen.append((units, sum(block.rows.size for block in blocks)))
+        return flip_blocks(blocks, units, *args, **options)
+
+    flip_blocks = slices.flip_blocks
+    monkeypatch.setattr(slices, "flip_blocks", counted)
+    rng = np.random.default_rng(9)
+    queries = [f"q{i}" for i in range(60)]
+    qrels = {query: {f"d{j}": int(rng.integers(0, 3)) for j in range(8)} for query in queries}
+    runs = {run: {query: {f"d{j}": float(rng.random()) for j in range(8)} for query in queries} for run in "abc"}
+    kinds = {query: "xyz"[i % 3] for i, query in enumerate(queries)}
+    found = compare(qrels, runs, ["nDCG@3", "P@1", "AP"], slice_by={"kind": kinds}, samples=300)
+    assert len(found.slices.differences) == 27
+    ((units, numbers),) = seen
+    assert units == 60
+    assert numbers <= 60 * 9

@@ -387,11 +387,15 @@ def _power(
     if settings.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
         return {"effect": effect, "detectable": math.nan, "needed": None}
     detectable = power.detectable_effect(size, settings.power, alpha) * spread
+    # The rarest flip of so many units has a chance of 2^(1 - units): with fewer, no difference is large enough.
+    fewest = 1 + math.ceil(-math.log2(alpha)) if numbers.how not in ("formula", "replicates") and alpha > 0 else 2
+    if numbers.units < fewest:
+        detectable = math.nan
     queries = power.queries_needed(effect, settings.power, alpha, numbers.critical_u if design.is_plain else None)
     if numbers.how == "replicates":
         queries = None  # more queries do not make runs vary less
     elif queries is not None:
-        queries = math.ceil(queries * len(differences) / size - 1e-9)
+        queries = math.ceil(max(queries, fewest) * len(differences) / size - 1e-9)
     return {"effect": effect, "detectable": detectable, "needed": queries}
 
 
