@@ -1,7 +1,7 @@
 """Lists what is public: names with their arguments, members of classes, commands with their options.
 
-`python docs/public_names.py` writes the list to docs/public_names.txt. A test holds the file to the code, so that nothing
-public changes without being seen in a review; docs/promises.md says what is promised about it.
+`python docs/public_names.py` writes the list to docs/public_names.txt. A test holds the file to the code, so that
+nothing public changes without being seen in a review; docs/promises.md says what is promised about it.
 """
 
 from __future__ import annotations

@@ -38,4 +38,5 @@ def test_a_name_of_before_works_and_says_its_new_name(old, new):
 def test_a_name_of_now_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert goldrank.rank_agreement and goldrank.compare
+        assert goldrank.rank_agreement
+        assert goldrank.compare
