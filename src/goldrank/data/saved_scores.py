@@ -66,6 +66,8 @@ def from_plain(data: Any, where: str) -> Scores:
             for name, found in _of_type(data.get("bounds", {}), dict, "bounds").items()
         }
         counts = {key: _of_type(count, int, key) for key, count in _of_type(data["counts"], dict, "counts").items()}
+        if min(counts.values(), default=0) < 0:
+            raise ValueError("a count is below 0")
         notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
         run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
         provenance = _of_type(data["provenance"], dict, "provenance")
