@@ -187,7 +187,13 @@ class Rule:
     @property
     def limit_words(self) -> str:
         """The limit as it is spelled."""
-        return f"{100 * self.limit:.6g}%" if self.relative or self.kind in SHARES else f"{self.limit:.6g}"
+        percent = self.relative or self.kind in SHARES
+        factor = 100 if percent else 1
+        for digits in range(6, 18):  # as few as give the limit back
+            text = f"{factor * self.limit:.{digits}g}"
+            if float(text) / factor == self.limit:
+                break
+        return f"{text}%" if percent else text
 
     def __str__(self) -> str:
         subject = f"latency p{100 * self.quantile:g}" if self.kind == "latency" else self.measure or self.kind
