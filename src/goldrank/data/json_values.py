@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from goldrank.errors import InputError, file_name
+from goldrank.errors import InputError, cannot_open, file_name
 from goldrank.writing import write_whole
 
 
@@ -22,7 +22,7 @@ def read_json(path: str | Path) -> Any:
     try:
         return json.loads(Path(file_name(path)).read_bytes())
     except OSError as error:
-        raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+        raise cannot_open(error, str(path)) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON: {error}", where=str(path)) from None
 

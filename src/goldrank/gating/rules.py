@@ -21,7 +21,17 @@ from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.settings import Settings
-from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, file_name, of_type, one_of
+from goldrank.errors import (
+    GoldrankError,
+    InputError,
+    OptionError,
+    Place,
+    cannot_open,
+    did_you_mean,
+    file_name,
+    of_type,
+    one_of,
+)
 from goldrank.gating import HOLES
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
@@ -257,7 +267,7 @@ class Rules:
                 raise tomllib.TOMLDecodeError(f"a line has more than {MOST_LINE:,} characters")
             data = tomllib.loads(text)
         except OSError as error:
-            raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+            raise cannot_open(error, str(path), RuleError) from None
         except UnicodeDecodeError as error:
             raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
         except GoldrankError:
