@@ -129,9 +129,7 @@ def pytest_configure(config: object) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run all suites that are there; the number of those with a surprise."""
     if arguments:
-        return sum(
-            not _run_if_there(suite, Path(arguments[0]).resolve(), "it is not there") for suite in SUITES
-        )
+        return sum(not _run_if_there(suite, Path(arguments[0]).resolve(), "it is not there") for suite in SUITES)
     with tempfile.TemporaryDirectory(prefix="peers-") as folder:
         for suite in SUITES:
             _download(suite, Path(folder) / suite.name)

@@ -97,9 +97,8 @@ class Lists:
         for begin, end in pairwise([0, *edges.tolist(), len(self.queries)]):
             candidates = slice(int(self.first[begin]), int(self.first[end]))
             entries = slice(int(self.start[begin * runs]), int(self.start[end * runs]))
-            table = np.full((candidates.stop - candidates.start) * runs, np.inf)
-            table[(self.candidate[entries] - candidates.start) * runs + self.run[entries]] = self.score[entries]
-            table = table.reshape(-1, runs)
+            table = np.full((candidates.stop - candidates.start, runs), np.inf)
+            table[self.candidate[entries] - candidates.start, self.run[entries]] = self.score[entries]
             table.sort(axis=1)
             yield candidates, table
 
