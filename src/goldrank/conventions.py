@@ -75,6 +75,8 @@ CONDITIONS = {
     "scores-beyond-1": "there are scores below 0 or above 1",
     "one-kind": "a query has no relevant, or no other judged document",
     "all-relevant": "a query has relevant documents only",
+    "none-relevant": "a query of the run has no relevant document",
+    "unjudged-queries": "queries of the run are not judged",
 }
 """When a convention refuses a measure."""
 
@@ -264,6 +266,10 @@ BEIR = replace(
     heads={"ties": "input", "score_type": "float64"},
     refusals=(
         Refusal(("Hole",), "negative-grades", "BEIR counts documents of negative grades as judged", "Give grade 0."),
+        Refusal(("Hole",), "unjudged-queries", "BEIR adds their documents up, and divides by the judged queries",
+                "Leave such queries out."),
+        Refusal(("R_cap",), "none-relevant", "BEIR divides by the number of relevant documents",
+                "Leave such queries out, or take convention='trec_eval-9'."),
         Refusal(("Accuracy",), "asked", "BEIR's Accuracy@k is whether a relevant document is in the first k",
                 "Ask for Success@k."),
     ),

@@ -135,6 +135,56 @@ def test_documents_in_collection(small):
     assert values("-m utility.0,0,0,1 -N 100 qrels run") == {"utility_0,0,0,1": "95.0000"}
 
 
+@pytest.mark.parametrize("nickname", ["official", "all_trec", "set"])
+def test_documents_in_collection_beside_measures_that_do_not_ask(small, nickname):
+    assert output(["-N", "100", "-m", nickname, "qrels", "run"]) == output(["-m", nickname, "qrels", "run"])
+
+
+def test_parameters_are_read_as_c_does(small):
+    """trec_eval 10 prints these: hexadecimal numbers, and the first of two gains for one grade."""
+    assert list(values("-m set_F.0x2 qrels run").values()) == list(values("-m set_F.2 qrels run").values())
+    assert list(values("-m ndcg.1=2,1=3,0=1 qrels run").values()) == list(values("-m ndcg.1=2,0=1 qrels run").values())
+
+
+@pytest.mark.parametrize("parameters", ["set_F.inf", "set_F.nan", "ndcg.1=inf", "ndcg.1=nan", "ndcg.1=2=3"])
+def test_parameters_without_a_meaning_are_refused(small, parameters):
+    assert run(["trec_eval", "-m", parameters, "qrels", "run"]) == 2
+
+
+def test_the_obsolete_format_is_taken_and_ignored(small):
+    assert output(["--Output_old_results_format", "x", "qrels", "run"]) == output(["-o", "qrels", "run"])
+
+
+def test_a_debug_level_that_names_no_query(small):
+    assert run(["trec_eval", "-D", "0.", "qrels", "run"]) == 2  # trec_eval looks for a query without a name
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("1 map abc 1\n", ":1"), ("1 map 0.5 1\n1 map 0 nan\n", ":2"), ("1 map 0 1\n1 map 1 1\n", ":2"), ("\n", "")],
+    ids=["no number", "nan", "two of one", "empty"],
+)
+def test_bad_z_scores_are_named(small, text, place):
+    (small / "z").write_text(text)
+    with pytest.raises(InputError) as error:
+        CliRunner().invoke(command, ["-Z", "z", "-m", "map", "qrels", "run"], catch_exceptions=False)
+    assert str(error.value).startswith(f"z{place}:")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r"),
+        lambda text: text + "# comment\n" * 30_000,
+        lambda text: text + "1 Q0 z 5 0.5 last " + "more " * 30_000 + "\n",
+    ],
+    ids=["carriage returns", "comments", "a long line"],
+)
+def test_run_id_is_the_last_lines_however_far_up_it_is(small, change):
+    (small / "run").write_text(change((small / "run").read_text()), newline="")
+    assert values("-m runid qrels run") == {"runid": "last"}
+
+
 def test_fractional_gains_are_sorted_as_numbers(tmp_path, monkeypatch):
     """trec_eval compares gains as if they were whole and gets 0.0 here."""
     monkeypatch.chdir(tmp_path)

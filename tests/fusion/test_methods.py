@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import statistics
 
 import numpy as np
 import pytest
@@ -207,3 +208,52 @@ def test_pieces_change_nothing(monkeypatch):
     monkeypatch.setitem(lists.pieces.__kwdefaults__, "size", 30)
     for method, expected in whole.items():
         assert dict(fuse(runs, method).items()) == expected
+
+
+@pytest.mark.parametrize("cells", [1, 30, 4_000_000])
+def test_medians_are_those_of_a_plain_loop(monkeypatch, cells):
+    monkeypatch.setattr("goldrank.fusion.lists.CELLS", cells)
+    rng = random.Random(cells)
+    runs = {
+        f"r{i}": {
+            f"q{j}": {f"d{k}": rng.uniform(-5, 5) for k in rng.sample(range(9), rng.randint(0, 9))} for j in range(8)
+        }
+        for i in range(5)
+    }
+    fused = fuse(runs, "med", normalise="none")
+    for query in fused:
+        given = [run[query] for run in runs.values()]
+        expected = {doc: statistics.median(row[doc] for row in given if doc in row) for row in given for doc in row}
+        assert dict(fused[query]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("ties", ["docid", "docid-ascending", "input"])
+@pytest.mark.parametrize("shape", ["descending", "ascending", "shuffled", "tied", "infinite"])
+def test_ranks_are_those_of_a_plain_loop(ties, shape):
+    """Reciprocal ranks of lists of many lengths, in whatever order their documents come."""
+    rng = random.Random(shape)
+    runs = {}
+    for name in "ab":
+        runs[name] = {}
+        for size in range(20):
+            scores = [rng.random() for _ in range(size)]
+            if shape in ("descending", "ascending"):
+                scores.sort(reverse=shape == "descending")
+            elif shape != "shuffled":
+                scores = [
+                    rng.choice([1.0, 2.0, -math.inf, math.inf] if shape == "infinite" else [0.0, -0.0, 1.0])
+                    for _ in scores
+                ]
+            docs = rng.sample([f"d{i}" for i in range(30)], size)
+            runs[name][f"q{size}"] = dict(zip(docs, scores, strict=True))
+    fused = fuse(runs, "rrf", k=1, ties=ties)
+    for query in fused:
+        expected = dict.fromkeys(fused[query], 0.0)
+        for run in runs.values():
+            ranked = list(run[query])
+            if ties != "input":
+                ranked.sort(reverse=ties == "docid")
+            ranked.sort(key=run[query].get, reverse=True)  # stable, reversed or not
+            for rank, doc in enumerate(ranked, 1):
+                expected[doc] += 1 / (1 + rank)
+        assert dict(fused[query]) == pytest.approx(expected)

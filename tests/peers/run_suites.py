@@ -36,6 +36,8 @@ class Suite:
     """What git clones."""
     distribution: str | None = None
     """Its source distribution, if that carries tests."""
+    why_not: str = "its source distribution could not be downloaded"
+    """Why its tests are not there without a checkout."""
     as_script: bool = False
     """Whether it is a file that makes some of its tests only when it is run."""
     needs: dict[str, str] = field(default_factory=dict)
@@ -50,6 +52,7 @@ SUITES = (
         "goldrank.compat.pytrec_eval",
         "tests/pytrec_eval_tests.py",
         "--recurse-submodules https://github.com/cvangysel/pytrec_eval",
+        why_not="its source distribution cannot be unpacked without building it, which downloads trec_eval",
         as_script=True,
     ),
     Suite(
@@ -73,6 +76,7 @@ SUITES = (
         "goldrank.compat.ranx",
         "tests",
         "https://github.com/AmenRa/ranx",
+        why_not="its source distribution carries no tests",
         expected={
             f"unit/ranx/fusion/condorcet_test.py::{name}": "the test itself makes numba's list of numba's dictionaries"
             for name in ("test_get_candidates", "test_get_results")
@@ -125,19 +129,19 @@ def pytest_configure(config: object) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run all suites that are there; the number of those with a surprise."""
     if arguments:
-        return sum(not _run_if_there(suite, Path(arguments[0]).resolve()) for suite in SUITES)
+        return sum(not _run_if_there(suite, Path(arguments[0]).resolve(), "it is not there") for suite in SUITES)
     with tempfile.TemporaryDirectory(prefix="peers-") as folder:
         for suite in SUITES:
             _download(suite, Path(folder) / suite.name)
-        return sum(not _run_if_there(suite, Path(folder)) for suite in SUITES)
+        return sum(not _run_if_there(suite, Path(folder), suite.why_not) for suite in SUITES)
 
 
-def _run_if_there(suite: Suite, folder: Path) -> bool:
+def _run_if_there(suite: Suite, folder: Path, why_not: str) -> bool:
     """Whether a suite did what is expected of it, or is not there."""
     home = folder / suite.name
     if (home / suite.tests).exists():
         return _run(suite, home)
-    print(f"{suite.name}: left out, there is no {home / suite.tests}")
+    print(f"{suite.name}: NOT RUN, {why_not}. To run its suite:")
     print(f"  git clone {suite.checkout} peers/{suite.name} && make peers PEERS=peers")
     return True
 

@@ -174,6 +174,34 @@ def test_beir_counts_queries_by_measure_in_one_call():
     assert scores.mean == {"R@1": 1.0, "RR@1": 0.5}
 
 
+ONE = {"q1": {"a": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "theirs"),
+    [
+        ({"q1": {"a": 1}, "q2": {"b": 1}}, {**ONE, "q2": {}}, (0.5, 0.5, 0.5, 0.16667, 0.5, 0.0, 0.5, 0.5)),
+        ({"q1": {"a": 1}, "q2": {"b": 1}}, ONE, (1.0, 1.0, 1.0, 0.33333, 0.5, 0.0, 0.5, 0.5)),
+        ({"q1": {"a": 1}}, {**ONE, "q2": {"b": 1.0}}, (1.0, 1.0, 1.0, 0.33333, 1.0, None, 1.0, 1.0)),
+        ({"q1": {"a": 1}, "q2": {}}, {**ONE, "q2": {"b": 1.0}}, (1.0, 1.0, 1.0, 0.33333, 0.5, 0.16667, 0.5, None)),
+        ({"q1": {"a": 1}, "q2": {"b": 0}}, {**ONE, "q2": {"b": 1.0}}, (0.5, 0.5, 0.5, 0.16667, 0.5, 0.0, 0.5, None)),
+    ],
+    ids=["no results", "missing", "not judged", "no judgements", "none relevant"],
+)
+def test_beir_at_its_edges(qrels, run, theirs):
+    """What BEIR 2.2.0 said at 3, but for None: refused, as it fails or counts what is not judged. MRR, Accuracy and
+    R_cap of a query that is not judged are KeyErrors there; here such a query is left out."""
+    measures = ("nDCG@3", "AP@3", "R@3", "P@3", "RR@3", "Hole@3", "Success@3", "R_cap@3")
+    for measure, value in zip(measures, theirs, strict=True):
+        if value is None:
+            with pytest.raises(MeasureError) as error:
+                evaluate(qrels, run, measure, convention="beir")
+            assert error.value.code == "refused-by-convention"
+        else:
+            found = evaluate(qrels, run, measure, convention="beir").mean
+            assert list(found.values()) == pytest.approx([value], abs=6e-6), measure
+
+
 RANX = {"P@3": "precision@3", "R@3": "recall@3", "F@3": "f1@3", "Success@3": "hit_rate@3", "NumRelRet@3": "hits@3",
         "RR": "mrr", "AP": "map", "AP@3": "map@3", "Rprec": "r-precision", "DCG": "dcg", "nDCG@3": "ndcg@3",
         'nDCG(gain="exp2")': "ndcg_burges", "RBG(p=0.8)": "rbp.8", "SetP": "precision", "Bpref": "bpref"}  # fmt: skip

@@ -180,20 +180,28 @@ def _summary(
 def _read_zscores(path: str) -> dict[tuple[str, str], tuple[float, float]]:
     """Mean and standard deviation by query and measure."""
     from goldrank.io import sources
-    from goldrank.measures.trec_names import to_float
+    from goldrank.io.numbers import score_of
 
     known: dict[tuple[str, str], tuple[float, float]] = {}
     source = sources.open_source(path)
-    for number, line in enumerate(source.read().split(b"\n"), 1):
-        found = [ids.decode(part) for part in line.split()]
+    for number, line in enumerate(source.read(lines=True).split(b"\n"), 1):
+        found = line.split()
         if not found:
             continue
+        where = f"{source.name}:{number}"
         if len(found) != 4:
             raise InputError(
-                f"found {len(found)} columns, expected 4 (query, measure, mean, standard deviation)",
-                where=f"{source.name}:{number}",
+                f"found {len(found)} columns, expected 4 (query, measure, mean, standard deviation)", where=where
             )
-        known[found[0], found[1]] = to_float(found[2]), to_float(found[3])
+        mean, deviation = (
+            score_of(text, where, what=what)
+            for text, what in zip(found[2:], ("mean", "standard deviation"), strict=True)
+        )
+        key = ids.decode(found[0]), ids.decode(found[1])
+        if known.setdefault(key, (mean, deviation)) != (mean, deviation):
+            raise InputError(f"query '{key[0]}' has two z-scores of '{key[1]}'", where=where, hint="Leave one of them.")
+    if not known:
+        raise source.empty()
     return known
 
 
@@ -272,6 +280,7 @@ class _Abbreviating(click.Command):
 @click.option("-R", "--Rel_info_format", "format", default="qrels")
 @click.option("-T", "--Results_format", "run_format", default="trec_results")
 @click.option("-o", is_flag=True, hidden=True, expose_value=False)
+@click.option("--Output_old_results_format", hidden=True, expose_value=False)
 @click.option("-Z", "--Zscore", "zscores")
 @click.argument("files", nargs=-1)
 def command(
@@ -296,7 +305,8 @@ def command(
         raise click.UsageError("trec_eval takes two files: QRELS RUN")
     if run_format != "trec_results":
         raise OptionError(f"-T is {run_format!r}; the only format of results is trec_results")
-    settings = Arguments(*files, **options, summary=not quiet, only_query=debug.partition(".")[2] or None)
+    _, point, query = debug.partition(".")
+    settings = Arguments(*files, **options, summary=not quiet, only_query=query if point else None)
     # Files and programs get trec_eval's bytes; a terminal must not obey what is in an id.
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     told: list[Note] = []

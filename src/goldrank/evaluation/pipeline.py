@@ -217,8 +217,9 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
         values = measure_counted(measure, table, rules.repeats)
     values = without_empty(measure, values, tables, rules)
     if rules.all_queries and rules.missing == "skip" and measure.name not in rules.all_queries:
-        # Beside measures that count every query, this one has no value for those that are not answered.
-        values = np.where(tables["placements"].answered, values, np.nan)
+        # Beside measures that count every query, this one has no value for those without results or judgements.
+        placements: Placements = tables["placements"]
+        values = np.where(placements.answered & (np.diff(placements.judged_start) > 0), values, np.nan)
     return values
 
 

@@ -76,9 +76,14 @@ def _holds(when: str, measure: Measure, placements: Placements, counted: np.ndar
     if when == "scores-beyond-1":
         rows = (run.results[query] for query in placements.queries if query in run.results)
         return run.has_scores and any(not 0 <= score <= 1 for row in rows for score in row.values())
+    if when == "unjudged-queries":
+        judged = set(placements.queries)
+        return any(query not in judged for query in run)
     level = measure.option("rel")
     level = 1 if level is None else level
     relevant = placements.relevant(level)
+    if when == "none-relevant":
+        return bool(((relevant == 0) & placements.answered).any())
     one_kind = relevant == np.diff(placements.judged_start)
     if when == "one-kind":
         one_kind |= relevant == 0

@@ -19,6 +19,9 @@ from goldrank.errors import InputError, one_of
 PIECE = 500_000
 """About how many entries are worked on at once, so that memory does not grow with the number of queries."""
 
+CELLS = 4_000_000
+"""About how many scores or ranks are held side by side at once."""
+
 TIES = {rule: POLICIES["ties"][rule] for rule in ("docid", "docid-ascending", "input")}
 
 
@@ -74,20 +77,6 @@ class Lists:
         return np.repeat(np.diff(self.first), len(self.runs))
 
     @cached_property
-    def by_candidate(self) -> np.ndarray:
-        """The entries ordered by candidate, those of one in the order of the runs."""
-        placed = np.empty(len(self.candidate), np.int64)
-        free = np.cumsum(self.count) - self.count
-        order = np.argsort(self.run.astype(np.uint16) if len(self.runs) < 1 << 16 else self.run, kind="stable")
-        ends = np.cumsum(np.bincount(self.run, minlength=len(self.runs))).tolist()
-        for begin, end in pairwise([0, *ends]):  # a run returns a candidate once, so that each place is taken once
-            entries = order[begin:end]
-            candidates = self.candidate[entries]
-            placed[free[candidates]] = entries
-            free[candidates] += 1
-        return placed
-
-    @cached_property
     def count(self) -> np.ndarray:
         """How many runs returned each candidate."""
         return np.bincount(self.candidate, minlength=len(self.docs))
@@ -100,6 +89,18 @@ class Lists:
         """The sum of a value of each list over the lists of each candidate's query."""
         summed: np.ndarray = values.reshape(len(self.queries), len(self.runs)).sum(axis=1)[self.query]
         return summed
+
+    def side_by_side(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Some candidates at a time: which, and a row of scores for each, ascending, filled up with infinity."""
+        runs = len(self.runs)
+        edges = np.flatnonzero(np.diff(self.first[:-1] * runs // CELLS)) + 1
+        for begin, end in pairwise([0, *edges.tolist(), len(self.queries)]):
+            candidates = slice(int(self.first[begin]), int(self.first[end]))
+            entries = slice(int(self.start[begin * runs]), int(self.start[end * runs]))
+            table = np.full((candidates.stop - candidates.start, runs), np.inf)
+            table[self.candidate[entries] - candidates.start, self.run[entries]] = self.score[entries]
+            table.sort(axis=1)
+            yield candidates, table
 
     def fused(self, values: np.ndarray) -> Iterator[tuple[str, dict[str, float]]]:
         """Each query with its candidates and their values."""
@@ -183,25 +184,47 @@ def _scores(
 
 
 def _ranks(score: np.ndarray, start: np.ndarray, candidate: np.ndarray, docs: Sequence[str], ties: str) -> np.ndarray:
-    """The rank of each entry in its list. Lists whose scores descend, as most do, need no sorting."""
-    of_list = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    rank: np.ndarray = np.arange(len(score)) - start[of_list] + 1
+    """The rank of each entry in its list. Lists whose scores descend, as most do, or ascend need no sorting."""
+    size = np.diff(start)
+    of_list = np.repeat(np.arange(len(size)), size)
+    rank: np.ndarray = np.arange(1, len(score) + 1) - start[of_list]
     within = of_list[1:] == of_list[:-1]
-    unsorted = np.unique(of_list[1:][within & ~(score[1:] < score[:-1])])
-    if not len(unsorted):
+    descends = ~_any(of_list[1:][within & ~(score[1:] < score[:-1])], len(size))
+    if descends.all():
         return rank
-    entry = np.flatnonzero(np.isin(of_list, unsorted))
-    entry = entry[np.lexsort((-score[entry], of_list[entry]))]
-    tied = (score[entry][1:] == score[entry][:-1]) & (of_list[entry][1:] == of_list[entry][:-1])
-    if ties != "input" and tied.any():
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
-        for begin, end in zip(edges[::2].tolist(), (edges[1::2] + 1).tolist(), strict=True):
-            group = entry[begin:end].tolist()
-            group.sort(key=lambda i: ids.encode(docs[int(candidate[i])]), reverse=ties == "docid")
-            entry[begin:end] = group
-    # Sorted by list, the n-th of a list's entries is the one of rank n.
-    rank[entry] = rank[np.sort(entry)]
+    ascends = ~_any(of_list[1:][within & ~(score[1:] > score[:-1])], len(size))
+    turned = (ascends & ~descends)[of_list]
+    rank[turned] = (size[of_list] + 1 - rank)[turned]
+    unsorted = np.flatnonzero(~(descends | ascends))
+    power = np.frexp(size[unsorted] - 1)[1]
+    for each in np.unique(power).tolist():  # lists of about the same length are rows of a table
+        which = unsorted[power == each]
+        place = np.arange(size[which].max())
+        inside = place < size[which][:, None]
+        entries = start[which][:, None] + np.where(inside, place, 0)
+        order = np.argsort(np.where(inside, -score[entries], np.nan), axis=1, kind="stable")
+        entry = np.take_along_axis(entries, order, axis=1)[inside]
+        tied = (score[entry][1:] == score[entry][:-1]) & (of_list[entry][1:] == of_list[entry][:-1])
+        if ties != "input" and tied.any():
+            _sort_ties(entry, tied, candidate, docs, ties)
+        rank[entry] = np.broadcast_to(place + 1, inside.shape)[inside]
     return rank
+
+
+def _any(numbers: np.ndarray, count: int) -> np.ndarray:
+    """Whether each of the numbers below a count is among some."""
+    found = np.zeros(count, bool)
+    found[numbers] = True
+    return found
+
+
+def _sort_ties(entry: np.ndarray, tied: np.ndarray, candidate: np.ndarray, docs: Sequence[str], ties: str) -> None:
+    """Put entries of equal scores into the order of their documents' ids; `tied` is whether each is with the next."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
+    for begin, end in zip(edges[::2].tolist(), (edges[1::2] + 1).tolist(), strict=True):
+        group = entry[begin:end].tolist()
+        group.sort(key=lambda i: ids.encode(docs[int(candidate[i])]), reverse=ties == "docid")
+        entry[begin:end] = group
 
 
 def check_finite(lists: Lists) -> None:

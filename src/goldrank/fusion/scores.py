@@ -44,13 +44,10 @@ def comb_max(lists: Lists) -> np.ndarray:
 
 @method("med", "the median of the scores of the runs that returned the document", _FOX_SHAW)
 def comb_med(lists: Lists) -> np.ndarray:
-    scores = lists.score[lists.by_candidate]
-    first = np.cumsum(lists.count) - lists.count
-    median = np.zeros(len(lists.docs))
-    for size in np.unique(lists.count).tolist():
-        candidates = np.flatnonzero(lists.count == size)
-        held = np.sort(scores[first[candidates][:, None] + np.arange(size)], axis=1)
-        median[candidates] = (held[:, (size - 1) // 2] + held[:, size // 2]) / 2
+    median = np.empty(len(lists.docs))
+    for candidates, table in lists.side_by_side():
+        count, row = lists.count[candidates], np.arange(len(table))
+        median[candidates] = (table[row, (count - 1) // 2] + table[row, count // 2]) / 2
     return median
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from goldrank.fusion.lists import Lists
+from goldrank.fusion.lists import CELLS, Lists
 from goldrank.fusion.methods import WEIGHTS, by_rank
 from goldrank.fusion.ranks import weighted_bordafuse
 
 _MONTAGUE = "Montague and Aslam 2002"
-_CELLS = 4_000_000
-"""How many ranks are held side by side at once."""
 
 
 @by_rank("condorcet", "documents sorted by majority: first is what more runs rank above the other", _MONTAGUE)
@@ -35,7 +33,7 @@ def weighted_condorcet(lists: Lists, weights: np.ndarray) -> np.ndarray:
     borda = weighted_bordafuse(lists, weights)
     begin = 0
     while begin < len(queries):
-        most = max(1, _CELLS // (len(lists.runs) * max(1, int(size[queries[begin]]) * 2)))
+        most = max(1, CELLS // (len(lists.runs) * max(1, int(size[queries[begin]]) * 2)))
         end = min(begin + most, int(np.searchsorted(size[queries], 2 * size[queries[begin]], "right")))
         group = queries[begin:end]
         _sort_group(lists, group, weights, borda, entry_first, value)

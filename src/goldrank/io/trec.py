@@ -192,15 +192,25 @@ TAIL = 1 << 16
 
 def last_tag(source: ByteSource) -> bytes:
     """The tag of a run's last line, which trec_eval prints as the name of the run."""
-    tail = b""
-    if source.compression is None and source.path is not None:
+    if source.compression is None and not source.old_mac and source.path is not None:
         with source.open() as file:
-            file.seek(max(0, file.seek(0, 2) - TAIL))
-            tail = sources.read_fully(file, TAIL)
-    else:
-        for _, load in deque(source.pieces(), maxlen=1):
-            tail = load()[: -scan.PAD].tobytes()
-    for line in reversed(tail.split(b"\n")):
+            size, taken = file.seek(0, 2), TAIL
+            while True:
+                file.seek(max(source.start, size - taken))
+                cut, *whole = sources.read_fully(file, taken).split(b"\n")
+                at_start = source.start >= size - taken
+                found = _last_tag([cut, *whole] if at_start else whole)
+                if found or at_start:  # else the last lines are long, or comments
+                    return found
+                taken *= 16
+    tail = b""
+    for _, load in deque(source.pieces(), maxlen=1):
+        tail = load()[: -scan.PAD].tobytes()
+    return _last_tag(tail.split(b"\n"))
+
+
+def _last_tag(lines: Sequence[bytes]) -> bytes:
+    for line in reversed(lines):
         cells = line.split()
         if len(cells) > 5 and not cells[0].startswith(b"#"):
             return cells[5]

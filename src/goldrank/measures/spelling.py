@@ -338,7 +338,8 @@ def of_line(line: trec_names.Line, level: float = 1, docs: int = 0) -> Measure |
     defaults = REGISTRY[line.measure].defaults
     # Where rel is None unless given, it means something else: gains of 0 and 1.
     given = {"rel": level} if level != 1 and defaults.get("rel") is not None else {}
-    return make(line.measure, line.k, {**line.options, **given, **({"docs": docs} if docs else {})})
+    collection = {"docs": docs} if docs and "docs" in defaults else {}
+    return make(line.measure, line.k, {**line.options, **given, **collection})
 
 
 def _each(given: MeasureLike) -> Sequence[Measure]:

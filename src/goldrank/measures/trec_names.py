@@ -151,7 +151,7 @@ def _lines(name: str, parameters: str | None) -> Iterator[Line]:
     entry = TABLE[name]
     long = f"{name}_{parameters}" if parameters else name
     if entry.parameters == "length":
-        yield Line(long, entry, None, length=max(0, int(min(to_float(parameters), 1e9)) if parameters else 10))
+        yield Line(long, entry, None, length=int(max(0.0, min(to_float(parameters), 1e9))) if parameters else 10)
         return
     if name == "runid":
         yield Line(name, entry, None)
@@ -190,15 +190,15 @@ def _gains(name: str, parameters: str | None) -> dict[str, Any]:
     options: dict[str, Any] = {}
     gain: dict[int, float] = {}
     for part in parameters.split(",") if parameters else ():
-        key, sign, value = part.partition("=")
-        if not sign:
+        key, _, value = part.partition("=")
+        if part.count("=") != 1:
             raise MeasureError(
                 f"trec_eval: malformed pair parameters in '{parameters}'", hint="They look like 1=3,2=9."
             )
         if key == "p" and name in ("rbp", "rbp_resid"):
             options["p"] = to_float(value)
         elif re.fullmatch(r"[+-]?\d+", key, re.ASCII) and name != "rbp_resid":
-            gain[int(key)] = to_float(value)
+            gain.setdefault(int(key), to_float(value))  # as there, the first of two for one grade
     return {**options, "gain": gain} if gain else options
 
 
@@ -213,6 +213,18 @@ def to_whole(text: str) -> int:
 
 
 def to_float(text: str) -> float:
-    """The number that a text starts with, as C reads it."""
-    found = re.match(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII)
-    return float(found[0]) if found else 0.0
+    """The number that a text starts with, as C reads it: decimal, with 0x hexadecimal, inf or nan; 0 for none."""
+    found = _C_NUMBER.match(text)
+    if found is None:
+        return 0.0
+    number = found[0].strip()
+    return float.fromhex(number) if "x" in number.lower() else float(number)
+
+
+_C_NUMBER = re.compile(
+    r"""\s*[+-]?(?:
+        0x(?:[\da-f]+(?:\.[\da-f]*)?|\.[\da-f]+)(?:p[+-]?\d+)?
+        | (?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?
+        | inf | nan)""",
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
+)

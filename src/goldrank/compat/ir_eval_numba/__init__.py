@@ -16,28 +16,5 @@ negative values below), `average_precision`, `mean_average_precision` and `ndcg`
 They take `as_released` and refuse k <= 0 with it, too.
 """
 
-from goldrank.compat.ir_eval_numba.metrics import (
-    average_precision,
-    f1_score,
-    find_relevant_indices,
-    mean_average_precision,
-    mean_of_array,
-    mean_reciprocal_rank,
-    ndcg,
-    precision,
-    recall,
-    reciprocal_rank,
-)
-
-__all__ = [
-    "average_precision",
-    "f1_score",
-    "find_relevant_indices",
-    "mean_average_precision",
-    "mean_of_array",
-    "mean_reciprocal_rank",
-    "ndcg",
-    "precision",
-    "recall",
-    "reciprocal_rank",
-]
+from goldrank.compat.ir_eval_numba.metrics import *  # noqa: F403 (the module says what is public)
+from goldrank.compat.ir_eval_numba.metrics import __all__ as __all__

@@ -1,0 +1,120 @@
+"""The drop-ins of goldrank.compat beside goldrank's own `evaluate` and the originals: CPU milliseconds.
+
+python benchmarks/dropins.py [queries]       # 1,000 unless given; originals that are not installed are left out
+
+Five measures of rankings of 200 documents. All work on the same data in turns, in one process; the least of five turns
+counts, after one for what has to be compiled or cached. Every value is compared with goldrank's.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import goldrank
+
+DEPTH, POOL, TURNS = 200, 1_000, 5
+OURS = ("AP", "nDCG@10", "RR", "P@10", "R@100")
+TREC = ("map", "ndcg_cut_10", "recip_rank", "P_10", "recall_100")
+RANX = ("map", "ndcg@10", "mrr", "precision@10", "recall@100")
+
+
+def data(queries: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Qrels of 20 documents and runs without ties."""
+    rng = random.Random(0)
+    docs = [f"doc{i:04}" for i in range(POOL)]
+    qrels = {f"q{i:05}": {doc: rng.choice((0, 1, 1, 2)) for doc in rng.sample(docs, 20)} for i in range(queries)}
+    run = {query: {doc: rng.random() for doc in rng.sample(docs, DEPTH)} for query in qrels}
+    return qrels, run
+
+
+def evaluated(module: Any, qrels: Any, run: Any) -> list[float]:
+    """goldrank's own way; `module` is goldrank."""
+    return list(module.evaluate(qrels, run, OURS).mean.values())
+
+
+def as_pytrec_eval(module: Any, qrels: Any, run: Any) -> list[float]:
+    """Means by pytrec_eval or its stand-in; files are parsed first."""
+    if isinstance(run, str):
+        with open(qrels) as judged, open(run) as ranked:
+            qrels, run = module.parse_qrel(judged), module.parse_run(ranked)
+    values = module.RelevanceEvaluator(qrels, set(TREC)).evaluate(run)
+    return [float(module.compute_aggregated_measure(name, [row[name] for row in values.values()])) for name in TREC]
+
+
+def as_ir_measures(module: Any, qrels: Any, run: Any) -> list[float]:
+    """Means by ir_measures or its stand-in."""
+    asked = [module.parse_measure(name) for name in OURS]
+    if isinstance(run, str):
+        qrels, run = module.read_trec_qrels(qrels), module.read_trec_run(run)
+    found = module.calc_aggregate(asked, qrels, run)
+    return [float(found[measure]) for measure in asked]
+
+
+def as_ranx(module: Any, qrels: Any, run: Any) -> list[float]:
+    """Means by ranx or its stand-in, with the objects that it needs."""
+    if isinstance(run, str):
+        given = module.Qrels.from_file(qrels, kind="trec"), module.Run.from_file(run, kind="trec")
+    else:
+        given = module.Qrels(qrels), module.Run(run)
+    found = module.evaluate(*given, list(RANX))
+    return [float(found[name]) for name in RANX]
+
+
+TOOLS = {"pytrec_eval": as_pytrec_eval, "ir_measures": as_ir_measures, "ranx": as_ranx}
+
+
+def contestants() -> dict[str, Callable[[Any, Any], list[float]]]:
+    """By name, what gives the means; only of packages that are installed."""
+    found = {"goldrank": partial(evaluated, goldrank)}
+    for name, call in TOOLS.items():
+        found[f"as {name}"] = partial(call, import_module(f"goldrank.compat.{name}"))
+        try:
+            found[name] = partial(call, import_module(name))
+        except ImportError:
+            continue
+    return found
+
+
+def measured(qrels: Any, run: Any, turns: int = TURNS) -> dict[str, float]:
+    """By name, the least CPU time in milliseconds; an error where values differ."""
+    calls = contestants()
+    best = dict.fromkeys(calls, math.inf)
+    expected = calls["goldrank"](qrels, run)
+    for turn in range(turns + 1):
+        for name, call in calls.items():
+            begin = time.process_time()
+            values = call(qrels, run)
+            spent = 1000 * (time.process_time() - begin)
+            best[name] = min(best[name], spent if turn else math.inf)
+            if any(abs(value - other) > 1e-6 for value, other in zip(values, expected, strict=True)):
+                raise SystemExit(f"{name} has other values: {values}, not {expected}")
+    return best
+
+
+def main() -> None:
+    """Print a Markdown table."""
+    queries = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+    qrels, run = data(queries)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = str(Path(folder) / "qrels.txt"), str(Path(folder) / "run.txt")
+        goldrank.write_qrels(qrels, paths[0], format="trec")
+        goldrank.write_run(run, paths[1], format="trec")
+        rows = {"dicts": measured(qrels, run), "files": measured(*paths)}
+    names = list(rows["dicts"])
+    sys.stdout.write(f"{queries:,} queries x {DEPTH} documents, {len(OURS)} measures, CPU milliseconds\n\n")
+    sys.stdout.write(f"| input | {' | '.join(names)} |\n|---|{'---:|' * len(names)}\n")
+    for what, found in rows.items():
+        sys.stdout.write(f"| {what} | {' | '.join(f'{found[name]:.0f}' for name in names)} |\n")
+
+
+if __name__ == "__main__":
+    main()
