@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -218,7 +219,10 @@ def to_float(text: str) -> float:
     if found is None:
         return 0.0
     number = found[0].strip()
-    return float.fromhex(number) if "x" in number.lower() else float(number)
+    try:
+        return float.fromhex(number) if "x" in number.lower() else float(number)
+    except OverflowError:  # decimals that are too large are infinite by themselves
+        return -math.inf if number.startswith("-") else math.inf
 
 
 _C_NUMBER = re.compile(
