@@ -269,7 +269,10 @@ KINDS: dict[str, Kind] = {
         "1 query of the run is not judged and was left out: {samples}",
     ),
     "seen-removed": Kind(
-        "pairs that users had before, removed: {count:,} of {users:,} users; left with less than {k:,}: {short:,}",
+        lambda facts: (
+            f"pairs that users had before, removed: {facts['count']:,} of {facts['users']:,} users"
+            + (f"; left with less than {facts['k']:,}: {facts['short']:,}" if facts["k"] else "")
+        ),
         counts=("count", "users", "short"),
     ),
     "train-without-users": Kind("no judged user is in the training data, which has {samples}", warning=True, counts=()),

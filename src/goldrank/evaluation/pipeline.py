@@ -104,7 +104,7 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
     for tag, (placements, counts) in placed.items():
         run = tagged.run(ids.decode(tag))
         if inputs.rules.drops_own_id:
-            yield place(inputs.judgements, run, inputs.rules, inputs.plan)
+            yield place(inputs.judgements, run, inputs.rules, inputs.plan, inputs.background)
             continue
         _check_ids(qrels, run, inputs.rules)
         yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts, inputs.background))
@@ -341,7 +341,7 @@ def score(
             *recommending.notes(placed.background, placed.qrels, placements.queries, placed.removed,
                                 placements.retrieved, tables.get("recommended"), columns),
         ),
-        convention=rules.label,
+        convention=rules.label + placed.background.label,
         origin=origin(placed.judgements, placed.run, rules, depth, placed.background),
         bounds={str(measure): both for measure, both in bounds.items()},
         options=rules.options,
