@@ -269,10 +269,7 @@ KINDS: dict[str, Kind] = {
         "1 query of the run is not judged and was left out: {samples}",
     ),
     "seen-removed": Kind(
-        lambda facts: (
-            f"pairs that users had before, removed: {facts['count']:,} of {facts['users']:,} users"
-            + (f"; left with less than {facts['k']:,}: {facts['short']:,}" if facts["k"] else "")
-        ),
+        "pairs that users had before, removed: {count:,} of {users:,} users; left with less than {k:,}: {short:,}",
         counts=("count", "users", "short"),
     ),
     "train-without-users": Kind("no judged user is in the training data, which has {samples}", warning=True, counts=()),
@@ -281,6 +278,10 @@ KINDS: dict[str, Kind] = {
     "users-left-out": Kind("{measure}: {count:,} of {users:,} users have no value and are left out", counts=()),
     "never-seen-items": Kind("recommended items that nobody had before, counted as had by one user: {count:,}"),
     "sampled": Kind("{measure} is of samples, and may order systems otherwise than the whole", warning=True, counts=()),
+    "accuracy-of-pairs": Kind(
+        "{measure} is the share of pairs in order, as in ir_measures; in BEIR and sentence-transformers it is Success",
+        counts=(),
+    ),
     "of-all-queries": Kind("{measure} is a number of all queries together and has no interval", counts=()),
     "padding": Kind("entries that are padding, left out: {count:,}"),
     "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}", counts=()),
@@ -331,6 +332,11 @@ KINDS: dict[str, Kind] = {
     ),
     "unreachable-recall": Kind(
         "{measure} cannot be 1 for {count:,} of {queries:,} queries: they have more than {k:,} relevant documents",
+        whole=(("queries", "queries"),),
+    ),
+    "divided-by-relevant": Kind(
+        "{measure} divides by all relevant documents, more than {k:,} in {count:,} of {queries:,} queries; boosters "
+        "and tools for recommenders divide by {k:,} there, as {other} does",
         whole=(("queries", "queries"),),
     ),
     **TEXTS,

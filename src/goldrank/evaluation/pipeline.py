@@ -29,7 +29,7 @@ from goldrank.evaluation import footer, recommending, views
 from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.evaluation.recommending import NOTHING, Background, join, table_of, unseen, without_seen
-from goldrank.measures import Measure, summarise
+from goldrank.measures import Measure, make, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
 from goldrank.measures.holes import check_monotone, unjudged_bounds
@@ -191,7 +191,11 @@ def table_for(measure: Measure, tables: Tables) -> Any:
     """The table that a measure reads, or the error that says what it would take."""
     needed = measure.declaration.over
     if needed not in tables:
-        raise MeasureError(f"{measure} cannot be measured with this input", hint=f"It takes {_NEEDS[needed]}.")
+        hint = f"It takes {_NEEDS[needed]}."
+        if other := measure.declaration.for_documents:
+            meant = make(other, measure.k)
+            hint += f" Of ids there is {meant}: {meant.declaration.summary[:1].lower()}{meant.declaration.summary[1:]}"
+        raise MeasureError(f"{measure} cannot be measured with this input", hint=hint)
     return tables[needed]
 
 

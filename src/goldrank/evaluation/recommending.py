@@ -204,7 +204,8 @@ def run_without(run: Run, train: History) -> Run:
         kept[user] = {item: score for item, score in row.items() if item not in had}
         users += len(kept[user]) < len(row)
     gone = sum(map(len, run.results.values())) - sum(map(len, kept.values()))
-    told = [Note.of("seen-removed", count=gone, users=users, short=0, k=0)]
+    empty = sum(not row and bool(run.results[user]) for user, row in kept.items())
+    told = [Note.of("seen-removed", count=gone, users=users, short=empty, k=1)]
     if not any(user in train.items for user in kept):
         told.append(Note.of("train-without-users", samples=train.items))
     found = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=(*run.notes, *told))
@@ -243,7 +244,7 @@ def notes(
         if not known:
             told.append(Note.of("train-without-users", samples=train.items))
     if train is not None and removed is not None:
-        deepest = max((int(measure.k) for measure in columns if isinstance(measure.k, int)), default=0)
+        deepest = max((int(measure.k) for measure in columns if isinstance(measure.k, int)), default=1)
         short = int(np.count_nonzero((retrieved < deepest) & (retrieved + removed >= deepest)))
         users = int(np.count_nonzero(removed))
         told.append(Note.of("seen-removed", count=int(removed.sum()), users=users, short=short, k=deepest))
