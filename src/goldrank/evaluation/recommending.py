@@ -90,6 +90,7 @@ NOTHING = Background()
 def as_history(given: Any, columns: Columns | None = None) -> History:
     """What users had, from whatever holds pairs: a mapping, rows, a file, a data frame. Ratings do not matter."""
     columns = Columns() if columns is None else columns
+    given = io.datasets.as_table(given, "train")
     if isinstance(given, History):
         return given
     if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):
@@ -101,12 +102,13 @@ def as_history(given: Any, columns: Columns | None = None) -> History:
             listed += [ids.as_text(item, "item id", "train") for item in items]
         return History(found)
     if isinstance(given, Iterable) and not (io.is_file(given) or io.is_frame(given) or isinstance(given, Mapping)):
-        rows = list(given)
-        if not all(isinstance(row, tuple | list) and len(row) >= 2 for row in rows):
+        given = list(given)
+        if all(isinstance(row, tuple | list) and len(row) >= 2 for row in given):
+            return _of_pairs((row[0], row[1]) for row in given)
+        if not all(isinstance(row, Mapping) for row in given):
             raise InputError(
                 "training data is no list of pairs", where="train", hint='Rows look like ("u1", "i7", ...).'
             )
-        return _of_pairs((row[0], row[1]) for row in rows)
     try:
         rated = io.as_qrels(given, judgements="last", columns=columns, real_grades=True)
     except InputError as refused:
