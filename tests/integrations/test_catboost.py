@@ -38,6 +38,12 @@ def test_the_worst_order_of_ties_and_empty_queries():
     assert zero.per_query["RR"]["1"] == 0
 
 
+def test_other_ties_see_the_rows_as_they_are():
+    """By hand: in the order of the input the relevant row stands first."""
+    assert evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", ties="input")["RR"] == 1
+    assert evaluate_pool(model([0.5, 0.5]), pool([1, 0], [7, 7]), "RR", ties="expected")["RR"] == 0.75
+
+
 def test_stages():
     found = list(staged_evaluate_pool(model([0.2, 0.1]), pool([1, 0], [1, 1]), "RR", period=5))
     assert [scores["RR"] for scores in found] == [1.0, 1.0]

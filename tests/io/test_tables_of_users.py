@@ -95,4 +95,4 @@ def test_a_mistyped_path_names_the_near_one(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     with pytest.raises(goldrank.GoldrankError) as found:
         io.read_qrels(tmp_path / "qrel.txt")
-    assert found.value.hint == "Did you mean qrels.txt?"
+    assert "qrels.txt" in (found.value.hint or "")

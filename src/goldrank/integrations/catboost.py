@@ -46,7 +46,9 @@ def _judged(pool: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _scores(predictions: Any, grades: np.ndarray, group: np.ndarray, measures: MeasuresLike, policies: Any) -> Scores:
-    worst = np.lexsort((grades, group))  # where scores are equal, the order of the input is kept
+    order = np.arange(len(grades))
+    if not policies.get("ties"):  # where scores are equal, the order of the input is kept
+        order = np.lexsort((grades, group))
     return evaluate_arrays(
-        grades[worst], np.asarray(predictions)[worst], measures, indexes=group[worst], convention=RULES, **policies
+        grades[order], np.asarray(predictions)[order], measures, indexes=group[order], convention=RULES, **policies
     )
