@@ -281,6 +281,7 @@ KINDS: dict[str, Kind] = {
     "users-left-out": Kind("{measure}: {count:,} of {users:,} users have no value and are left out", counts=()),
     "never-seen-items": Kind("recommended items that nobody had before, counted as had by one user: {count:,}"),
     "sampled": Kind("{measure} is of samples, and may order systems otherwise than the whole", warning=True, counts=()),
+    "accuracy-of-pairs": Kind("{measure} is of pairs in order, as in ir_measures; BEIR's is Success", counts=()),
     "of-all-queries": Kind("{measure} is a number of all queries together and has no interval", counts=()),
     "padding": Kind("entries that are padding, left out: {count:,}"),
     "cut-rankings": Kind(lambda facts: f"rankings were cut after {_number(facts['depth'], 'document')}", counts=()),
@@ -331,6 +332,11 @@ KINDS: dict[str, Kind] = {
     ),
     "unreachable-recall": Kind(
         "{measure} cannot be 1 for {count:,} of {queries:,} queries: they have more than {k:,} relevant documents",
+        whole=(("queries", "queries"),),
+    ),
+    "divided-by-relevant": Kind(
+        "{measure} divides by all relevant documents, which are more than {k:,} in {count:,} of {queries:,} queries; "
+        "recommenders and boosters divide by {k:,} there: {other}",
         whole=(("queries", "queries"),),
     ),
     **TEXTS,

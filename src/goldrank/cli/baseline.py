@@ -9,7 +9,14 @@ import click
 
 from goldrank.cli import output
 from goldrank.cli.inputs import is_saved, load_saved, named_file, open_qrels, open_run, progress, refuse_policies
-from goldrank.cli.options import file_option, format_option, measures_option, policy_options
+from goldrank.cli.options import (
+    ReadingOptions,
+    file_option,
+    format_option,
+    measures_option,
+    policy_options,
+    reading_options,
+)
 
 
 @click.group()
@@ -28,6 +35,7 @@ def command() -> None:
 @click.option("--label", default="", help="What it is, such as a branch or a commit.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @format_option
+@reading_options
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
 @policy_options
 def set_(
@@ -41,6 +49,7 @@ def set_(
     label: str,
     dry_run: bool,
     run_format: str | None,
+    how: ReadingOptions,
     **options: Any,
 ) -> None:
     """Freeze a run's scores, or saved ones, as BASELINE, a file (or with --db a name), and say what that changes."""
@@ -54,7 +63,7 @@ def set_(
     if (record is None) == (qrels is None or (run is None and not saved)):
         raise click.UsageError("give QRELS and RUN, or saved SCORES, or with --db a --record")
     if saved:
-        refuse_policies(options | {"run_format": run_format})
+        refuse_policies(options | {"run_format": run_format}, how)
         if measures or rules_file:
             raise click.UsageError("-m and --rules are for runs; saved scores have their measures already")
     old: Baseline | None = None
@@ -73,7 +82,7 @@ def set_(
     elif saved:
         (scores,) = load_saved([str(qrels)])
     else:
-        judged, scores = _evaluate(str(qrels), str(run), measures, rules_file, run_format, options)
+        judged, scores = _evaluate(str(qrels), str(run), measures, rules_file, run_format, how, options)
     hashes = judgement_hashes(judged) if judged is not None else None
     changed = changes(old, scores, hashes)
     if not dry_run:
@@ -90,7 +99,13 @@ def set_(
 
 
 def _evaluate(
-    qrels: str, run: str, measures: tuple[str, ...], rules_file: str | None, run_format: str | None, options: Any
+    qrels: str,
+    run: str,
+    measures: tuple[str, ...],
+    rules_file: str | None,
+    run_format: str | None,
+    how: ReadingOptions,
+    options: Any,
 ) -> tuple[Any, Any]:
     from goldrank import conventions
     from goldrank.evaluation.documents import evaluate
@@ -98,7 +113,7 @@ def _evaluate(
     from goldrank.gating.rules import Rules
     from goldrank.measures import DEFAULT
 
-    judged, opened = open_qrels(qrels, options), open_run(run, options, run_format)
+    judged, opened = open_qrels(qrels, options, how=how), open_run(run, options, run_format, how)
     policies = {key: value for key, value in options.items() if key not in ("convention", "depth")}
     policy = conventions.get(options["convention"]).having(**policies)
     rules = Rules.load(rules_file) if rules_file else Rules(())
@@ -106,7 +121,7 @@ def _evaluate(
     if not measures and not rules_file:
         wanted = [*map(str, DEFAULT), *wanted]
     with progress(opened):
-        return judged, evaluate(judged, opened, wanted, convention=policy, depth=options["depth"])
+        return judged, evaluate(judged, opened, wanted, convention=policy, depth=options["depth"], train=how.train)
 
 
 @command.command("show")

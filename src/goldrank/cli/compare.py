@@ -62,12 +62,12 @@ def command(
 
     arguments, outputs = comparison_arguments(**options)
     if db is not None:
-        if agree or run_format:
-            raise click.UsageError("--agreement and --format are about runs, not records")
+        if agree or run_format or how.given:
+            raise click.UsageError(f"{how.given or '--agreement and --format'} is about runs, not records")
         show_comparison(_of_records(db, (qrels, *runs), measures, arguments), **outputs)
         return
     if is_saved(named_file(qrels)[1]):
-        refuse_policies(arguments | {"run_format": run_format})
+        refuse_policies(arguments | {"run_format": run_format}, how)
         if agree:
             raise click.UsageError("--agreement is about runs, not saved scores")
         plain = {name: value for name, value in arguments.items() if name not in ("convention", *POLICIES)}
@@ -77,7 +77,7 @@ def command(
     opened = open_systems(runs, arguments, run_format, how)
     with progress(*(run for several in opened.values() for run in several)):
         drawn = bool(outputs["svg"] or outputs["files"]["html"])
-        result = compare(judged, opened, measures or None, curves=drawn, **arguments)
+        result = compare(judged, opened, measures or None, curves=drawn, train=how.train, **arguments)
     show_comparison(result, **outputs)
     if agree:
         from goldrank.report.comparison import agreement_parts

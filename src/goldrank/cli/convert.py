@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import click
 
+from goldrank.cli.inputs import without_had
 from goldrank.cli.options import ReadingOptions, reading_options
 from goldrank.cli.output import say, show
 from goldrank.data.table import note_sentences
@@ -27,7 +28,9 @@ def command(
     from goldrank import io
 
     if is_qrels:
-        qrels = io.read_qrels(source, format=from_format, **how._asdict())
+        if how.train_file is not None:
+            raise click.UsageError("--train is about a run: leave --qrels out")
+        qrels = io.read_qrels(source, format=from_format, **how.of_judgements)
         how.columns.check_used()
         io.write_qrels(qrels, target, format=to_format)
         say(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements")
@@ -38,6 +41,7 @@ def command(
         with _way_out(source, how):
             run = io.read_run(source, format=from_format, columns=how.columns)
             how.columns.check_used()
+            run = without_had(run, how)
             io.write_run(run, target, format=to_format)
         say(f"{target}: {len(run):,} queries, {sum(map(len, run.values())):,} documents")
         show(note_sentences(run.notes, source), err=True)

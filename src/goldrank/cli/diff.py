@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import open_runs
-from goldrank.cli.options import file_option, format_option, policy_options
+from goldrank.cli.inputs import open_qrels, open_runs, without_had
+from goldrank.cli.options import ReadingOptions, file_option, format_option, policy_options, reading_options
 from goldrank.cli.output import deliver, show, write
 
 
@@ -23,6 +23,7 @@ from goldrank.cli.output import deliver, show, write
 @click.option("-n", "--count", type=click.IntRange(0), default=10, show_default=True, help="How many queries to show.")
 @file_option("--json", "json_file", help="Write all queries and documents as JSON.")
 @format_option
+@reading_options
 @policy_options
 def command(
     qrels: str,
@@ -33,6 +34,7 @@ def command(
     count: int,
     json_file: str | None,
     run_format: str | None,
+    how: ReadingOptions,
     **policies: Any,
 ) -> None:
     """Show what moved from run BEFORE to run AFTER: which relevant documents rose or fell, and why."""
@@ -40,7 +42,8 @@ def command(
     from goldrank.report import WIDTH
     from goldrank.report.diff import parts
 
-    old, new = open_runs((before, after), policies, run_format).values()
-    changes = diff(qrels, old, new, measure, k=k, names=(old.name, new.name), **policies)
+    judged = open_qrels(qrels, policies, how=how)
+    old, new = (without_had(run, how) for run in open_runs((before, after), policies, run_format, how).values())
+    changes = diff(judged, old, new, measure, k=k, names=(old.name, new.name), **policies)
     files = [lambda: write(json_file, json.dumps(changes.to_dict()) + "\n")] if json_file else []
     deliver(*files, lambda: show(parts(changes, count), WIDTH))

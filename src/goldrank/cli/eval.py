@@ -97,7 +97,7 @@ def command(
         raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
     if max_memory:
         check_files(max_memory, qrels, [named_file(run)[1] for run in runs])
-    options: Any = {"shard": shard, "max_memory": max_memory, **policies}  # click has checked them
+    options: Any = {"shard": shard, "max_memory": max_memory, "train": how.train, **policies}  # click has checked them
     judged = open_qrels(both, policies, qrels_format, how)
     if by_tag:
         tagged = read_runs(runs[0], format=run_format, columns=how.columns)

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs
-from goldrank.cli.options import choice_option, explained, file_option, format_option, policy_options, seed_option
+from goldrank.cli.inputs import open_qrels, open_runs, without_had
+from goldrank.cli.options import (
+    ReadingOptions,
+    choice_option,
+    explained,
+    file_option,
+    format_option,
+    measures_option,
+    policy_options,
+    reading_options,
+    seed_option,
+)
 from goldrank.cli.output import deliver, echo, say, show_comparison
 from goldrank.fusion import NORMALISATIONS, all_methods
 
@@ -21,7 +31,7 @@ METHODS |= {"combsum": "as sum", "combmnz": "as mnz"}
 @click.command()
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
-@click.option("-m", "--measure", "measures", multiple=True, default=("nDCG@10",), help="A measure; may be repeated.")
+@measures_option
 @choice_option("--method", METHODS, "rrf", explained(METHODS))
 @choice_option(
     "--normalise", list(NORMALISATIONS), "min-max", "How scores are made comparable; not for methods by rank."
@@ -45,6 +55,7 @@ METHODS |= {"combsum": "as sum", "combmnz": "as mnz"}
 @seed_option
 @file_option("-o", "--output", help="Write the fused run to this file.")
 @format_option
+@reading_options
 @policy_options
 def command(
     qrels: str,
@@ -60,6 +71,7 @@ def command(
     seed: int,
     output: str | None,
     run_format: str | None,
+    how: ReadingOptions,
     **policies: Any,
 ) -> None:
     """Combine runs into one, and compare all of them with the best single run."""
@@ -68,8 +80,9 @@ def command(
     from goldrank.evaluation.documents import evaluate
     from goldrank.io import write_run
 
-    judged = open_qrels(qrels, policies)
-    opened = open_runs(runs, policies, run_format)
+    measures = measures or ("nDCG@10",)
+    judged = open_qrels(qrels, policies, how=how)
+    opened = {name: without_had(run, how) for name, run in open_runs(runs, policies, run_format, how).items()}
     if tune:
         if weights:
             raise click.UsageError("--tune finds the weights; leave --weights out")

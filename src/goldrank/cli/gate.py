@@ -108,13 +108,13 @@ def _decide(
     if run is None:
         if not is_saved(named_file(qrels)[1]):
             raise click.UsageError(f"give a RUN beside {qrels}, or scores that `texts --save` or `eval --save` wrote")
-        refuse_policies(options | {"run_format": run_format})
+        refuse_policies(options | {"run_format": run_format}, how)
         of_scores = ("baseline", "db", "metadata", "latency", "allow_changed_qrels", "strict", "holes")
         return gate(load_saved([qrels])[0], rules=rules, **{name: options[name] for name in of_scores})
     once((qrels, run))
     judged, opened = open_qrels(qrels, options, how=how), open_run(run, options, run_format, how)
     with progress(opened):
-        return gate(judged, opened, rules, **options)
+        return gate(judged, opened, rules, train=how.train, **options)
 
 
 def _form(output: str) -> tuple[str, str]:

@@ -38,7 +38,7 @@ def open_qrels(
     """Judgements, by the policy for repeated ones."""
     from goldrank.io import read_qrels
 
-    more = {} if how is None else how._asdict()
+    more = {} if how is None else how.of_judgements
     with working("reading the judgements"):
         return read_qrels(path, format=format, judgements=policy("judgements", policies), **more)
 
@@ -47,6 +47,15 @@ def policy(name: str, policies: Mapping[str, Any]) -> str:
     """What was chosen, else what the convention says."""
     chosen: str | None = policies[name]
     return chosen or str(getattr(conventions.get(policies.get("convention", conventions.DEFAULT)), name))
+
+
+def without_had(run: Run, how: ReadingOptions) -> Run:
+    """A run without what users had before, for commands that do not hand `train=` on."""
+    if how.train is None:
+        return run
+    from goldrank.evaluation.recommending import run_without
+
+    return run_without(run, how.train)
 
 
 def open_runs(
@@ -67,6 +76,8 @@ def open_systems(
     from goldrank.io import distinct, read_run
 
     once(given)
+    if how is not None and how.train_file is not None:
+        assert how.train  # read before names of columns are called unused
     files = [named_file(text) for text in given]
     duplicates, columns = policy("duplicates", policies), None if how is None else how.columns
     with working("reading the runs"):
@@ -111,8 +122,10 @@ def load_saved(given: Sequence[str]) -> list[Scores]:
     return found
 
 
-def refuse_policies(options: Mapping[str, Any]) -> None:
-    """Saved scores are as they were measured: an option that says how to measure is a mistake."""
+def refuse_policies(options: Mapping[str, Any], how: ReadingOptions) -> None:
+    """Saved scores are as they were measured: an option that says how to read or to measure is a mistake."""
+    if how.given is not None:
+        raise click.UsageError(f"{how.given} is for runs; saved scores are measured already")
     chosen = {name: options.get(name) for name in ("depth", "run_format", *conventions.POLICIES)}
     if options.get("convention", conventions.DEFAULT.name) != conventions.DEFAULT.name:
         chosen["convention"] = options["convention"]

@@ -54,7 +54,7 @@ def command(
     judged = open_qrels(qrels, arguments, how=how)
     opened = open_systems(runs, arguments, run_format, how)
     with progress(*(run for several in opened.values() for run in several)):
-        result = compare(judged, opened, measure, curves=False, **arguments)
+        result = compare(judged, opened, measure, curves=False, train=how.train, **arguments)
     board = leaderboard(result)
     for path in output:
         write(path, render(board, ENDINGS[Path(path).suffix]))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial, reduce, wraps
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
 from goldrank.io.columns import Columns
+
+if TYPE_CHECKING:
+    from goldrank.data.catalogue import History
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -67,25 +71,53 @@ fields_option = click.option(
 )
 
 
-class ReadingOptions(NamedTuple):
+@dataclass(frozen=True)
+class ReadingOptions:
     """How files of runs and qrels are to be read, as `reading_options` says."""
 
     columns: Columns
     real_grades: bool
     relevant_from: float | None
+    train_file: str | None = None
+
+    @cached_property
+    def train(self) -> History | None:
+        """What users had before."""
+        if self.train_file is None:
+            return None
+        from goldrank.evaluation.recommending import as_history
+
+        return as_history(self.train_file, self.columns)
+
+    @property
+    def of_judgements(self) -> dict[str, Any]:
+        """What reading judgements takes."""
+        return {"columns": self.columns, "real_grades": self.real_grades, "relevant_from": self.relevant_from}
+
+    @property
+    def given(self) -> str | None:
+        """An option that was given, for the error where it has no meaning."""
+        set_ = {"map": self.columns, "real-grades": self.real_grades, "relevant-from": self.relevant_from is not None,
+                "train": self.train_file}  # fmt: skip
+        return next((f"--{name}" for name, value in set_.items() if value), None)
 
 
 def reading_options(function: Function) -> Function:
-    """Options for files: which column is what, and what grades are. The command gets them as `how`."""
+    """Options for files: which column is what, what grades are, what users had. The command gets them as `how`."""
 
     @wraps(function)
     def command(
-        *args: Any, fields: tuple[str, ...], real_grades: bool, relevant_from: float | None, **more: Any
+        *args: Any,
+        fields: tuple[str, ...],
+        real_grades: bool,
+        relevant_from: float | None,
+        train: str | None,
+        **more: Any,
     ) -> Any:
         from goldrank.cli.inputs import key_values
 
         columns = Columns(key_values(fields, "--map", "ROLE=COLUMN"))
-        return function(*args, how=ReadingOptions(columns, real_grades, relevant_from), **more)
+        return function(*args, how=ReadingOptions(columns, real_grades, relevant_from, train), **more)
 
     options = [
         click.option("--map", "fields", multiple=True, metavar="ROLE=COLUMN",
@@ -94,6 +126,8 @@ def reading_options(function: Function) -> Function:
         click.option("--real-grades", is_flag=True, help="Grades may have decimals, such as gains from clicks."),
         click.option("--relevant-from", type=float, metavar="X",
                      help="Grades are ratings: those from X on are relevant (1), the others not (0)."),
+        click.option("--train", metavar="FILE", help="What users had before, by user and item: it is removed from the "
+                     "runs before anything is cut, and a note says how much that was."),
     ]  # fmt: skip
     return with_options(options, command)  # type: ignore[return-value]
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from goldrank.cli.options import choice_option, format_option, measures_option, policy_options, seed_option
+from goldrank.cli.options import (
+    ReadingOptions,
+    choice_option,
+    format_option,
+    measures_option,
+    policy_options,
+    reading_options,
+    seed_option,
+)
 from goldrank.cli.output import echo, show
 from goldrank.cli.record import scores_of
 from goldrank.report import WIDTH
@@ -25,6 +33,7 @@ from goldrank.report.plan import WRITERS, parts
 @seed_option
 @choice_option("-o --output", WRITERS, "table", "How to show it.")
 @format_option
+@reading_options
 @policy_options
 def command(
     inputs: tuple[str, ...],
@@ -40,6 +49,7 @@ def command(
     seed: int,
     output: str,
     run_format: str | None,
+    how: ReadingOptions,
     **policies: object,
 ) -> None:
     """Say how many queries a difference needs, from a pilot, and how sure a gate with so many queries is.
@@ -53,7 +63,7 @@ def command(
     if inputs:
         from goldrank.comparison import compare
 
-        scores = scores_of(inputs, measures, run_format, policies)
+        scores = scores_of(inputs, measures, run_format, policies, how)
         pilot = compare(scores, baseline=baseline, alpha=alpha, power=power, seed=seed)
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_runs, progress
+from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_runs, progress, refuse_policies
 from goldrank.cli.options import (
     ReadingOptions,
     db_option,
@@ -109,7 +109,7 @@ def scores_of(
     measures: tuple[str, ...],
     run_format: str | None,
     policies: Any,
-    how: ReadingOptions | None = None,
+    how: ReadingOptions,
 ) -> list[Scores]:
     """Saved scores, or those of runs."""
     from goldrank.evaluation.documents import evaluate
@@ -117,13 +117,15 @@ def scores_of(
     if len(inputs) == 1 or is_saved(named_file(inputs[0])[1]):
         if measures:
             raise click.UsageError("-m is for runs; saved scores have their measures already")
+        refuse_policies({**policies, "run_format": run_format}, how)
         return load_saved(inputs)
     qrels, *runs = inputs
     once(inputs)
     judged = open_qrels(qrels, policies, how=how)
     opened = open_runs(runs, policies, run_format, how)
     with progress(*opened.values()):
-        return list(evaluate(judged, list(opened.values()), measures or None, **policies).values())
+        scores = evaluate(judged, list(opened.values()), measures or None, train=how.train, **policies)
+        return list(scores.values())
 
 
 def _line(label: str | None, run: str, several: bool) -> str:

@@ -29,6 +29,7 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.evaluation.recommending import Background
+from goldrank.io.columns import Columns
 from goldrank.measures import Measure, make, parse, parse_all
 from goldrank.measures import known as known_measure
 from goldrank.notes import Note
@@ -130,9 +131,10 @@ def compare(
             )
         rules = conventions.get(convention).having(**policies)
         wanted = resolve_measures(measures, rules)
-        beside = Background.of(train, catalogue, against, seen, rules.duplicates)
+        named = Columns.of(columns)
+        beside = Background.of(train, catalogue, against, seen, rules.duplicates, named)
         opened = resolve(
-            qrels, runs, rules, format=format, max_memory=max_memory, columns=columns, relevant_from=relevant_from,
+            qrels, runs, rules, format=format, max_memory=max_memory, columns=named, relevant_from=relevant_from,
             background=beside,
         )  # fmt: skip
         if not opened.several:

@@ -114,14 +114,15 @@ def evaluate(
     depth = whole_depth(depth)
     if run is None:
         qrels, run = both_sides(qrels)
+    named = Columns.of(columns)
     background = NOTHING
     if seen != "remove" or any(what is not None for what in (train, catalogue, against)):
-        background = Background.of(train, catalogue, against, seen, rules.duplicates)
+        background = Background.of(train, catalogue, against, seen, rules.duplicates, named)
     if io.is_spark(qrels) and io.is_spark(run):
         from goldrank.evaluation import executors
         from goldrank.io import spark
 
-        judged = spark.qrels_from_spark(qrels, "qrels", rules.judgements, Columns.of(columns))
+        judged = spark.qrels_from_spark(qrels, "qrels", rules.judgements, named)
         if judged is None:
             if shard is not None:
                 raise OptionError("shard= is for judgements that fit on one machine", hint="Spark shares the work out.")
@@ -135,7 +136,7 @@ def evaluate(
             return executors.evaluate(qrels, io.as_run(run), asked, rules, depth)
         qrels = judged
     inputs = resolve(
-        qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=columns,
+        qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=named,
         relevant_from=relevant_from, background=background,
     )  # fmt: skip
     scores = [pipeline.score(placed, asked, depth) for placed in pipeline.place_all(inputs)]

@@ -102,9 +102,9 @@ def notes_of(
         notes.append(Note.of("repeated-places", count=int((~placements.novel).sum()), about="run"))
     notes += _unjudged_ranges(bounds or {})
     notes += _unreachable_recall(columns, placements)
-    notes += [
-        Note.of("sampled", measure=str(measure)) for measure in columns if measure.declaration.caveat == "sampled"
-    ]
+    for measure in columns:
+        if measure.declaration.caveat in ("sampled", "accuracy-of-pairs"):
+            notes.append(Note.of(measure.declaration.caveat, measure=str(measure)))
     return tuple(notes)
 
 
@@ -157,14 +157,16 @@ def _unreachable_recall(columns: Mapping[Measure, Column], placements: Placement
     """Measures that cannot be 1 because the cut-off is smaller than the number of relevant documents."""
     notes = []
     for measure in columns:
-        if measure.declaration.limited_by_k and measure.k is not None:
+        declared = measure.declaration
+        divides = declared.caveat == "divided-by-relevant" and measure.option("divisor") == "relevant"
+        if (declared.limited_by_k or divides) and measure.k is not None:
             beyond = int((placements.relevant(measure.option("rel")) > measure.k).sum())
+            code, more = "unreachable-recall", {}
+            if divides:
+                code, more = "divided-by-relevant", {"other": str(measure.having({"divisor": "min"}))}
             if beyond:
-                notes.append(
-                    Note.of(
-                        "unreachable-recall", measure=str(measure), k=measure.k, count=beyond, queries=len(placements)
-                    )
-                )
+                queries = len(placements)
+                notes.append(Note.of(code, measure=str(measure), k=measure.k, count=beyond, queries=queries, **more))
     return notes
 
 

@@ -51,7 +51,7 @@ def resolve(
     format: str | None = None,
     shard: str | None = None,
     max_memory: str | int | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | Mapping[str, str] | None = None,
     relevant_from: float | None = None,
     background: Background = NOTHING,
 ) -> Inputs:

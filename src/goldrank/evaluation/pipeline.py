@@ -29,7 +29,7 @@ from goldrank.evaluation import footer, recommending, views
 from goldrank.evaluation.inputs import Inputs, Judgements, documents_of
 from goldrank.evaluation.mismatch import explain_mismatch
 from goldrank.evaluation.recommending import NOTHING, Background, join, table_of, unseen, without_seen
-from goldrank.measures import Measure, summarise
+from goldrank.measures import Measure, make, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
 from goldrank.measures.holes import check_monotone, unjudged_bounds
@@ -104,7 +104,7 @@ def place_all(inputs: Inputs) -> Iterable[Placed]:
     for tag, (placements, counts) in placed.items():
         run = tagged.run(ids.decode(tag))
         if inputs.rules.drops_own_id:
-            yield place(inputs.judgements, run, inputs.rules, inputs.plan)
+            yield place(inputs.judgements, run, inputs.rules, inputs.plan, inputs.background)
             continue
         _check_ids(qrels, run, inputs.rules)
         yield _checked(Placed(inputs.judgements, run, inputs.rules, placements, counts, inputs.background))
@@ -191,7 +191,11 @@ def table_for(measure: Measure, tables: Tables) -> Any:
     """The table that a measure reads, or the error that says what it would take."""
     needed = measure.declaration.over
     if needed not in tables:
-        raise MeasureError(f"{measure} cannot be measured with this input", hint=f"It takes {_NEEDS[needed]}.")
+        hint = f"It takes {_NEEDS[needed]}."
+        if other := measure.declaration.for_documents:
+            meant = make(other, measure.k)
+            hint += f" Of ids there is {meant}: {meant.declaration.summary[:1].lower()}{meant.declaration.summary[1:]}"
+        raise MeasureError(f"{measure} cannot be measured with this input", hint=hint)
     return tables[needed]
 
 
@@ -342,7 +346,7 @@ def score(
             *recommending.notes(placed.background, placed.qrels, placements.queries, placed.removed,
                                 placements.retrieved, tables.get("recommended"), columns),
         ),
-        convention=rules.label,
+        convention=rules.label + placed.background.label,
         origin=origin(placed.judgements, placed.run, rules, depth, placed.background),
         bounds={str(measure): both for measure, both in bounds.items()},
         options=rules.options,

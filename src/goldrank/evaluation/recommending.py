@@ -18,10 +18,11 @@ from goldrank.data.catalogue import Catalogue, History
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.recommended import Recommended
-from goldrank.data.run import Run
+from goldrank.data.run import Rankings, Run
 from goldrank.data.scores import Column
 from goldrank.engine import engine_for
 from goldrank.errors import InputError, one_of
+from goldrank.io.columns import Columns
 from goldrank.measures import Measure
 from goldrank.notes import Note
 
@@ -41,16 +42,29 @@ class Background:
     seen: str = "remove"
 
     @classmethod
-    def of(cls, train: Any, catalogue: Any, against: Any, seen: str, duplicates: str) -> Background:
+    def of(
+        cls,
+        train: Any = None,
+        catalogue: Any = None,
+        against: Any = None,
+        seen: str = "remove",
+        duplicates: str = "error",
+        columns: Columns | None = None,
+    ) -> Background:
         """From what callers give."""
         one_of(seen, SEEN, "seen")
         other = None if against is None else io.as_run(against, name="against", duplicates=duplicates)
-        return cls(None if train is None else as_history(train), Catalogue.of(catalogue), other, seen)
+        return cls(None if train is None else as_history(train, columns), Catalogue.of(catalogue), other, seen)
 
     @property
     def removed(self) -> History | None:
         """What is removed from the run."""
         return self.train if self.seen == "remove" else None
+
+    @property
+    def label(self) -> str:
+        """What is said of it beside the convention: numbers with and without it are no line of one history."""
+        return "" if self.removed is None else f", train removed ({self.removed.digest[:12]})"
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -73,8 +87,10 @@ class Background:
 NOTHING = Background()
 
 
-def as_history(given: Any) -> History:
+def as_history(given: Any, columns: Columns | None = None) -> History:
     """What users had, from whatever holds pairs: a mapping, rows, a file, a data frame. Ratings do not matter."""
+    columns = Columns() if columns is None else columns
+    given = io.datasets.as_table(given, "train")
     if isinstance(given, History):
         return given
     if isinstance(given, Mapping) and not isinstance(given, Qrels | Run):
@@ -86,20 +102,25 @@ def as_history(given: Any) -> History:
             listed += [ids.as_text(item, "item id", "train") for item in items]
         return History(found)
     if isinstance(given, Iterable) and not (io.is_file(given) or io.is_frame(given) or isinstance(given, Mapping)):
-        rows = list(given)
-        if not all(isinstance(row, tuple | list) and len(row) >= 2 for row in rows):
+        given = list(given)
+        if all(isinstance(row, tuple | list) and len(row) >= 2 for row in given):
+            return _of_pairs((row[0], row[1]) for row in given)
+        if not all(isinstance(row, Mapping) for row in given):
             raise InputError(
                 "training data is no list of pairs", where="train", hint='Rows look like ("u1", "i7", ...).'
             )
-        return _of_pairs((row[0], row[1]) for row in rows)
     try:
-        rated: Mapping[str, Mapping[str, Any]] = io.as_qrels(given, judgements="last").text
+        rated = io.as_qrels(given, judgements="last", columns=columns, real_grades=True)
     except InputError as refused:
-        try:  # ratings need not be whole, and scores need not be either
-            rated = io.as_run(given, name="train", duplicates="last").results
+        try:  # it may be a table of scores
+            return History(io.as_run(given, name="train", duplicates="last", columns=columns).results)
         except InputError:
             raise refused from None
-    return History(rated)
+    left_out = [note for note in rated.notes if note.code == "ungraded-rows"]
+    if left_out:
+        hint = "What a user had counts, whatever its rating: fill in any number, or leave the column out."
+        raise InputError(f"{left_out[0].fact('count'):,} rows have no rating", where=rated.name, hint=hint)
+    return History(rated.text)
 
 
 def _of_pairs(pairs: Iterable[tuple[Any, Any]]) -> History:
@@ -177,6 +198,23 @@ def unseen(rows: Sequence[Sequence[str]], queries: Sequence[str], train: History
     return found
 
 
+def run_without(run: Run, train: History) -> Run:
+    """A run, held in memory, without what its users had; a note says how much that was."""
+    kept, users = {}, 0
+    for user, row in run.results.items():
+        had = set(train.items.get(user, ()))
+        kept[user] = {item: score for item, score in row.items() if item not in had}
+        users += len(kept[user]) < len(row)
+    gone = sum(map(len, run.results.values())) - sum(map(len, kept.values()))
+    empty = sum(not row and bool(run.results[user]) for user, row in kept.items())
+    told = [Note.of("seen-removed", count=gone, users=users, short=empty, k=1)]
+    if not any(user in train.items for user in kept):
+        told.append(Note.of("train-without-users", samples=train.items))
+    found = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=(*run.notes, *told))
+    found.has_scores = run.has_scores
+    return found
+
+
 def table_of(
     queries: tuple[str, ...], lists: Sequence[Sequence[str]], qrels: Qrels, background: Background, rules: Convention
 ) -> Recommended:
@@ -208,7 +246,7 @@ def notes(
         if not known:
             told.append(Note.of("train-without-users", samples=train.items))
     if train is not None and removed is not None:
-        deepest = max((int(measure.k) for measure in columns if isinstance(measure.k, int)), default=0)
+        deepest = max((int(measure.k) for measure in columns if isinstance(measure.k, int)), default=1)
         short = int(np.count_nonzero((retrieved < deepest) & (retrieved + removed >= deepest)))
         users = int(np.count_nonzero(removed))
         told.append(Note.of("seen-removed", count=int(removed.sum()), users=users, short=short, k=deepest))

@@ -23,7 +23,9 @@ def without_own_ids(run: Run) -> Run:
         query: {doc: score for doc, score in row.items() if doc != query} if query in row else row
         for query, row in run.results.items()
     }
-    return Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
+    found = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
+    found.has_scores = run.has_scores
+    return found
 
 
 def seen(run: Run, qrels: Qrels, placements: Placements, rules: Convention) -> dict[str, Placements]:

@@ -17,15 +17,17 @@ from goldrank.errors import BaselineError, InputError, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.evaluation.pipeline import Placed
+from goldrank.evaluation.recommending import Background
 from goldrank.gating import HOLES
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
 from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker, Sources
 from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
+from goldrank.io.columns import Columns
 from goldrank.measures import parse_all, summarise
 from goldrank.notes import Note
-from goldrank.types import JudgementsLike, Policies, RunLike
+from goldrank.types import HistoryLike, JudgementsLike, Policies, RunLike
 
 
 def gate(
@@ -39,6 +41,8 @@ def gate(
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     relevant_from: float | None = None,
+    train: HistoryLike | None = None,
+    seen: str = "remove",
     depth: int | None = None,
     metadata: QueryValues | None = None,
     latency: LatencyLike | None = None,
@@ -62,7 +66,7 @@ def gate(
     'fail'
     """
     if isinstance(qrels, Scores) and (
-        any(given is not None for given in (run, format, columns, relevant_from))
+        any(given is not None for given in (run, format, columns, relevant_from, train))
         or depth is not None
         or policies
         or convention is not conventions.DEFAULT
@@ -89,15 +93,19 @@ def gate(
     else:
         assert run is not None
         policy = conventions.get(convention).having(**policies)
-        inputs = resolve(qrels, run, policy, format=format, columns=columns, relevant_from=relevant_from)
+        named = Columns.of(columns)
+        background = Background.of(train, seen=seen, columns=named)
+        inputs = resolve(
+            qrels, run, policy, format=format, columns=named, relevant_from=relevant_from, background=background
+        )
         if inputs.several:
             raise InputError("a gate is for one run", hint="Call it once for each run.")
         judged, documents = inputs.judgements, documents_of(inputs.judgements)
-        placed = pipeline.place(judged, inputs.runs[0], policy)
+        placed = pipeline.place(judged, inputs.runs[0], policy, background=background)
         scores = pipeline.score(placed, resolve_measures(measures_for(held_to, policy), policy), whole_depth(depth))
         changed = against is not None and against.judgements is not None and against.basis.qrels != judged.digest
         hashes = judgement_hashes(judged) if changed else None
-        now = Basis(judged.digest, judged.criteria or "", policy.label, depth, scores.queries, hashes, __version__)
+        now = Basis(judged.digest, judged.criteria or "", scores.convention, depth, scores.queries, hashes, __version__)
     notes = _check_basis(scores, held_to, against, now, allow_changed_qrels)
     before, sources = None, None
     if against is not None:

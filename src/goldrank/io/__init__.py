@@ -276,7 +276,7 @@ def as_run(
     elif is_frame(given):
         from goldrank.io import tables
 
-        found = tables.run_from_frame(given, name, named)
+        found = tables.run_from_frame(given, name, named, duplicates)
     else:
         found = objects.run_from_rows(_iterable(given, "a run"), name, duplicates, columns=named)
     if named is not columns:

@@ -142,6 +142,15 @@ def no_column(role: str, present: Collection[Any], where: str) -> InputError:
     )
 
 
+def no_known_columns(thing: str, present: Collection[Any], where: str) -> InputError:
+    """The error for a table of which no name of a column is known."""
+    roles = ("query", "doc", "score" if thing == "run" else "grade")
+    named = ",".join(f"{role}={ids.show(str(name), 40)}" for role, name in zip(roles, present, strict=False))
+    hint = f"Say which column is what, such as --map {named}, or columns={{'query': ..., 'doc': ...}}."
+    what = f"has no column with a known name for the query and the document; columns are: {_listed(present)}"
+    return InputError(what, where=where, hint=hint, code="no-column")
+
+
 def _listed(present: Collection[Any]) -> str:
     shown = [ids.show(str(name), 60) for name in list(present)[:30]]
     return ", ".join(shown) + (f" and {len(present) - 30} more" if len(present) > 30 else "") or "none"

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from goldrank import ids
 from goldrank.errors import InputError, one_of
 from goldrank.io import aliases
-from goldrank.io.columns import Columns
+from goldrank.io.columns import Columns, no_known_columns
 from goldrank.io.numbers import NUMBER
 from goldrank.io.sources import HEAD, MAX_LINE, ByteSource
 
@@ -57,6 +57,11 @@ class Reading:
     """Columns that the user named."""
     fields: RecordFields | None = None
     """Finds the fields of records."""
+
+
+def separator(header: bytes) -> str:
+    """What stands between the cells of a table: tabs or commas, else the semicolons of some spreadsheets, or `|`."""
+    return next((sign for sign in "\t,;|" if sign.encode() in header), ",")
 
 
 @dataclass(frozen=True)
@@ -98,8 +103,8 @@ class Beginning:
     @property
     def header(self) -> list[str]:
         """The cells of the first line."""
-        line = self.lines[0].decode("utf-8", "replace") if self.lines else ""
-        return [cell.strip().strip('"') for cell in line.split("\t" if "\t" in line else ",")]
+        line = self.lines[0] if self.lines else b""
+        return [cell.strip().strip('"') for cell in line.decode("utf-8", "replace").split(separator(line))]
 
 
 @dataclass(frozen=True)
@@ -237,6 +242,8 @@ def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = 
         raise source.empty()
     able = [entry for entry in FORMATS.values() if thing in entry.holds]
     found = next((entry for entry in able if entry.recognised is not None and entry.recognised(seen)), None)
+    if found is None and thing in ("run", "qrels") and _is_header(seen):
+        raise no_known_columns(thing, seen.header, source.name)
     found = found or next((entry for entry in able if entry.fallback), None)
     if found is None:
         first = ids.show(seen.lines[0].decode("utf-8", "replace"), 40)
@@ -244,6 +251,15 @@ def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = 
         hint = "Name the columns' fields with fields=... (--map), or say format=..."
         raise InputError(what, where=source.name, hint=hint)
     return found
+
+
+def _is_header(seen: Beginning) -> bool:
+    """Whether a file begins with names of columns and a row under them, and no line of it is TREC text."""
+    name = re.compile(r"[^\W\d][\w .:/@#-]*")
+    if seen.is_trec or len(seen.header) < 2 or not all(map(name.fullmatch, seen.header)):
+        return False
+    sign = separator(seen.lines[0]).encode()
+    return len(seen.lines) > 1 and seen.lines[1].count(sign) == seen.lines[0].count(sign)
 
 
 def to_write(path: Path, name: str | None) -> Format:

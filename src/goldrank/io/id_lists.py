@@ -29,7 +29,8 @@ class Entry(NamedTuple):
     doc: Any
     number: Any
     """A grade or score that the list gives; None where it gives none."""
-    rank: int
+    score: Any
+    """What orders it: the rank in a list, whose order stands; the score in {id: score}, which has no order."""
     where: str
 
 
@@ -40,6 +41,8 @@ class IdLists:
         self.thing = thing
         self.columns = columns
         self.counts: Counter[str] = Counter()
+        self.has_scores = False
+        """Whether scores, not places in lists, order what was read."""
 
     def is_record(self, record: Mapping[str, Any]) -> bool:
         """Whether a record has lists of ids, of either side."""
@@ -72,8 +75,11 @@ class IdLists:
                     yield query
                 continue
             yield query
-            for rank, (doc, score) in enumerate(_listed(value, at), 1):
-                yield Entry(query, doc, score, rank, f"{at}[{rank - 1}]")
+            by_score = isinstance(value, Mapping)
+            self.has_scores |= by_score
+            for rank, (doc, number) in enumerate(_listed(value, at), 1):
+                score = number if by_score else -float(rank)
+                yield Entry(query, doc, number, score, f"{at}[{rank - 1}]")
 
     def _find(self, record: Mapping[str, Any], role: str) -> str | None:
         """The path of the field for a role."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from goldrank import ids
-from goldrank.data.qrels import Grade, Judgements
-from goldrank.errors import InputError, Place
+from goldrank.data.qrels import Judgements
+from goldrank.errors import Place
 from goldrank.io.formats import Reading
+from goldrank.io.judged_lines import Judged, judgements_of
 from goldrank.io.numbers import grade_of
 from goldrank.io.sources import ByteSource
 
@@ -16,22 +16,9 @@ LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)((?:\s+\d+:\S+)*)\s*#\s*(?:docid\s*=\s*
 
 def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     """The grade of each line; the document is the first word of its comment."""
-    queries: list[bytes] = []
-    docs: list[bytes] = []
-    grades: list[Grade] = []
-    lines: list[int] = []
-    for number, line in source.lines():
-        if not line.strip():
-            continue
-        where = Place(source.name, number)
+
+    def judged(line: bytes, where: Place) -> Judged | None:
         found = LINE.fullmatch(line)
-        if found is None:
-            what = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected 'grade qid:query ... # document'"
-            raise InputError(what, where=where, hint="The document's id stands after #.")
-        queries.append(found[2])
-        docs.append(found[4])
-        grades.append(grade_of(found[1], where, real_grades=how.real_grades))
-        lines.append(number)
-    if not queries:
-        raise source.empty()
-    return Judgements(queries, docs, grades, lambda row: Place(source.name, lines[row]), list(source.notes))
+        return found and (found[2], found[4], grade_of(found[1], where, real_grades=how.real_grades))
+
+    return judgements_of(source, judged, "'grade qid:query ... # document'", "The document's id stands after #.")

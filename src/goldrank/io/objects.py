@@ -119,6 +119,7 @@ def run_from_rows(
         if value != "score":
             lines = ((query, doc, _negative(number, name)) for query, doc, number in lines)
         run = _run(lines, name, duplicates, queries, where)
+        run.has_scores = value == "score"
         run.notes += found.notes()
         return run
 
@@ -147,10 +148,11 @@ def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str
                 queries.append(entry)
             else:
                 places.append(entry.where)
-                yield entry.query, entry.doc, -float(entry.rank)
+                yield entry.query, entry.doc, entry.score
 
     found = list(lines())
     run = _run(found, name, duplicates, queries, places.__getitem__)
+    run.has_scores = lists.has_scores
     run.notes += from_counts(lists.counts)
     return run
 
@@ -240,6 +242,7 @@ def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates
 
     joined = run_from_rows(rows, name, duplicates, [query for run in runs for query in run], where)
     joined.id_kind = "text"
+    joined.has_scores = any(run.has_scores for run in runs)
     joined.notes = (*dict.fromkeys(note for run in runs for note in run.notes), *joined.notes)
     return joined
 

@@ -5,10 +5,10 @@ Between them are tabs or `::`. The time tells them from TREC qrels, whose fourth
 
 from __future__ import annotations
 
-from goldrank import ids
 from goldrank.data.qrels import Grade, Judgements
 from goldrank.errors import InputError, Place
 from goldrank.io.formats import Reading
+from goldrank.io.judged_lines import Judged, judgements_of
 from goldrank.io.numbers import grade_of
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
@@ -31,26 +31,16 @@ def is_rating(line: bytes) -> bool:
 
 def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     """Every rating as a grade."""
-    queries: list[bytes] = []
-    docs: list[bytes] = []
-    grades: list[Grade] = []
-    lines: list[int] = []
-    for number, line in source.lines():
-        if not line.strip():
-            continue
-        where = Place(source.name, number)
+
+    def judged(line: bytes, where: Place) -> Judged | None:
         if not is_rating(line):
-            what = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected user, item, rating and time"
-            raise InputError(what, where=where, hint="Is it a table with names of columns? Then they come first.")
+            return None
         user, item, rating, _ = (cell.strip() for cell in cells_of(line))
-        queries.append(user)
-        docs.append(item)
-        grades.append(_grade(rating, where, how))
-        lines.append(number)
-    if not queries:
-        raise source.empty()
-    notes = [*source.notes, *([Note.of("ratings-as-grades")] if how.relevant_from is None else [])]
-    return Judgements(queries, docs, grades, lambda row: Place(source.name, lines[row]), notes)
+        return user, item, _grade(rating, where, how)
+
+    notes = [Note.of("ratings-as-grades")] if how.relevant_from is None else []
+    hint = "Is it a table with names of columns? Then they come first."
+    return judgements_of(source, judged, "user, item, rating and time", hint, notes)
 
 
 def _grade(rating: bytes, where: Place, how: Reading) -> Grade:

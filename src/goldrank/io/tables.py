@@ -117,7 +117,7 @@ def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callab
 
 
 def read_run(table: InputTable, how: Reading) -> Run:
-    return _run(table.with_columns_of_path(how.partition), how.columns, is_file=True)
+    return _run(table.with_columns_of_path(how.partition), how.columns, how.duplicates, is_file=True)
 
 
 def read_qrels(table: InputTable, how: Reading) -> Judgements | Qrels:
@@ -156,9 +156,9 @@ def _batches(frame: pl.LazyFrame, size: int, where: str, source: ByteSource | No
         yield batch
 
 
-def run_from_frame(frame: Any, name: str, columns: Columns) -> Run:
+def run_from_frame(frame: Any, name: str, columns: Columns, duplicates: str) -> Run:
     """A run from a data frame with columns for query, document and score (or what orders documents in its place)."""
-    return _run(InputTable(to_lazy(frame, name), name=name), columns, is_file=False)
+    return _run(InputTable(to_lazy(frame, name), name=name), columns, duplicates, is_file=False)
 
 
 def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
@@ -316,10 +316,11 @@ def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
     return IdColumn.packed((joined or "").encode(), column.bin.size().to_numpy().astype(np.int64))
 
 
-def _run(table: InputTable, columns: Columns, is_file: bool) -> Run:
+def _run(table: InputTable, columns: Columns, duplicates: str, is_file: bool) -> Run:
     present = table.columns()
     if (rows := _list_rows(table, present, "run", columns)) is not None:
-        run = objects.run_of_lists(IdLists("run", columns), rows, table.label, "error", lambda i: str(table.place(i)))
+        lists = IdLists("run", columns)
+        run = objects.run_of_lists(lists, rows, table.label, duplicates, lambda i: str(table.place(i)))
         run.id_kind = "text" if is_file else run.id_kind
         run.notes = (*table.notes, *run.notes)
         return run
@@ -336,7 +337,9 @@ def _run(table: InputTable, columns: Columns, is_file: bool) -> Run:
             wanted.append(pl.col(tag).cast(pl.String).alias("tag"))
         part = replace(table, frame=table.frame.select(wanted))
         kind = "text" if is_file else _id_kind(table, chosen)
-        return Run(TableRun(part, value), name=table.label, id_kind=kind, notes=(*table.notes, *found.notes()))
+        run = Run(TableRun(part, value), name=table.label, id_kind=kind, notes=(*table.notes, *found.notes()))
+        run.has_scores = value == "score"
+        return run
 
     run = taken({})
     if found.is_open:

@@ -24,7 +24,7 @@ from goldrank.data import budget
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io.aliases import normal
-from goldrank.io.formats import Reading
+from goldrank.io.formats import Reading, separator
 from goldrank.io.records import Records
 from goldrank.io.sources import MAX_RECORD, ByteSource
 from goldrank.packages import needed
@@ -77,7 +77,7 @@ def read_rows(
     if not start:
         return
     texts = (_decoded(line, Place(name, number)) + "\n" for number, line in chain([(start, first)], numbered))
-    reader = csv.reader(texts, delimiter=_separator(first), strict=True)
+    reader = csv.reader(texts, delimiter=separator(first), strict=True)
     header: list[str] = []
     end = start - 1
     while (row := _next_row(reader, name, start)) is not None:
@@ -105,10 +105,6 @@ def _next_row(reader: Any, name: str, start: int) -> list[str] | None:
         raise InputError(f"is no regular table: {error}", where=where, hint=hint) from None
     finally:
         csv.field_size_limit(usual)
-
-
-def _separator(first_line: bytes) -> str:
-    return "\t" if b"\t" in first_line else ","
 
 
 def _decoded(line: bytes, where: Place) -> str:
@@ -144,7 +140,7 @@ def _open_table(source: ByteSource) -> InputTable:
 
     check_polars()
     raw = source.read(lines=True)
-    cells = max(raw.count(b","), raw.count(b"\t")) + raw.count(b"\n")
+    cells = max(map(raw.count, (b",", b"\t", b";", b"|"))) + raw.count(b"\n")
     each = QUOTED_CELL if b'"' in raw else CELL
     budget.reserve(4 * len(raw) + each * cells, f"holding a table of {cells:,} cells", source.name)
     counts = Counter({"no-line-end": int(raw[-1:] != b"\n")})
@@ -189,15 +185,15 @@ def _split_plain(body: bytes, before: int, name: str, counts: Counter[str]) -> t
         for number, raw in enumerate(body.split(b"\n"), before + 1):
             _decoded(raw, at(number))
     first = body.split(b"\n", 1)[0]
-    separator = _separator(first)
-    header = _header(first.decode().split(separator), at(before + 1))
-    odd = _first_odd_line(body, ord(separator), len(header))
+    sign = separator(first)
+    header = _header(first.decode().split(sign), at(before + 1))
+    odd = _first_odd_line(body, ord(sign), len(header))
     if odd is not None:
-        cells = body.split(b"\n", odd + 1)[odd].decode().rstrip("\r").split(separator)
+        cells = body.split(b"\n", odd + 1)[odd].decode().rstrip("\r").split(sign)
         raise _wrong_width(cells, header, at(before + 1 + odd))
     try:
         frame = pl.read_csv(
-            io.BytesIO(body), separator=separator, quote_char=None, infer_schema=False, **_keep_empty_cells()
+            io.BytesIO(body), separator=sign, quote_char=None, infer_schema=False, **_keep_empty_cells()
         )
     except pl.exceptions.PolarsError as error:
         raise InputError(f"is no regular table: {error}", where=at(before + 1)) from None

@@ -168,7 +168,7 @@ def _expected_success(p: Placements, *, k: int, rel: float) -> np.ndarray:
     use="One good document is enough: question answering, known-item search, suggestions.",
     avoid="Users need several documents.",
     cite="Voorhees and Harman 2005, TREC: Experiment and evaluation in information retrieval",
-    aliases=("HitRate", "Hit", "hit_rate", "HR"),
+    aliases=("HitRate", "Hit", "hit_rate", "HR", "HitRatio", "hit_ratio"),
     ties=_expected_success,
     holes="first",
 )

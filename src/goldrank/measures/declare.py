@@ -91,6 +91,8 @@ class Declaration:
     """The code of the note that goes with every value of it."""
     for_texts: str | None = None
     """The measure that this name means where texts are measured, and this one has no meaning."""
+    for_documents: str | None = None
+    """The measure that people mean by this name where ids are ranked, and this one has no meaning."""
     wanted: Wanted = "references"
     """What texts are held against: the 'references', or the 'claims' or 'entities' of the reference answer, or the
     claims of the 'response'."""
@@ -131,6 +133,7 @@ class About(TypedDict, total=False):
     of_all_queries: bool
     caveat: str
     for_texts: str | None
+    for_documents: str | None
     wanted: Wanted
     matched_by: str | None
     takes_budget: bool

@@ -41,7 +41,7 @@ def _expected_reciprocal_rank(p: Placements, *, k: int | None, rel: float) -> np
     use="Users want one good answer and stop at it.",
     avoid="Several documents matter, or differences below the first hit do.",
     cite="Voorhees 1999, The TREC-8 question answering track report",
-    aliases=("MRR", "recip_rank", "reciprocal_rank"),
+    aliases=("MRR", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
     ties=_expected_reciprocal_rank,
     holes="first",
 )
@@ -93,7 +93,8 @@ def _expected_average_precision(p: Placements, *, k: int | None, rel: float, div
     use="Every relevant document counts, those further up more; binary judgements; comparison with the literature.",
     avoid="Grades matter, or there is about one relevant document per query (then it is RR).",
     cite="Buckley and Voorhees 2000, Evaluating evaluation measure stability",
-    aliases=("MAP", "average_precision"),
+    aliases=("MAP", "average_precision", "mean_average_precision"),
+    caveat="divided-by-relevant",
     options={"divisor": Choice(("relevant", "hits", "min"))},
     ties=_expected_average_precision,
 )
@@ -330,6 +331,7 @@ def auroc(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     avoid="Documents that are not in the list matter.",
     cite="MacAvaney et al. 2022, Streamlining evaluation with ir-measures",
     texts="meaningless",
+    caveat="accuracy-of-pairs",
 )
 def accuracy(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The chance that a relevant document stands above another one, over the documents returned.

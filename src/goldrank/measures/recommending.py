@@ -88,7 +88,7 @@ def user_coverage(r: Recommended, *, k: int | None, rel: float = 1, served: bool
     use="Whether a few items take all the places: 0 is all alike, 1 - 1/n one item for everybody.",
     avoid="The catalogue is not known: items that nobody sees count.",
     cite="Shani and Gunawardana 2011, Evaluating recommendation systems",
-    aliases=("GiniIndex", "gini_index"),
+    aliases=("GiniIndex", "gini_index", "ListGini"),
 )
 def gini(r: Recommended, *, k: int | None, adjusted: bool = False) -> np.ndarray:
     """How unevenly recommendations are spread over the catalogue.
@@ -117,7 +117,7 @@ def gini(r: Recommended, *, k: int | None, adjusted: bool = False) -> np.ndarray
     use="How evenly recommendations are spread, in bits; 2^Entropy is a number of items that are shown alike.",
     avoid="Catalogues differ in size; normalise it.",
     cite="Shannon 1948, A mathematical theory of communication",
-    aliases=("ShannonEntropy", "shannon_entropy"),
+    aliases=("ShannonEntropy", "shannon_entropy", "distributional_coverage"),
 )
 def entropy(r: Recommended, *, k: int | None, normalize: bool = False) -> np.ndarray:
     """Shannon's entropy of what is recommended.

@@ -30,6 +30,7 @@ from goldrank.measures.declare import (
     lookup,
     other_spelling,
 )
+from goldrank.measures.elsewhere import known_elsewhere
 from goldrank.measures.foreign import Spelled
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
 
@@ -267,6 +268,7 @@ def _parse_one(spelled: str) -> Measure:
 
 
 _WORD = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*")
+_WORD_AND_NUMBER = re.compile(r"([A-Za-z_]+)(\d{1,9})")
 
 
 def _asked(spelled: str, measure: Measure) -> Measure:
@@ -433,30 +435,14 @@ def _literal(node: ast.expr, text: str) -> object:
         ) from None
 
 
-OF_ANSWERS = frozenset(
-    (
-        *("answer_relevancy", "answer_relevance", "response_relevancy", "answer_correctness"),
-        *("answer_similarity", "semantic_similarity", "factual_correctness", "groundedness", "response_groundedness"),
-        *("hallucination", "answer_accuracy"),
-    )
-)
-"""Names of measures that judge what was made of the texts."""
-
-
-TWO_MEANINGS = {"hits": "ranx counts relevant documents, which is NumRelRet@10; elsewhere it is Success@10."}
-"""Names that tools give to different measures, and what each of them is here."""
-
-
 def _unknown(text: str, name: str | None = None) -> MeasureError:
     """The error for a text that names no measure. What it offers instead is something else that is understood."""
-    written = _WORD.match(text)
-    if written and written[0].removesuffix("_at").casefold() in OF_ANSWERS:
-        return MeasureError(
-            f"{written[0]} judges the answer, and goldrank measures what was retrieved",
-            hint="Of the texts there are Cover@5, context_recall, context_precision and NoiseShare@5.",
-        )
-    if written and (both := TWO_MEANINGS.get(written[0].casefold())):
-        return MeasureError(f"{written[0]!r} has two meanings", hint=both)
+    if (elsewhere := known_elsewhere(text)) is not None:
+        return elsewhere
+    if numbered := _WORD_AND_NUMBER.fullmatch(text):
+        spelled = f"{numbered[1]}@{numbered[2]}"
+        if known(spelled):
+            return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {spelled}?")
     starts = (re.split(ends, text)[0] for ends in (r"[@(.\[]", r"[@(_.\[]"))
     words = [word for word in dict.fromkeys((name, *starts)) if word]
     for word in words:

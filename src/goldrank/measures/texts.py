@@ -20,6 +20,7 @@ _measure = partial(measure, over="texts")
     avoid="The order within the first k matters; use nDCG or AP.",
     cite="Zhai, Cohen and Lafferty 2003, as recall of subtopics; continuous-eval's context recall",
     aliases=("Coverage", "reference_coverage"),
+    for_documents="ItemCoverage",
 )
 def cover(t: Passages, *, k: int | None, rel: float = 1) -> np.ndarray:
     """The share of references that any of the first k texts covers.

@@ -103,6 +103,11 @@ def listed(value: Any, where: str) -> list[Mapping[str, Any]]:
     return value
 
 
+def failed(key: str) -> Callable[[Mapping[str, Any]], Any]:
+    """What an answer with a code and without results says under a key."""
+    return lambda response: response.get(key) if "code" in response and "hits" not in response else None
+
+
 def at(record: Any, *path: str) -> Any:
     """What stands at a path of keys, None if nothing does."""
     for key in path:

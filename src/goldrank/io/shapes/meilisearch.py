@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldrank.io import aliases
-from goldrank.io.shapes import Hit, Page, Shape, listed, whole
+from goldrank.io.shapes import Hit, Page, Shape, failed, listed, whole
 
 
 def _recognised(data: Mapping[str, Any]) -> bool:
@@ -28,10 +28,6 @@ def _page(response: Mapping[str, Any], where: str) -> Page:
     return Page(hits, response.get("query"), before, bool(response.get("degraded")))
 
 
-def _failure(response: Mapping[str, Any]) -> Any:
-    return response.get("message") if "code" in response and "hits" not in response else None
-
-
 SHAPE = Shape(
     "Meilisearch",
     ("hits", "query", "processingTimeMs", "estimatedTotalHits", "indexUid", "limit", "offset", "results"),
@@ -39,5 +35,5 @@ SHAPE = Shape(
     _recognised,
     _page,
     several="results",
-    failure=_failure,
+    failure=failed("message"),
 )

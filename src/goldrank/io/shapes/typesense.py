@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldrank.io.shapes import Hit, Page, Shape, at, listed, whole
+from goldrank.io.shapes import Hit, Page, Shape, at, failed, listed, whole
 
 
 def _recognised(data: Mapping[str, Any]) -> bool:
@@ -30,7 +30,7 @@ def _page(response: Mapping[str, Any], where: str) -> Page:
 def _failure(response: Mapping[str, Any]) -> Any:
     if "grouped_hits" in response:
         return "it has grouped results, which are no ranking; ask without group_by"
-    return response.get("error") if "code" in response and "hits" not in response else None
+    return failed("error")(response)
 
 
 SHAPE = Shape(
