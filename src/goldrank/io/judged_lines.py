@@ -32,6 +32,9 @@ def judgements_of(
         if found is None:
             what = f"found '{ids.show(line.decode('utf-8', 'replace'), 60)}', expected {expected}"
             raise InputError(what, where=where, hint=hint)
+        query, doc, _ = found
+        if max(len(query), len(doc)) > ids.MAX_ID_BYTES:
+            raise InputError(f"an id has more than {ids.MAX_ID_BYTES:,} bytes", where=where)
         rows.append(found)
         lines.append(number)
     if not rows:
