@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cache
 from itertools import chain, pairwise
 from typing import ClassVar, NamedTuple, cast
 
@@ -83,12 +82,6 @@ def _stretches(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
-@cache
-def _characters() -> str:
-    """As many characters as there are codes."""
-    return "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
-
-
 _CodedPair = tuple[str | list[int], int, str | list[int], int]
 """Retrieved text and reference as strings of codes, or as numbers where there are more tokens than codes, each with
 how many tokens it has, with those that were left out."""
@@ -101,7 +94,7 @@ def _code(
     distinct = dict.fromkeys(chain.from_iterable(wanted.values()))
     if len(distinct) > CODES:
         return [_numbered(matcher.tokens(retrieved[i]), wanted[j]) for i, j in zip(left, right, strict=True)]
-    codes = dict(zip(distinct, _characters(), strict=False))
+    codes = dict(zip(distinct, map(chr, chain(range(0xD800), range(0xE000, 0x110000))), strict=False))
     arranged = iter if matcher.ordered else sorted
     theirs = {j: ("".join(arranged(map(codes.__getitem__, tokens))), len(tokens)) for j, tokens in wanted.items()}
     ours: dict[int, tuple[str, int]] = {}
@@ -193,7 +186,11 @@ class CountingMatcher(PruningMatcher):
 
     letters: ClassVar[bytes] = LETTERS
     """What leaves the tokens of a `plain` text, with blanks between (`bytes.translate`); nothing, if nothing does."""
-    plain: ClassVar[Callable[[str], str | None]] = staticmethod(plain)
+
+    @staticmethod
+    def plain(text: str) -> str | None:
+        """An ASCII text that has the same tokens; None where there is none."""
+        return plain(text)
 
     def spans(self, text: str) -> Stretches:
         """Where each of the tokens stands; empty where that is not known."""
@@ -251,8 +248,10 @@ class CountingMatcher(PruningMatcher):
         ours = {i: self.tokens(retrieved[i]) for i in np.unique(left).tolist()}
         theirs = {j: self.tokens(references[j]) for j in np.unique(right).tolist()}
 
+        lines = {} if self.words else {i: _line(tokens) for i, tokens in ours.items()}
+
         def in_common(i: int, j: int) -> int:
-            if not self.words and _line(theirs[j]) in _line(ours[i]):
+            if i in lines and _line(theirs[j]) in lines[i]:
                 return len(theirs[j])  # word for word, as most quotations
             return best_windows(ours[i], theirs[j], ordered=self.ordered, tight=False).common
 

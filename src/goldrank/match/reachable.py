@@ -32,12 +32,12 @@ class _Words(NamedTuple):
     """The hashes of the words of some texts, one after the other, and how many words each text has."""
 
     hashes: np.ndarray
-    count: np.ndarray
+    sizes: np.ndarray
 
     @property
     def first(self) -> np.ndarray:
         """The place of each text's first word."""
-        return np.asarray(np.cumsum(self.count) - self.count)
+        return np.asarray(np.cumsum(self.sizes) - self.sizes)
 
 
 def bounds(
@@ -58,14 +58,14 @@ def bounds(
     for begin, end in _blocks(lengths):
         pairs = order[np.searchsorted(left, begin, sorter=order) : np.searchsorted(left, end, sorter=order)]
         ours = _words_of(retrieved[begin:end], letters)
-        size[pairs] = ours.count[left[pairs] - begin]
+        size[pairs] = ours.sizes[left[pairs] - begin]
         flags = _Flags(ours)
-        for first, past in _blocks(wanted.count[right[pairs]] + 1):
+        for first, past in _blocks(wanted.sizes[right[pairs]] + 1):
             some = pairs[first:past]
             common[some] = flags.most(left[some] - begin, wanted, right[some])
     told = (np.fromiter((text is not None for text in side), bool, len(side)) for side in (retrieved, references))
     ours_known, theirs_known = told
-    return Bounds(common, size, wanted.count[right], ours_known[left] & theirs_known[right])
+    return Bounds(common, size, wanted.sizes[right], ours_known[left] & theirs_known[right])
 
 
 def _blocks(sizes: np.ndarray) -> list[tuple[int, int]]:
@@ -92,11 +92,11 @@ class _Flags:
     """Which hashes the words of each text have: a row of flags for each, as long as its words demand."""
 
     def __init__(self, words: _Words) -> None:
-        bits = np.ceil(np.log2(FLAGS_PER_WORD * np.maximum(words.count, 1))).astype(np.int64)
+        bits = np.ceil(np.log2(FLAGS_PER_WORD * np.maximum(words.sizes, 1))).astype(np.int64)
         self._shift = (64 - bits).astype(np.uint64)
         self._first = np.cumsum(1 << bits) - (1 << bits)
         self._set = np.zeros(int((1 << bits).sum()), bool)
-        self._set[self._places(words.hashes, np.arange(len(bits)), words.count)] = True
+        self._set[self._places(words.hashes, np.arange(len(bits)), words.sizes)] = True
 
     def _places(self, hashes: np.ndarray, text: np.ndarray, times: np.ndarray) -> np.ndarray:
         shifted = (hashes >> np.repeat(self._shift[text], times)).astype(np.int64)
@@ -104,7 +104,7 @@ class _Flags:
 
     def most(self, text: np.ndarray, words: _Words, reference: np.ndarray) -> np.ndarray:
         """How many words of each reference may be in its text."""
-        times = words.count[reference]
+        times = words.sizes[reference]
         past = np.cumsum(times)
         at = np.arange(times.sum()) + np.repeat(words.first[reference] - (past - times), times)
         seen = np.concatenate(([0], np.cumsum(self._set[self._places(words.hashes[at], text, times)])))
