@@ -182,5 +182,5 @@ def test_what_counts_tokens_returns_them_or_their_number(wrong: object) -> None:
     items = [{"retrieved": ["one two three"], "references": ["two"]}]
     for tokens in (lambda text: 3, lambda text: np.int64(3), str.split):
         assert evaluate_texts(items, "Tokens", tokens=tokens)["Tokens"] == 3
-    with pytest.raises(OptionError):
+    with pytest.raises(InputError):
         evaluate_texts(items, "Tokens", tokens=lambda text: wrong)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.errors import OptionError, one_of
+from goldrank.errors import InputError, OptionError, one_of
 from goldrank.match import Matcher, folding
 from goldrank.match.pairs import Splitter
 from goldrank.measures import Measure
@@ -61,7 +61,7 @@ def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
             return int(found)
         if isinstance(found, Sized) and not isinstance(found, str | bytes | Mapping):
             return len(found)
-        raise OptionError(
+        raise InputError(
             f"one's own function for tokens returned {found!r:.60}, neither tokens nor their number",
             hint="For example lambda text: len(text.split()); of a tokenizer of transformers, its method tokenize.",
         )
