@@ -68,6 +68,20 @@ def test_from_texts_to_every_command(told) -> None:
     told("gate", new, "--db", "h.db", "--baseline", "now", "--rule", "RR: -1%")
 
 
+def test_gold_of_another_file(told) -> None:
+    """What is needed is in one file, what each system retrieved in others; q10 was not answered: 3 and 8 of 11."""
+    for name in ("old", "new"):
+        rows = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
+        Path(f"{name}-found.jsonl").write_text("".join(json.dumps({**row, "references": []}) + "\n" for row in rows))
+    gold = [{"id": f"q{i}", "references": [FACTS[0]]} for i in range(11)]
+    Path("gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
+    shown = told(
+        "texts", "a=old-found.jsonl", "b=new-found.jsonl", "--gold", "gold.jsonl", "-m", "Cover@1", "-o", "json"
+    )
+    assert "0.2727" in shown
+    assert "0.7272" in shown
+
+
 def test_scores_are_taken_as_they_are(told) -> None:
     told("texts", "old.jsonl", "-m", "RR", "--save", "s.json")
     assert "--ties" in told("gate", "s.json", "--rule", "RR >= 0.1", "--ties", "expected", code=2)

@@ -165,3 +165,25 @@ def test_resamples_are_shared_and_right() -> None:
     assert means.std(axis=0) == pytest.approx([*(values.std(axis=1) / 20), values[0].std() / 20], rel=0.08)
     low, high = bands(means)[0]
     assert high - low == pytest.approx(2 * 1.96 * values[0].std() / 20, rel=0.1)
+
+
+def test_without_ks_a_sweep_goes_as_deep_as_lists_do() -> None:
+    """Lists have two texts, so that 5, 10 and 20 would be the row of 3 again."""
+    rows = sweep(SYSTEMS, gold=GOLD, matcher="contains-words").rows
+    assert sorted({row.setting.k for row in rows}) == [1, 3]
+    assert [row.setting.k for row in sweep(SYSTEMS, gold=GOLD, ks=[20], matcher="contains-words").rows] == [20] * 4
+
+
+def test_what_all_systems_lack_is_said_once() -> None:
+    text = "Alpha beta gamma. Delta epsilon zeta."
+    gold = [
+        {"id": f"q{i}", "evidence": [{"source": "s", "quote": "Nowhere to be found at all" if i else "Delta epsilon"}]}
+        for i in range(3)
+    ]
+    places = [{"text": "Alpha beta gamma.", "source": "s", "start": 0, "end": 17}]
+    found = [{"id": f"q{i}", "retrieved": places} for i in range(3)]
+    result = sweep({"a/x": found, "b/x": found}, gold=gold, sources={"s": text}, unlocated="missed", ks=[1])
+    lost = [note for note in result.notes if note.code == "quotations-lost"]
+    assert [(note.about, [sample[:10] for sample in note.samples]) for note in lost] == [
+        ("", ["q1: Nowher", "q2: Nowher"])
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from rag_cases import cases
 
@@ -173,3 +174,13 @@ def test_an_unknown_length_is_an_error() -> None:
               "evidence": [{"source": "s", "start": 0, "end": 9}]}]  # fmt: skip
     with pytest.raises(InputError, match="text 1 of query 'q7'"):
         evaluate_texts(items, "SpanRecall(tokens=5)")
+
+
+@pytest.mark.parametrize("wrong", [None, -1, True, 2.5, "three", {"input_ids": [1, 2, 3]}])
+def test_what_counts_tokens_returns_them_or_their_number(wrong: object) -> None:
+    """The mapping is what a tokenizer of transformers returns: its length is that of its keys."""
+    items = [{"retrieved": ["one two three"], "references": ["two"]}]
+    for tokens in (lambda text: 3, lambda text: np.int64(3), str.split):
+        assert evaluate_texts(items, "Tokens", tokens=tokens)["Tokens"] == 3
+    with pytest.raises(InputError):
+        evaluate_texts(items, "Tokens", tokens=lambda text: wrong)

@@ -159,7 +159,7 @@ def test_no_references_follow_the_policy() -> None:
         ({"measures": "Prefs"}, MeasureError, "cannot be measured with this input"),
         ({"measures": "Judged@5"}, MeasureError, "no meaning for texts"),
         ({"measures": "SpanRecall"}, GoldrankError, "evidence"),
-        ({"tokens": lambda text: -1, "measures": "Tokens"}, OptionError, "-1"),
+        ({"tokens": lambda text: -1, "measures": "Tokens"}, InputError, "-1"),
     ],
 )
 def test_what_is_refused(given, kind, words) -> None:

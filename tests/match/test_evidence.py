@@ -408,9 +408,9 @@ def test_quotations_that_are_not_located() -> None:
     (note,) = notes
     assert note.code == "quotations-lost"
     assert note.is_warning
-    assert note.samples == ("so near it was (items.jsonl:3: query 'q1': evidence 2)",)
+    assert note.samples == ("q1: so near it was",)
     assert note.fact("how") == "counted as missed"
-    assert str(note).startswith("1 quotation was not located, counted as missed: 'so near it was (items.jsonl:3: ")
+    assert str(note).startswith("1 quotation was not located, counted as missed: 'q1: so near it was'")
     by_word, _ = spans_of([item], TEXTS, quotes=quotes, unlocated="missed", unit="token")
     assert parse("SpanRecall")(by_word).tolist() == [2 / (2 + 4)]
     again = resolve(resolve([item], Finder(TEXTS, unlocated="missed"), quotes), Finder(TEXTS))

@@ -283,3 +283,30 @@ def test_numbers_of_a_stretch_are_those_of_the_text_that_reach_into_it(text: str
 
 def test_powers_in_digits_of_any_script() -> None:
     assert [found.readings for found in quantities("1e+２ and 3.5e٣")] == [{(False, "1", 2)}, {(False, "35", 2)}]
+
+
+@pytest.mark.parametrize(
+    ("reference", "denied"),
+    [
+        ("Это лекарство безопасно для маленьких детей", "Это лекарство не безопасно для маленьких детей"),
+        ("هذا الدواء آمن للأطفال جدا اليوم", "هذا الدواء ليس آمن للأطفال جدا اليوم"),
+        ("यह दवा छोटे बच्चों के लिए सुरक्षित है", "यह दवा छोटे बच्चों के लिए सुरक्षित नहीं है"),
+        ("Bu ilaç küçük çocuklar için güvenli", "Bu ilaç küçük çocuklar için güvenli değil"),
+        ("这种药对儿童是安全的药品", "这种药对儿童不是安全的药品"),
+        ("이 약은 아이들에게 안전하지 않은 성분이 있다", "이 약은 아이들에게 안전하지 성분이 있다"),
+        ("Medicinen är säker för små barn", "Medicinen är inte säker för små barn"),
+    ],
+)
+def test_negations_of_other_languages(reference: str, denied: str) -> None:
+    """The reference, and the same with one word, or sign, that denies it."""
+    rule = matcher("rouge-l:0.6")
+    assert decision(rule, f"{reference} {reference}", reference) == "match"
+    assert decision(rule, denied, reference) == "negations"
+
+
+def test_what_follows_a_match_denies_it_only_where_a_language_puts_it_there() -> None:
+    assert decision(matcher("rouge-l"), "Die Regel gilt für Kinder nicht", "Die Regel gilt für Kinder") == "negations"
+    assert (
+        decision(matcher("rouge-l"), "The plan covers dental care without fees", "The plan covers dental care")
+        == "match"
+    )

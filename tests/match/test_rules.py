@@ -7,8 +7,8 @@ import random
 import pytest
 
 from goldrank.data.placements import Placements
-from goldrank.errors import InputError
-from goldrank.match import place
+from goldrank.errors import InputError, OptionError
+from goldrank.match import matcher, place
 from goldrank.match.contain import is_part, is_part_remem
 from goldrank.match.exact import same
 from goldrank.match.rouge import common_words, reaches, rouge_l_recall
@@ -142,3 +142,11 @@ def test_repeated_references() -> None:
 def test_equality_needs_no_search() -> None:
     by_search = place([["b", "x", "b"]], [["a", "b"]], lambda text, reference: text == reference)
     assert rows(by_search) == rows(place([["b", "x", "b"]], [["a", "b"]], same)) == [(0, 1, 1), (0, 3, 1)]
+
+
+@pytest.mark.parametrize("typed", ["rouge_l:0.7", "ROUGE-L", "token_recall", "embeding:x:0.8"])
+def test_a_mistyped_matcher_is_answered_with_the_one_that_was_meant(typed: str) -> None:
+    meant = {"r": "rouge", "R": "rouge-l", "t": "token-recall", "e": "embedding"}[typed[0]]
+    with pytest.raises(OptionError) as error:
+        matcher(typed)
+    assert f"Did you mean {meant}" in str(error.value.hint)

@@ -11,7 +11,7 @@ import click
 from goldrank.cli.inputs import watching
 from goldrank.cli.options import choice_option, file_option
 from goldrank.cli.output import deliver, echo_form, show, write
-from goldrank.cli.text_options import MATCHERS, named_sets, text_arguments, text_options
+from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, text_arguments, text_options
 from goldrank.measures.options import PACKERS
 
 
@@ -28,7 +28,7 @@ from goldrank.measures.options import PACKERS
     "--chunks", type=click.Path(), help="All texts of the index: records with id, text, source, start and end."
 )
 @click.option("--coverage", type=float, default=1.0, show_default=True, help="The share of evidence that is enough.")
-@file_option("--gold", help="What is needed, if it is not in DATA: records with id and references or evidence.")
+@gold_option
 @choice_option("-o --output", ["table", "json"], "table", "How to show it.")
 @file_option("--html", help="Write a page with all questions: filter by cause, unfold texts.")
 @text_options
@@ -50,13 +50,10 @@ def command(
     border of a chunk, not retrieved. --sources and --chunks tell the last four.
     """
     from goldrank.evaluation.causes import find_causes
-    from goldrank.io.gold import with_gold
 
     reading, how = text_arguments(**options)
     how["unlocated"] = "skip" if how["unlocated"] == "skip" else "missed"
-    (name,), (found,), opened = named_sets([data], reading)
-    if gold is not None:
-        found = with_gold(opened[0] if opened else data, gold, **reading)
+    (name,), (found,), opened = named_sets([data], reading, gold)
     with watching(opened):
         depth = k if k is not None or budget is not None else 5
         causes = find_causes(

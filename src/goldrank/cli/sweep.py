@@ -18,7 +18,12 @@ from goldrank.measures.options import PACKERS
 @click.command(epilog=MATCHERS)
 @click.argument("systems", metavar="CHUNKING/RETRIEVER=DATA...", nargs=-1, required=True)
 @file_option("--gold", help="What is needed, once for all: records with id and references or evidence.")
-@click.option("-k", "ks", metavar="N,N,...", help="Numbers of texts.  [default: 1,3,5,10,20 without --budgets]")
+@click.option(
+    "-k",
+    "ks",
+    metavar="N,N,...",
+    help="Numbers of texts.  [default: 1,3,5,10,20 as far as lists reach, without --budgets]",
+)
 @click.option("--budgets", metavar="N,N,...", help="Budgets of tokens; with -k every combination.")
 @choice_option("--pack", PACKERS, "prefix", "How texts are packed into a budget.")
 @click.option("-m", "--measure", help="What is measured, without a cut-off.  [default: EvidenceRecall, or Cover]")

@@ -11,7 +11,15 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import key_values, named_file, once
-from goldrank.cli.options import Function, choice_option, convention_option, explained, fields_option, with_options
+from goldrank.cli.options import (
+    Function,
+    choice_option,
+    convention_option,
+    explained,
+    fields_option,
+    file_option,
+    with_options,
+)
 from goldrank.errors import OptionError
 from goldrank.match.guards import GUARDS
 from goldrank.match.matcher import NAMES
@@ -20,6 +28,11 @@ from goldrank.measures.apply import CREDITS
 MATCHERS = (
     f"Matchers: {', '.join(NAMES)}. A threshold follows as in rouge-l:0.7. A model decides as embedding:NAME:0.8, "
     "cross-encoder:NAME:0.8 or judge:NAME (a chat endpoint: OPENAI_BASE_URL, or judge(base_url='...'):NAME)."
+)
+
+
+gold_option = file_option(
+    "--gold", help="What is needed, if it is not in DATA: records with id and references or evidence."
 )
 
 
@@ -70,15 +83,18 @@ def text_arguments(
     return reading, how
 
 
-def named_sets(given: Sequence[str], reading: dict[str, Any]) -> tuple[list[str], list[Any], list[Any]]:
+def named_sets(
+    given: Sequence[str], reading: dict[str, Any], gold: str | None = None
+) -> tuple[list[str], list[Any], list[Any]]:
     """Names, items and what was opened of FILE or NAME=FILE. A name that was given is the name that is shown."""
+    from goldrank.io.gold import with_gold
     from goldrank.io.items import items
     from goldrank.io.sources import open_source
 
     once(given)
     files = [named_file(text) for text in given]
     opened = [open_source(path) if os.path.isfile(path) or path == "-" else path for _, path in files]
-    sets = [items(source, **reading) for source in opened]
+    sets = [items(one, **reading) if gold is None else with_gold(one, gold, **reading) for one in opened]
     labels = [found.name for found in sets]
     own = [path if labels.count(label) > 1 else label for label, (_, path) in zip(labels, files, strict=True)]
     given_names = [name for name, _ in files if name]

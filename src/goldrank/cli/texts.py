@@ -14,7 +14,7 @@ from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import watching
 from goldrank.cli.options import choice_option, file_option
 from goldrank.cli.output import deliver, echo, show, show_itself, write
-from goldrank.cli.text_options import MATCHERS, named_sets, numbers, text_arguments, text_options
+from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, numbers, text_arguments, text_options
 from goldrank.comparison.result import save_each
 from goldrank.conventions import POLICIES
 from goldrank.data.scores import Scores
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("-m", "--measure", "measures", multiple=True, help="A measure such as Cover@5; may be repeated.")
 @text_options
+@gold_option
 @click.option(
     "--chunks",
     type=click.Path(),
@@ -65,6 +66,7 @@ def command(
     thresholds: bool,
     svg: str | None,
     html: str | None,
+    gold: str | None,
     **options: Any,
 ) -> None:  # fmt: skip
     """Score retrieved texts against the reference texts that they should cover.
@@ -84,7 +86,7 @@ def command(
     if thresholds and options["abstain_below"] is not None:
         raise click.UsageError("--thresholds tries every threshold; leave out --abstain-below")
     reading, how = text_arguments(**options)
-    names, sets, opened = named_sets(data, reading)
+    names, sets, opened = named_sets(data, reading, gold)
     wanted = list(measures or USUAL)
     draw = bool(curves or svg or html or budgets)
     by_place = all(parse(text).declaration.over == "spans" for text in wanted)

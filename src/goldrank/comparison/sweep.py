@@ -188,12 +188,13 @@ def sweep(
     named = _named(systems)
     one_of(pack, PACKERS, "pack")
     depths, spent = _numbers(ks, "ks"), _numbers(budgets, "budgets")
-    if not depths:
-        depths = [None] if spent else list(KS)
-    contexts = list(product(depths, spent or [None]))
     reading: dict[str, Any] = {key: how.pop(key) for key in ("fields", "format", "failures") if key in how}
     sets = {pair: _items(data, gold, reading) for pair, data in named.items()}
-    _same_gold(sets)
+    deepest = _same_gold(sets)
+    if not depths:
+        usual = [k for k, before in zip(KS, (0, *KS), strict=False) if before < max(deepest, 1)]
+        depths = [None] if spent else [*usual]
+    contexts = list(product(depths, spent or [None]))
     drawn = measure or (COVER if any(item.references for item in next(iter(sets.values()))) else COVER_BY_PLACE)
     if measure is None and drawn == COVER_BY_PLACE and coverage != 1:
         drawn = f"{COVER_BY_PLACE}(coverage={coverage!r})"
@@ -293,17 +294,20 @@ def _items(data: Any, gold: Any, reading: Mapping[str, Any]) -> Items:
     return data if isinstance(data, Items) else read_items(data, **reading)
 
 
-def _same_gold(sets: Mapping[tuple[str, str], Items]) -> None:
-    """Refuse systems that were asked other questions, or held to other gold: no difference would mean anything."""
+def _same_gold(sets: Mapping[tuple[str, str], Items]) -> int:
+    """How many texts the longest list has.
+
+    Systems that were asked other questions, or held to other gold, are refused: no difference would mean anything.
+    """
     first: dict[str, str] | None = None
     name = ""
+    deepest = 0
     for pair, data in sets.items():
-        found = {
-            given.item.query: hashlib.sha256(
-                repr((list(map(tuple, given.item.references)), given.evidence)).encode("utf-8", "surrogatepass")
-            ).hexdigest()
-            for given in data.given()
-        }
+        found: dict[str, str] = {}
+        for given in data.given():
+            needed = repr((list(map(tuple, given.item.references)), given.evidence))
+            found[given.item.query] = hashlib.sha256(needed.encode("utf-8", "surrogatepass")).hexdigest()
+            deepest = max(deepest, len(given.item.retrieved))
         if first is None:
             first, name = found, "/".join(pair)
             continue
@@ -313,6 +317,7 @@ def _same_gold(sets: Mapping[tuple[str, str], Items]) -> None:
                 f"{name} and {'/'.join(pair)} have other questions, references or evidence: {ids.samples(other)}",
                 hint="A sweep has one gold set: give it once, gold=... (--gold).",
             )
+    return deepest
 
 
 def _spelling(measure: str, k: int | None, budget: int | None, pack: str) -> str:

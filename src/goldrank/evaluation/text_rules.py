@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from goldrank.errors import OptionError, one_of
+from goldrank.errors import InputError, OptionError, one_of
 from goldrank.match import Matcher, folding
 from goldrank.match.pairs import Splitter
 from goldrank.measures import Measure
@@ -57,10 +57,14 @@ def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
 
     def counted(text: str) -> int:
         found = count(text)
-        number = found if isinstance(found, int | np.integer) else len(found)
-        if number < 0:
-            raise OptionError(f"tokens counted {number} in a text; it must return the tokens or their number")
-        return int(number)
+        if isinstance(found, int | np.integer) and not isinstance(found, bool) and found >= 0:
+            return int(found)
+        if isinstance(found, Sized) and not isinstance(found, str | bytes | Mapping):
+            return len(found)
+        raise InputError(
+            f"one's own function for tokens returned {found!r:.60}, neither tokens nor their number",
+            hint="For example lambda text: len(text.split()); of a tokenizer of transformers, its method tokenize.",
+        )
 
     return counted
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from itertools import chain, pairwise
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from goldrank.data.texts import Texts
 from goldrank.match.exact import by_characters
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
-from goldrank.match.tokens import Stretches, merged, spans, words
+from goldrank.match.reachable import bounds
+from goldrank.match.tokens import LETTERS, Stretches, merged, plain, spans, words
 from goldrank.match.windows import best_windows, size_of
 from goldrank.packages import needed
 
@@ -81,17 +82,6 @@ def _stretches(inner: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in pairwise([0, *inner.tolist(), count]) if begin < end]
 
 
-class _Codes(dict[Hashable, str]):
-    """A character for each token, given when it is first asked for."""
-
-    def __missing__(self, token: Hashable) -> str:
-        number = len(self)
-        if number >= CODES:
-            raise OverflowError
-        code = self[token] = chr(number if number < 0xD800 else number + 0x800)
-        return code
-
-
 _CodedPair = tuple[str | list[int], int, str | list[int], int]
 """Retrieved text and reference as strings of codes, or as numbers where there are more tokens than codes, each with
 how many tokens it has, with those that were left out."""
@@ -100,19 +90,14 @@ how many tokens it has, with those that were left out."""
 def _code(
     retrieved: Texts, references: Texts, left: list[int], right: list[int], matcher: CountingMatcher
 ) -> list[_CodedPair]:
-    codes = _Codes()
-    theirs: dict[int, tuple[str, int]] = {}
-    ours: dict[int, tuple[str, int]] = {}
+    wanted = {j: matcher.tokens(references[j]) for j in dict.fromkeys(right)}
+    distinct = dict.fromkeys(chain.from_iterable(wanted.values()))
+    if len(distinct) > CODES:
+        return [_numbered(matcher.tokens(retrieved[i]), wanted[j]) for i, j in zip(left, right, strict=True)]
+    codes = dict(zip(distinct, map(chr, chain(range(0xD800), range(0xE000, 0x110000))), strict=False))
     arranged = iter if matcher.ordered else sorted
-    try:
-        for j in dict.fromkeys(right):
-            tokens = matcher.tokens(references[j])
-            theirs[j] = "".join(arranged(map(codes.__getitem__, tokens))), len(tokens)
-    except OverflowError:
-        return [
-            _numbered(matcher.tokens(retrieved[i]), matcher.tokens(references[j]))
-            for i, j in zip(left, right, strict=True)
-        ]
+    theirs = {j: ("".join(arranged(map(codes.__getitem__, tokens))), len(tokens)) for j, tokens in wanted.items()}
+    ours: dict[int, tuple[str, int]] = {}
     for i in dict.fromkeys(left):
         tokens = matcher.tokens(retrieved[i])
         ours[i] = "".join(arranged(filter(None, map(codes.get, tokens)))), len(tokens)
@@ -199,6 +184,14 @@ class CountingMatcher(PruningMatcher):
         """What is counted."""
         return (self.words or words)(text)
 
+    letters: ClassVar[bytes] = LETTERS
+    """What leaves the tokens of a `plain` text, with blanks between (`bytes.translate`); nothing, if nothing does."""
+
+    @staticmethod
+    def plain(text: str) -> str | None:
+        """An ASCII text that has the same tokens; None where there is none."""
+        return plain(text)
+
     def spans(self, text: str) -> Stretches:
         """Where each of the tokens stands; empty where that is not known."""
         return [] if self.words else spans(text)
@@ -212,6 +205,25 @@ class CountingMatcher(PruningMatcher):
         self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, *, deciding: bool = False
     ) -> np.ndarray:
         lowest = (self.threshold or 0) - SLACK if deciding else 0
+        degrees = np.zeros(len(left))
+        chosen = self._reachable(retrieved, references, left, right, lowest) if lowest > 0 else np.arange(len(left))
+        degrees[chosen] = self._measured(retrieved, references, left[chosen], right[chosen], lowest, deciding)
+        return degrees
+
+    def _reachable(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, lowest: float
+    ) -> np.ndarray:
+        """Which pairs can reach the lowest degree, as far as that is seen without cutting texts into words."""
+        if self.words or not self.letters:
+            return np.arange(len(left))
+        ours, theirs = list(map(self.plain, retrieved)), list(map(self.plain, references))
+        most = bounds(ours, theirs, left, right, self.letters)
+        reach = self.degree(TokenCounts(most.common, most.retrieved, most.reference)) >= lowest
+        return np.flatnonzero(reach | ~most.known | (most.reference == 0))
+
+    def _measured(
+        self, retrieved: Texts, references: Texts, left: np.ndarray, right: np.ndarray, lowest: float, deciding: bool
+    ) -> np.ndarray:
         parts = [TokenCounts(*np.empty((3, 0), np.int64))]
         for begin, end in _blocks(retrieved, references, left, right):
             pairs: list[_CodedPair] = []
@@ -235,10 +247,15 @@ class CountingMatcher(PruningMatcher):
         """Degrees by the best window of each text."""
         ours = {i: self.tokens(retrieved[i]) for i in np.unique(left).tolist()}
         theirs = {j: self.tokens(references[j]) for j in np.unique(right).tolist()}
-        common = [
-            best_windows(ours[i], theirs[j], ordered=self.ordered, tight=False).common
-            for i, j in zip(left.tolist(), right.tolist(), strict=True)
-        ]
+
+        lines = {} if self.words else {i: _line(tokens) for i, tokens in ours.items()}
+
+        def in_common(i: int, j: int) -> int:
+            if i in lines and _line(theirs[j]) in lines[i]:
+                return len(theirs[j])  # word for word, as most quotations
+            return best_windows(ours[i], theirs[j], ordered=self.ordered, tight=False).common
+
+        common = list(map(in_common, left.tolist(), right.tolist()))
         sizes = (
             np.array([len(side[at]) for at in which.tolist()], np.int64)
             for side, which in ((ours, left), (theirs, right))
@@ -267,6 +284,10 @@ class CountingMatcher(PruningMatcher):
             first, past = found[0] if found else (0, 0)
         chosen = common_positions(tokens[first:past], wanted, ordered=self.ordered)
         return merged(retrieved, (where[first + i] for i in chosen))
+
+
+def _line(tokens: Sequence[Hashable]) -> str:
+    return f" {' '.join(cast(Sequence[str], tokens))} "
 
 
 def common_positions(retrieved: Sequence[Hashable], reference: Sequence[Hashable], *, ordered: bool) -> list[int]:

@@ -305,7 +305,8 @@ class Finder:
             self._missed.append((text, source, where))
             return []
         self._counts["quotations-lost"] += 1
-        self._lost.append(f"{ids.show(text, 30)} ({where})")
+        asked = _ASKED.search(where)
+        self._lost.append(f"{ids.show(asked[1], 12)}: {ids.show(text, 24)}" if asked else ids.show(text, 40))
         if self.unlocated == "skip":
             return []
         start, self._nowhere = self._nowhere, self._nowhere + max(self.size(text), 1)
@@ -476,6 +477,10 @@ def _offset(value: object, what: str, where: str) -> int:
 
 def _overlap(span: Span, other: Span) -> int:
     return max(min(span.end, other.end) - max(span.start, other.start), 0) if span.source == other.source else 0
+
+
+_ASKED = re.compile(r"query '(.*)': evidence")
+"""The question in what `_name` says of where evidence stands: the same question in the files of all systems."""
 
 
 def _name(item: TextItem) -> str:

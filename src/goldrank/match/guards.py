@@ -10,13 +10,13 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
 from goldrank.errors import OptionError, did_you_mean
 from goldrank.match.folding import fold
-from goldrank.match.tokens import words
+from goldrank.match.tokens import spans, words
 
 GUARDS = {
     "numbers": "every number of the reference is there, as often",
@@ -60,6 +60,7 @@ _NUMBER = re.compile(
     | (?P<plain>\d+(?:[.,'’\u066b\u066c]\d+)*)(?P<power>[eE][+-]?\d+(?!\w))?""",
     re.VERBOSE,
 )
+_DIGIT = re.compile(r"\d")
 _SIGN = re.compile(r"(?:^|[\s(\[{=:,;<>≤≥~$€£¥])[-−–]$")
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+")
 
@@ -78,7 +79,7 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> list[Quanti
     while first and (text[first - 1].isdecimal() or text[first - 1] in _PART_OF_NUMBER):
         first -= 1  # no number holds the sign before
     found: list[Quantity] = []
-    for match in _NUMBER.finditer(text, first) if any(map(str.isdecimal, text[first : past + 1])) else ():
+    for match in _NUMBER.finditer(text, first) if _DIGIT.search(text, first, past + 1) else ():
         begin, end = match.span()
         if begin > past:
             break
@@ -227,9 +228,25 @@ _NEGATIONS = (
     *("non", "mai", "senza", "nessun", "nessuno", "nessuna", "né", "niente"),
     *("niet", "geen", "nooit", "zonder", "noch"),
     *("não", "sem", "nenhum", "nenhuma", "nem"),
+    *("inte", "aldrig", "utan", "ikke", "aldri", "uden", "uten", "ingen", "nigdy", "bez", "żaden"),
+    *("değil", "yok", "asla", "hiçbir", "tidak", "bukan", "tanpa", "không"),
+    *("не", "нет", "ни", "без", "никогда", "нельзя", "немає", "ніколи", "δεν", "μη", "μην", "χωρίς", "όχι"),
+    *("ليس", "ليست", "لم", "لن", "لا", "غير", "بدون", "نیست", "לא", "אין", "בלי", "नहीं", "मत", "बिना"),
 )
-_NEGATIVE_WORDS = frozenset((*_NEGATIONS, "t"))  # don't is the words don and t
-_NEGATION = re.compile(rf"\b(?:{'|'.join(_NEGATIONS)})\b|n['’ʼ`´]t\b", re.IGNORECASE)
+_CONTRACTED = re.compile(r"n['’ʼ`´]t\b", re.IGNORECASE)
+_INSIDE_WORDS = re.compile("[不没沒无無]|未(?![来來])|ない|なかっ|ません|않|못|없|아니")
+"""Chinese, Japanese and Korean, which put no blanks around negations."""
+
+
+_FOLLOWING = frozenset(map(fold, ("değil", "yok", "नहीं", "nicht", "niet")))
+"""Those that stand after what they deny."""
+
+
+@cache
+def _negative_words() -> frozenset[str]:
+    return frozenset(map(fold, _NEGATIONS))
+
+
 _NAME = re.compile(r"(?<![.!?:\n\"“„»(]\s)(?<!^)(?<=[\s(\"“„'-])[^\W\d_a-z][\w’'-]+")
 
 
@@ -247,9 +264,13 @@ class Facts:
     @cached_property
     def negations(self) -> list[tuple[int, int]]:
         """Where negations stand."""
-        if _NEGATIVE_WORDS.isdisjoint(words(self.text)):
-            return []
-        return [found.span() for found in _NEGATION.finditer(self.text)]
+        cut = words(self.text)
+        found = [] if self.text.isascii() else [match.span() for match in _INSIDE_WORDS.finditer(self.text)]
+        if "t" in cut:  # don't is the words don and t
+            found += (match.span() for match in _CONTRACTED.finditer(self.text))
+        if not _negative_words().isdisjoint(cut):
+            found += (at for word, at in zip(cut, spans(self.text), strict=True) if word in _negative_words())
+        return sorted(found)
 
     @cached_property
     def names(self) -> Counter[str]:
@@ -262,8 +283,17 @@ class Facts:
             return self
         part = Facts(" ".join(self.text[start:end] for start, end in stretches))
         part.__dict__["numbers"] = [q for s, e in stretches for q in quantities(self.text, s, e)]
-        part.__dict__["negations"] = [n for s, e in stretches for n in _overlapping(self.negations, s, e)]
+        part.__dict__["negations"] = [n for s, e in stretches for n in self._denials(s, e)]
         return part
+
+    def _denials(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The negations of a stretch, with one that follows it and denies what stands before."""
+        yield from _overlapping(self.negations, start, end)
+        at = bisect_left(self.negations, end, key=lambda span: span[0])
+        if at < len(self.negations):
+            first, past = self.negations[at]
+            if not self.text[end:first].strip() and fold(self.text[first:past]) in _FOLLOWING:
+                yield first, past
 
     def needs(self, other: Facts, guards: Sequence[str]) -> bool:
         """Whether there is anything to guard between this reference and a text."""

@@ -238,9 +238,12 @@ def matcher(given: MatcherLike) -> Matcher:
         return _of_model(given, by_model)
     spelling = _SPELLING.fullmatch(given.strip()) if isinstance(given, str) else None
     if not spelling or spelling["name"] not in _HOME:
-        hint = did_you_mean(spelling["name"], _HOME) if spelling else "For example 'rouge-l:0.7'."
+        meant = re.match(r"[\w-]+", given.strip()) if isinstance(given, str) else None
+        hint = did_you_mean(meant[0], (*_HOME, *MODELS)) if meant else None
         known_names = ", ".join((*_HOME, *(f"{name}:NAME:0.8" for name in MODELS)))
-        raise OptionError(f"there is no matcher {given!r:.80}; there are: {known_names}", hint=hint)
+        raise OptionError(
+            f"there is no matcher {given!r:.80}; there are: {known_names}", hint=hint or "For example 'rouge-l:0.7'."
+        )
     known = vars(import_module(_HOME[spelling["name"]])).values()
     matcher_class: type[Matcher] = next(kind for kind in known if getattr(kind, "name", None) == spelling["name"])
     options = _options(given, spelling["options"] or "", matcher_class)

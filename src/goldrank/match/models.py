@@ -66,7 +66,7 @@ def _own(name: str) -> tuple[Function, str] | None:
 
 
 def _load(kind: str, name: str) -> Any:
-    instead = "give a function in place of the name of a model: Embedding(function, 0.8)"
+    instead = "give a function in place of the name of a model: goldrank.match.semantic.Embedding(function, 0.8)"
     with needed("sentence_transformers", install="sentence-transformers", instead=instead):
         sentence_transformers = importlib.import_module("sentence_transformers")
     try:

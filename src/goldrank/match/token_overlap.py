@@ -27,7 +27,15 @@ from goldrank.match.common_tokens import CountingMatcher, TokenCounts, Tokeniser
 from goldrank.match.exact import by_characters
 from goldrank.match.guards import DEFAULT as DEFAULT_GUARDS
 from goldrank.match.matcher import PruningMatcher
-from goldrank.match.tokens import Stretches, merged, rouge_score_spans, rouge_score_words, spans, words
+from goldrank.match.tokens import (
+    ROUGE_SCORE_LETTERS,
+    Stretches,
+    merged,
+    rouge_score_spans,
+    rouge_score_words,
+    spans,
+    words,
+)
 
 
 class WindowedMatcher(CountingMatcher):
@@ -107,6 +115,12 @@ class RougeScore(_WholeRougeL):
         super().__init__(threshold, inclusive=inclusive, guards=guards)
 
     tokens = staticmethod(rouge_score_words)
+    letters = ROUGE_SCORE_LETTERS
+
+    @staticmethod
+    def plain(text: str) -> str | None:
+        return text if text.isascii() else None
+
     spans = staticmethod(rouge_score_spans)
 
 
@@ -173,6 +187,7 @@ class TokenF1(CountingMatcher):
     default_threshold: ClassVar[float | None] = 0.7
     ordered: ClassVar[bool] = False
     folds = False
+    letters = b""
 
     def tokens(self, text: str) -> Sequence[Hashable]:
         return (self.words or squad_words)(text)

@@ -33,8 +33,8 @@ def _folding(kept: str) -> bytes:
     ).encode("ascii")
 
 
-_FOLDED = _folding("_")
-_FOLDED_ROUGE_SCORE = _folding("")
+LETTERS = _folding("_")
+ROUGE_SCORE_LETTERS = _folding("")
 
 _WITHOUT_BLANKS = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -74,10 +74,10 @@ def words(text: str) -> list[str]:
     >>> words("東京 Tower, हिन्दी")
     ['東', '京', 'tower', 'हिन्दी']
     """
-    if not text.isascii() or ("-" in text and ("\n" in text or "\r" in text)):
+    if not _is_plain(text):
         text = fold(text)
     if text.isascii():
-        return text.encode("ascii").translate(_FOLDED).decode("ascii").split()
+        return text.encode("ascii").translate(LETTERS).decode("ascii").split()
     pattern = _pattern(text)
     if pattern is not _PLAIN:
         return pattern.findall(text)
@@ -90,13 +90,29 @@ def words(text: str) -> list[str]:
     return cut
 
 
+def _is_plain(text: str) -> bool:
+    """Whether the words of a text are those of its folded form: ASCII, and no word is cut by a line end."""
+    return text.isascii() and not ("-" in text and ("\n" in text or "\r" in text))
+
+
+def plain(text: str) -> str | None:
+    """An ASCII text that has the same words (what `LETTERS` leaves); None where there is none.
+
+    >>> plain("A caf\u00e9"), plain("ﬁn-\nish")
+    (None, 'finish')
+    """
+    if not _is_plain(text):
+        text = fold(text)
+    return text if text.isascii() else None
+
+
 def spans(text: str) -> Stretches:
     """Where the words of a text stand, one stretch for each of `words`.
 
     >>> spans("a cat")
     [(0, 1), (2, 5)]
     """
-    if text.isascii() and not ("-" in text and ("\n" in text or "\r" in text)):
+    if _is_plain(text):
         return [word.span() for word in _ASCII.finditer(text)]
     folded = FoldedText.of(text)
     return [folded.span(*word.span()) for word in _pattern(folded.text).finditer(folded.text)]
@@ -118,7 +134,7 @@ def rouge_score_words(text: str) -> list[str]:
     ['t', '2024']
     """
     if text.isascii():
-        return text.encode("ascii").translate(_FOLDED_ROUGE_SCORE).decode("ascii").split()
+        return text.encode("ascii").translate(ROUGE_SCORE_LETTERS).decode("ascii").split()
     return _ROUGE_SCORE.findall(text.lower())
 
 

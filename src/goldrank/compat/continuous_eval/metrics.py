@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from goldrank.compat._common import is_whole, values
+from goldrank.compat._common import values
 from goldrank.compat.continuous_eval.base import (
     RELEVANCE,
     RETRIEVED,
@@ -39,6 +39,7 @@ from goldrank.conventions import ABOVE_ZERO, CONTINUOUS_EVAL, CONTINUOUS_EVAL_RE
 from goldrank.data.placements import Placements
 from goldrank.data.texts import Texts
 from goldrank.errors import InputError, OptionError
+from goldrank.evaluation.text_rules import token_counter
 from goldrank.match import place
 from goldrank.match.tokens import approximate_tokens
 from goldrank.match.units import sentences
@@ -247,7 +248,7 @@ class TokenCount(Metric):
         if isinstance(encoder_name, str):
             self._count = approximate_tokens if encoder_name == "approx" else _encoder(encoder_name)
         elif callable(encoder_name):
-            self._count = _own_counter(encoder_name)
+            self._count = token_counter(encoder_name)
         else:
             raise OptionError(
                 f"encoder_name is {encoder_name!r}; it must be a name or a function from a text to tokens"
@@ -266,20 +267,6 @@ class TokenCount(Metric):
         (retrieved,) = columns.values()
         joined = (texts if isinstance(texts, str) else "\n".join(texts[:k]) for texts in retrieved)
         return [{"num_tokens": self._count(text)} for text in joined]
-
-
-def _own_counter(tokens: Callable[[str], Sized | int]) -> Callable[[str], int]:
-    """How many tokens one's own function finds, whether it gives them or their number."""
-
-    def count(text: str) -> int:
-        found = tokens(text)
-        if is_whole(found) and found >= 0:
-            return int(found)
-        if isinstance(found, Sized):
-            return len(found)
-        raise InputError(f"one's own function for tokens returned {found!r:.60}, neither tokens nor their number")
-
-    return count
 
 
 def _encoder(name: str) -> Callable[[str], int]:

@@ -1,0 +1,111 @@
+"""The most words that pairs of texts can have in common, by hashes: most pairs need not be cut into words.
+
+A word's hash is made of its first eight letters, and a text has a row of flags, one of which each of its words sets. A
+word of a reference whose flag is not set is not in the text; one whose flag is set may be. So a bound is never too low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+BLOCK = 1 << 20
+"""Characters, or words of references, that are worked on at once."""
+FLAGS_PER_WORD = 8
+_EIGHT_BLANKS, _ONES, _HIGHS = (np.uint64(int(byte * 8, 16)) for byte in ("20", "01", "80"))
+_ONE, _MIX = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
+
+
+class Bounds(NamedTuple):
+    """For each pair: the most words in common, and the words of both texts; `known` where these can be told."""
+
+    common: np.ndarray
+    retrieved: np.ndarray
+    reference: np.ndarray
+    known: np.ndarray
+
+
+class _Words(NamedTuple):
+    """The hashes of the words of some texts, one after the other, and how many words each text has."""
+
+    hashes: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def first(self) -> np.ndarray:
+        """The place of each text's first word."""
+        return np.asarray(np.cumsum(self.sizes) - self.sizes)
+
+
+def bounds(
+    retrieved: Sequence[str | None],
+    references: Sequence[str | None],
+    left: np.ndarray,
+    right: np.ndarray,
+    letters: bytes,
+) -> Bounds:
+    """The bounds of all pairs. Texts are ASCII, None where their words are others than those of an ASCII text.
+
+    `letters` is a table for `bytes.translate`, which leaves blanks between words.
+    """
+    wanted = _words_of(references, letters)
+    common, size = np.zeros((2, len(left)), np.int64)
+    order = np.argsort(left, kind="stable")
+    lengths = np.fromiter((len(text or "") + 1 for text in retrieved), np.int64, len(retrieved))
+    for begin, end in _blocks(lengths):
+        pairs = order[np.searchsorted(left, begin, sorter=order) : np.searchsorted(left, end, sorter=order)]
+        ours = _words_of(retrieved[begin:end], letters)
+        size[pairs] = ours.sizes[left[pairs] - begin]
+        flags = _Flags(ours)
+        for first, past in _blocks(wanted.sizes[right[pairs]] + 1):
+            some = pairs[first:past]
+            common[some] = flags.most(left[some] - begin, wanted, right[some])
+    told = (np.fromiter((text is not None for text in side), bool, len(side)) for side in (retrieved, references))
+    ours_known, theirs_known = told
+    return Bounds(common, size, wanted.sizes[right], ours_known[left] & theirs_known[right])
+
+
+def _blocks(sizes: np.ndarray) -> list[tuple[int, int]]:
+    """Stretches of things that are together about as large as a block."""
+    number = np.cumsum(sizes) // BLOCK
+    edges = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(sizes)]
+    return [(begin, end) for begin, end in pairwise(edges) if begin < end]
+
+
+def _words_of(texts: Sequence[str | None], letters: bytes) -> _Words:
+    parts = [text or "" for text in texts]
+    joined = " ".join(("", *parts, " " * 8)).encode("ascii").translate(letters)
+    inside = np.frombuffer(joined, np.uint8) != 32
+    begins = np.flatnonzero(inside[1:] > inside[:-1]) + 1
+    eight = np.ndarray((len(joined) - 7,), "<u8", joined, 0, (1,))[begins] ^ _EIGHT_BLANKS
+    # A blank is a byte of zeros now. The lowest bit of `blanks` is the highest of the first such byte.
+    blanks = (eight - _ONES) & ~eight & _HIGHS
+    eight &= (blanks & (~blanks + _ONE)) - _ONE
+    ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)) + 1) + 1
+    return _Words(eight * _MIX, np.diff(np.searchsorted(begins, ends), prepend=0))
+
+
+class _Flags:
+    """Which hashes the words of each text have: a row of flags for each, as long as its words demand."""
+
+    def __init__(self, words: _Words) -> None:
+        bits = np.ceil(np.log2(FLAGS_PER_WORD * np.maximum(words.sizes, 1))).astype(np.int64)
+        self._shift = (64 - bits).astype(np.uint64)
+        self._first = np.cumsum(1 << bits) - (1 << bits)
+        self._set = np.zeros(int((1 << bits).sum()), bool)
+        self._set[self._places(words.hashes, np.arange(len(bits)), words.sizes)] = True
+
+    def _places(self, hashes: np.ndarray, text: np.ndarray, times: np.ndarray) -> np.ndarray:
+        shifted = (hashes >> np.repeat(self._shift[text], times)).astype(np.int64)
+        return np.asarray(shifted + np.repeat(self._first[text], times))
+
+    def most(self, text: np.ndarray, words: _Words, reference: np.ndarray) -> np.ndarray:
+        """How many words of each reference may be in its text."""
+        times = words.sizes[reference]
+        past = np.cumsum(times)
+        at = np.arange(times.sum()) + np.repeat(words.first[reference] - (past - times), times)
+        seen = np.concatenate(([0], np.cumsum(self._set[self._places(words.hashes[at], text, times)])))
+        return np.asarray(seen[past] - seen[past - times])
