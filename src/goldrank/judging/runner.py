@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import secrets
 import time
 from collections import deque
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from goldrank.data.qrels import Grade
-from goldrank.errors import JudgeError, OptionError
+from goldrank.errors import JudgeError, OptionError, whole_number
 from goldrank.judgements.log import JudgementLog
 from goldrank.judgements.records import MOST_COMMENT, Event
 from goldrank.judging.item import Answer, AskAgainLater, Call, Item, ItemFailed, JobStopped, Judge, Reply
@@ -104,6 +105,11 @@ class Job:
         keep_judgements: bool = True,
     ) -> None:
         """Calls and answers are always kept; `keep_judgements` says that grades are judgements of documents too."""
+        for name, value in (("repeats", repeats), ("concurrency", concurrency), ("attempts", attempts)):
+            whole_number(value, name, 1)
+        is_number = isinstance(rate, int | float) and not isinstance(rate, bool)
+        if rate is not None and not (is_number and 0 < rate < math.inf):
+            raise OptionError(f"rate is {rate!r:.40}; it must be calls a minute, above 0")
         if log.judges().get(judge.name, "model") != "model":
             raise OptionError(f"the judge is called {judge.name!r}, as a person in the log is", hint="Give it a name.")
         self.judge, self.log, self.budget = judge, log, budget
