@@ -108,6 +108,7 @@ def test_next_queries_are_drawn_within_strata():
     strata = {query: "odd" if int(query[1:]) % 2 else "even" for query in runs}
     found = goldrank.corrected_values(human, model, runs, "nDCG@2", strata=strata)
     assert found.draw.strata == ("even", "odd")
+    assert any(note.code == "weak-correction" and "strata" in str(note) for note in found.notes)
     more = found.next_queries(10)
     assert len(set(more)) == 10
     assert not set(more) & set(human)
