@@ -2,7 +2,7 @@
 
 Each query has 20 documents with grades 0 to 3; the judge sees them through noise, and is lenient by an amount that
 differs from query to query. Of N queries n are judged by people, drawn at random. The figures of docs/judges.md are
-from `python benchmarks/judges.py`.
+from `python benchmarks/judges.py 8000` and, of strata, `python benchmarks/judges.py 1000 strata`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 import numpy as np
 
 from goldrank.comparison.ppi import corrected_mean
+from goldrank.comparison.strata import allocated, spreads, strata_of, stratified_mean
 from goldrank.judgements.agreement import kappa
 
 DOCS, CUTOFF = 20, 10
@@ -36,8 +37,10 @@ def world(noise: float, lenience: float, rng: np.random.Generator) -> dict[str, 
     quality = need + rng.normal(0, 1, (POPULATION, DOCS))
     lenient = lenience * (0.3 + rng.normal(0, 0.35, (POPULATION, 1)))
     human = np.searchsorted(CUTS, quality)
-    model = np.searchsorted(CUTS, quality + lenient + noise * rng.normal(0, 1, quality.shape))
-    found = {"human": human, "model": model}
+    seen = quality + lenient
+    model = np.searchsorted(CUTS, seen + noise * rng.normal(0, 1, quality.shape))
+    again = np.searchsorted(CUTS, seen + noise * rng.spawn(1)[0].normal(0, 1, quality.shape))
+    found = {"human": human, "model": model, "doubt": np.abs(model - again).mean(axis=1)}
     for name, skill in (("a", 0.6), ("b", 0.9)):
         order = np.argsort(-(skill * quality + rng.normal(0, 1, quality.shape)), axis=1)
         for who in ("human", "model"):
@@ -74,9 +77,44 @@ def rows(repetitions: int, seed: int = 0) -> list[tuple[str, ...]]:
     return made
 
 
+def strata_rows(repetitions: int, seed: int = 0) -> list[tuple[str, ...]]:
+    """Per kappa: coverage by strata of doubt, and the width relative to as many queries drawn at random."""
+    n, total, pilot = 100, 1000, 40
+    made = []
+    for noise, lenience in JUDGES:
+        rng = np.random.default_rng([seed, 1, int(100 * noise)])
+        w = world(noise, lenience, rng)
+        table = np.zeros((4, 4))
+        np.add.at(table, (w["human"].ravel(), w["model"].ravel()), 1)
+        y, f, hits, widths = w["a human"], w["a model"], 0, []
+        for _ in range(repetitions):
+            drawn = rng.integers(0, POPULATION, total)
+            truth, model = y[drawn], f[drawn]
+            stratum, names = strata_of(w["doubt"][drawn].tolist())
+            first = corrected_mean(truth[:pilot], model[:pilot], model[pilot:])
+            spread = spreads(truth[:pilot] - first.weight * model[:pilot], stratum[:pilot], len(names))
+            judged = np.bincount(stratum[:pilot], minlength=len(names))
+            more = allocated(np.bincount(stratum, minlength=len(names)), spread, judged, n - pilot)
+            left = [pilot + np.flatnonzero(stratum[pilot:] == one) for one in range(len(names))]
+            at = np.concatenate(
+                [np.arange(pilot), *(rng.permutation(some)[:k] for some, k in zip(left, more, strict=True))]
+            )
+            e = stratified_mean(truth[at], model, at, stratum, level=0.95, two_valued=False)
+            plain = corrected_mean(truth[:n], model[:n], model[n:])
+            hits += e.low <= y.mean() <= e.high
+            widths.append((e.high - e.low) / (plain.high - plain.low))
+        made.append((f"{kappa(table):.2f}", f"{n}/{total}", f"{hits / repetitions:.1%} {np.mean(widths):.2f}"))
+    return made
+
+
 if __name__ == "__main__":
     began = time.process_time()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    if "strata" in sys.argv:
+        print("| kappa | n/N | by strata: coverage, width against a random draw |\n|---|---|---|")
+        for row in strata_rows(count):
+            print("| " + " | ".join(row) + " |", flush=True)
+        sys.exit()
     print("| kappa | n/N | mean | difference | Success@1 |\n|---|---|---|---|---|")
     for row in rows(count):
         print("| " + " | ".join(row) + " |", flush=True)

@@ -95,6 +95,7 @@ LAZILY = {
     "pytest_plugin": set(_ABOVE),  # every run of pytest loads it, few use it
     "data": {"measures"},  # Scores understands every spelling of a measure
     "types": {"data", "measures"},  # for type checkers
+    "evaluation": {"comparison"},  # evaluate(judged_by="corrected")
     "comparison": {"report"},  # results show themselves in notebooks
     "gating": {"report"},
 }

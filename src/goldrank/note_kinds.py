@@ -1,4 +1,4 @@
-"""What is declared of a kind of note, and the kinds that speak of texts and evidence. The others are in `notes.py`."""
+"""What is declared of a kind of note, and the kinds that speak of texts and of judges. The others are in `notes.py`."""
 
 from __future__ import annotations
 
@@ -140,3 +140,65 @@ TEXTS: dict[str, Kind] = {
         "{count:,} texts of the corpus have no known place", "1 text of the corpus has no known place", warning=True
     ),
 }
+
+JUDGES: dict[str, Kind] = {
+    "who-judged": Kind(
+        "who judged: people {people:,} of {total:,} pairs, models {models:,}, the file alone {file:,}",
+        counts=("people", "models", "file", "total"),
+    ),
+    "judgements-left-out": Kind(
+        "{count:,} pairs have grades by other kinds of judges only, which were left out (by={by})", warning=True
+    ),
+    "unknown-judges": Kind(
+        "{count:,} judgements say that they are by somebody who is neither 'human' nor 'model' and count as people's: "
+        "{samples}",
+        warning=True,
+    ),
+    "judges-not-kept": Kind(
+        "{format} cannot say who judged: {models:,} of {total:,} judgements are a model's, and not marked as such",
+        warning=True,
+        counts=("models", "total"),
+    ),
+    "model-grades-not-kept": Kind(
+        "{format} has one grade for a pair: {count:,} grades of the model for pairs that people judged were left out",
+        warning=True,
+    ),
+    "fewer-questions": Kind(
+        "{count:,} questions are left of the {wanted:,} that were wanted", warning=True, counts=("count", "wanted")
+    ),
+    "answers-unreadable": Kind(
+        "{count:,} answers could not be read, also when asked again, and are no judgements: {samples}", warning=True
+    ),
+    "judge-decided": Kind(
+        "{judge} decided {count:,} pairs of texts, {log:,} of them from its log", counts=("count", "log")
+    ),
+    "no-answer-no-match": Kind("{count:,} pairs without a readable answer count as no match", warning=True),
+    "calls-failed": Kind("{count:,} items failed and have no judgement ({why}): {samples}", warning=True),
+    "judging-stopped": Kind("judging stopped early: {why}; {count:,} items were not asked", warning=True),
+    "perhaps-paid": Kind("{count:,} calls had no answer and may have to be paid all the same", warning=True),
+    "estimated-tokens": Kind("{count:,} answers came without their number of tokens, which is estimated"),
+    "perhaps-cut": Kind(
+        "{count:,} prompts had far fewer tokens than their texts should have: the server may have cut them; "
+        "raise its context length",
+        warning=True,
+    ),
+    "without-text": Kind(
+        "{count:,} pairs were not asked because the query or the document has no text: {samples}", warning=True
+    ),
+    "random-draw": Kind(
+        "people judged {judged:,} of {queries:,} queries; this holds only if these were drawn at random", counts=()
+    ),
+    "partly-judged-queries": Kind(
+        "{count:,} queries that people judged in part, not to rank {depth:,} of every run, count as not judged by "
+        "people: {samples}",
+        warning=True,
+        counts=(),
+    ),
+    "model-holes": Kind(
+        "{count:,} documents to rank {depth:,} have no judgement of the model and count as not relevant there",
+        warning=True,
+        counts=(),
+    ),
+    "weak-correction": Kind("{why}", warning=True, counts=()),
+}
+"""Who judged, models that are asked, and what is corrected by people's judgements."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from goldrank import ids
-from goldrank.note_kinds import TEXTS, Facts, Kind
+from goldrank.note_kinds import JUDGES, TEXTS, Facts, Kind
 
 MOST_SAMPLES = 3
 MOST_WORDS = 2_000
@@ -355,51 +355,7 @@ KINDS: dict[str, Kind] = {
     "merged-shards": Kind("merged from {shards}", counts=()),
     "several-versions": Kind("shards were made by different versions of goldrank: {versions}", warning=True, counts=()),
     "more-notes": Kind("{count:,} more notes are in the shards", counts=()),
-    # Who judged.
-    "who-judged": Kind(
-        "who judged: people {people:,} of {total:,} pairs, models {models:,}, the file alone {file:,}",
-        counts=("people", "models", "file", "total"),
-    ),
-    "judgements-left-out": Kind(
-        "{count:,} pairs have grades by other kinds of judges only, which were left out (by={by})", warning=True
-    ),
-    "fewer-questions": Kind(
-        "{count:,} questions are left of the {wanted:,} that were wanted", warning=True, counts=("count", "wanted")
-    ),
-    "answers-unreadable": Kind(
-        "{count:,} answers could not be read, also when asked again, and are no judgements: {samples}", warning=True
-    ),
-    "judge-decided": Kind(
-        "{judge} decided {count:,} pairs of texts, {log:,} of them from its log", counts=("count", "log")
-    ),
-    "no-answer-no-match": Kind("{count:,} pairs without a readable answer count as no match", warning=True),
-    "calls-failed": Kind("{count:,} items failed and have no judgement ({why}): {samples}", warning=True),
-    "judging-stopped": Kind("judging stopped early: {why}; {count:,} items were not asked", warning=True),
-    "perhaps-paid": Kind("{count:,} calls had no answer and may have to be paid all the same", warning=True),
-    "estimated-tokens": Kind("{count:,} answers came without their number of tokens, which is estimated"),
-    "perhaps-cut": Kind(
-        "{count:,} prompts had far fewer tokens than their texts should have: the server may have cut them; "
-        "raise its context length",
-        warning=True,
-    ),
-    "without-text": Kind(
-        "{count:,} pairs were not asked because the query or the document has no text: {samples}", warning=True
-    ),
-    "random-draw": Kind(
-        "people judged {judged:,} of {queries:,} queries; this holds only if these were drawn at random", counts=()
-    ),
-    "partly-judged-queries": Kind(
-        "{count:,} queries that people judged in part, not to rank {depth:,} of every run, count as not judged by "
-        "people: {samples}",
-        warning=True,
-        counts=(),
-    ),
-    "model-holes": Kind(
-        "{count:,} documents to rank {depth:,} have no judgement of the model and count as not relevant there",
-        warning=True,
-        counts=(),
-    ),
-    "weak-correction": Kind("{why}", warning=True, counts=()),
+    **JUDGES,
     # Comparisons and gates.
     "common-queries": Kind("compared on the {count:,} queries that {all} have ({sizes})", counts=()),
     "left-out-measures": Kind("not measured for all systems, left out: {measures}", counts=()),

@@ -25,6 +25,12 @@ class SqliteFile:
     """An open file. Its connection may be used by several threads: transactions wait for each other."""
 
     error_class: ClassVar[type[GoldrankError]] = GoldrankError
+    noun: ClassVar[str]
+    """What such a file is: 'a history'."""
+    application: ClassVar[int]
+    """SQLite's application_id of such files."""
+    make: ClassVar[str]
+    """How one is made."""
     recover: ClassVar[str]
     """What to do about a damaged file."""
     elsewhere: ClassVar[str]
@@ -50,6 +56,49 @@ class SqliteFile:
         """Close the file; it cannot be used any more."""
         with self._lock:
             self._db.close()
+
+    @classmethod
+    def _opened(cls, name: str, create: bool, read_only: bool, lock_timeout: float) -> Self:
+        """The file, made if it is not there and `create` is on, and looked at by `_prepare`."""
+        if os.path.isdir(name):
+            raise cls.error_class(f"is a folder, not {cls.noun}", where=name)
+        if not create and not os.path.exists(name):
+            raise cls.error_class(f"there is no {cls.noun.removeprefix('a ')} here", where=name, hint=cls.make)
+        try:
+            opened = cls._connected(Path(name), name, create, read_only, lock_timeout)
+        except ValueError as error:  # a name with NUL in it
+            raise cls.error_class(f"cannot be opened: {error}", where=name) from None
+        try:
+            with opened._translated():
+                opened._prepare(create)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def _prepare(self, create: bool) -> None:
+        """Look at the version of an open file, and make the tables of a new one."""
+        raise NotImplementedError
+
+    def _create(self) -> None:
+        """Make the tables."""
+        raise NotImplementedError
+
+    def _version(self, create: bool) -> int | None:
+        """The version of the format; None if the file is a new one, whose tables were made now."""
+        with self._reading():  # one state of the file: another process may be making it at this moment
+            application, version = self._pragma("application_id"), self._pragma("user_version")
+            tables = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if not application and not version and not tables:
+            if not create:
+                raise self._error("is empty", self.make)
+            self._retry_while_locked(self._create)
+            return None
+        if application != self.application:
+            what = f"is an SQLite file of another program, not {self.noun}"
+            raise self._error(what, f"{self.elsewhere} It is made if it is not there.")
+        self._check_schema(self.noun)
+        return version
 
     @classmethod
     def _connected(cls, path: Path, name: str, create: bool, read_only: bool, lock_timeout: float) -> Self:

@@ -66,3 +66,73 @@ def test_questions_from_a_folder(tmp_path, monkeypatch, capsys):
     assert sorted(item["evidence"][0]["source"] for item in found) == ["0.txt", "1.txt", "2.txt"]
     assert run(["questions", "docs", "-o", "q.jsonl"]) == 2
     assert "--model" in capsys.readouterr().err
+
+
+def test_questions_can_be_planned(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("The bridge is 7 metres long. It is red.")
+    asks = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--prices", "1000,1000"]
+    assert run(["questions", "docs", "--n", "5", *asks, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "calls, if every question holds" in out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"], "nothing is written"
+    assert run(["questions", "docs", *asks]) == 2
+    assert "--output" in capsys.readouterr().err
+
+
+# Whose judgements count.
+
+TWO = ["one=one.run", "two=two.run", "-m", "nDCG@3"]
+WITH_MODEL = ["--model-qrels", "model.qrels", "--judged-by"]
+
+
+def test_commands_say_whose_judgements_count(files, capsys):
+    people, model, runs = files
+    expected = json.loads(json.dumps(goldrank.corrected_values(people, model, runs, "nDCG@3").to_dict()))
+    assert run(["eval", "people.qrels", *TWO, *WITH_MODEL, "corrected", "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == expected
+    assert run(["compare", "people.qrels", *TWO, *WITH_MODEL, "corrected"]) == 0
+    assert "verdict" in capsys.readouterr().out
+    for judged_by, qrels in (("human", people), ("model", model)):
+        assert run(["eval", "people.qrels", "one.run", "-m", "nDCG@3", *WITH_MODEL, judged_by, "-o", "json"]) == 0
+        value = goldrank.evaluate(qrels, "one.run", "nDCG@3")["nDCG@3"]
+        assert f"{value:.6f}"[:7] in capsys.readouterr().out
+    assert run(["compare", "people.qrels", *TWO, *WITH_MODEL, "model"]) == 0
+    assert "models 360" in capsys.readouterr().out
+
+
+def test_gates_take_it_too(files, capsys):
+    gate = ["gate", "people.qrels", "one.run", *WITH_MODEL]
+    assert run([*gate, "corrected", "--rule", "nDCG@3 >= 0.01"]) == 0
+    assert "corrected" in capsys.readouterr().out
+    assert run([*gate, "corrected", "--rule", "nDCG@3 >= 0.99"]) == 1
+    assert run([*gate, "corrected", "--rule", "missing <= 0%"]) == 2
+    assert run([*gate, "human", "--rule", "nDCG@3 >= 0.01"]) == 0
+
+
+def test_what_has_no_model_cannot_be_corrected(files, capsys):
+    assert run(["eval", "people.qrels", "one.run", "--judged-by", "corrected"]) == 2
+    assert "--model-qrels" in capsys.readouterr().err
+    for more in (["--interval"], ["-q"], ["-o", "csv"], ["--save", "x.json"]):
+        assert run(["eval", "people.qrels", "one.run", *WITH_MODEL, "corrected", *more]) == 2
+    assert run(["compare", "people.qrels", *TWO, *WITH_MODEL, "corrected", "--html", "x.html"]) == 2
+
+
+def test_who_judged_survives_a_file(files, capsys, tmp_path):
+    goldrank.write_qrels(goldrank.Qrels.joined(files[0], files[1]), "both.parquet")
+    assert run(["eval", "both.parquet", *TWO, "--judged-by", "corrected"]) == 0
+    capsys.readouterr()
+    for target, word in (("both.qrels", "left out"), ("both.json", "cannot say who judged")):
+        assert run(["convert", "both.parquet", target, "--qrels"]) == 0
+        assert word in capsys.readouterr().err
+
+
+def test_next_queries_by_strata(files, capsys, tmp_path):
+    rows = [{"query": f"q{i:03}", "stratum": i % 10 / 10} for i in range(120)]
+    (tmp_path / "strata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["corrected", "people.qrels", "model.qrels", "one.run", "-m", "nDCG@3", "--next", "7"]
+    for by in (["--next-by", "strata.jsonl"], ["--strata", "strata.jsonl"]):
+        assert run([*words, *by]) == 0
+        chosen = capsys.readouterr().out.split()[-7:]
+        assert all(query.startswith("q") and int(query[1:]) >= 30 for query in chosen)

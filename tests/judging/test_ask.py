@@ -227,3 +227,13 @@ def test_progress_is_told(tmp_path):
     told = []
     ask(tmp_path, progress=lambda outcome: told.append((outcome.done, outcome.total)))
     assert told[-1] == (3, 3)
+
+
+def test_doubts_are_how_far_answers_to_the_same_question_lie_apart(tmp_path):
+    said = iter([0, 2, 1, 1])
+    found = judge(
+        None, {"q": ["a"], "r": ["a"]}, judge=lambda question, text: next(said), docs={"a": "text"},
+        queries={"q": "one", "r": "two"}, log=tmp_path / "log.db", repeats=2, concurrency=1,
+    )  # fmt: skip
+    # Asked in the order q, r, q, r: q has 0 and 1, r has 2 and 1.
+    assert found.doubts == {"q": 1.0, "r": 1.0}

@@ -354,6 +354,7 @@ def test_the_key_is_nowhere(log, tmp_path, capfd):
 
 @pytest.mark.parametrize(
     "wrong", [{"base_url": "ftp://x"}, {"base_url": "x"}, {"base_url": 3}, {"base_url": "http://me:pw@host/v1"},
+              {"base_url": "ftp://me:pw@host"}, {"base_url": "http://host/v1?key=pw"}, {"base_url": "http://[::1"},
               {"model": ""}, {"max_tokens": 0}, {"response_format": "xml"}, {"prompt": "none.txt"}],
 )  # fmt: skip
 def test_wrong_endpoints_get_words(wrong):
@@ -363,9 +364,14 @@ def test_wrong_endpoints_get_words(wrong):
     assert "pw" not in str(caught.value)
 
 
-def test_redirects_are_not_followed(log):
-    with serving(lambda body, number: (302, {"Location": "http://127.0.0.1:9/"}, "")) as chat:
-        assert run(chat, items(1), log).failed
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_redirects_are_not_followed(log, status):
+    with serving() as other:
+        away = {"Location": f"{other.url}/chat/completions"}
+        with serving(lambda body, number: (status, away, "")) as chat, pytest.raises(JudgeError):
+            run(chat, items(3), log, concurrency=1)
+    assert len(chat.requests) == 1
+    assert not other.requests, "nobody else gets the key"
 
 
 # Many, and kills.

@@ -226,3 +226,29 @@ def test_passages_are_whole_sentences_and_leave_nothing_out():
     )
     assert all(text[each.end - 1] in ".x" for each in found)
     assert list(passages("s", "  \n ", 300)) == []
+
+
+def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(make, tmp_path):
+    asked = []
+
+    def writer(question, text):
+        asked.append(text)
+        return asks(question, text)
+
+    found = make(writer=writer, n=4, dry_run=True)
+    assert not asked
+    assert not (tmp_path / "log.db").exists()
+    assert (len(found), found.planned.passages) == (0, 4)
+    # One passage a source: 4 to write and 4 to check; at most 6 passages three times, written and checked.
+    assert (found.planned.calls, found.planned.most_calls) == (8, 36)
+    assert make(n=4, dry_run=True).planned.tokens > 0
+
+
+def test_a_dry_run_costs_by_the_prices(tmp_path):
+    pytest.importorskip("httpx")
+    writer, judge = (Endpoint("m", "http://127.0.0.1:9/v1", prompt=name) for name in ("question", "answerable"))
+    how = {"writer": writer, "judge": judge, "n": 1, "dry_run": True, "log": tmp_path / "log.db"}
+    one = make_questions(SOURCES, prices=(0.0, 1_000_000.0), **how).planned
+    assert one.cost == pytest.approx(1_000.0), "500 tokens of two answers at most"
+    two = make_questions(SOURCES, prices=(1_000_000.0, 0.0), **how).planned
+    assert two.cost == pytest.approx(two.tokens)

@@ -6,19 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.inputs import is_saved, load_saved, named_file, open_qrels, open_systems, progress, refuse_policies
+from goldrank.cli.inputs import (
+    is_saved,
+    load_saved,
+    named_file,
+    open_qrels,
+    open_runs,
+    open_systems,
+    progress,
+    refuse_policies,
+)
 from goldrank.cli.options import (
     ReadingOptions,
     comparison_arguments,
     file_options,
     format_option,
+    judges_options,
     measures_option,
     memory_option,
     policy_options,
     reading_options,
     statistics_options,
 )
-from goldrank.cli.output import echo, show, show_comparison
+from goldrank.cli.output import echo, show, show_comparison, show_corrected
 from goldrank.conventions import POLICIES
 
 if TYPE_CHECKING:
@@ -42,6 +52,7 @@ if TYPE_CHECKING:
 @format_option
 @reading_options
 @memory_option
+@judges_options
 @policy_options
 def command(
     qrels: str,
@@ -51,6 +62,8 @@ def command(
     agree: bool,
     run_format: str | None,
     how: ReadingOptions,
+    judged_by: str | None,
+    model_qrels: str | None,
     **options: Any,
 ) -> None:
     """Compare two or more runs on the same judgements: differences, intervals, tests and what they mean.
@@ -61,6 +74,8 @@ def command(
     from goldrank.comparison import compare
 
     arguments, outputs = comparison_arguments(**options)
+    if judged_by and (db is not None or is_saved(named_file(qrels)[1])):
+        raise click.UsageError("--judged-by is about judgements, not records or saved scores")
     if db is not None:
         if agree or run_format or how.given:
             raise click.UsageError(f"{how.given or '--agreement and --format'} is about runs, not records")
@@ -73,7 +88,16 @@ def command(
         plain = {name: value for name, value in arguments.items() if name not in ("convention", *POLICIES)}
         show_comparison(compare(load_saved((qrels, *runs)), measures=measures or None, **plain), **outputs)
         return
-    judged = open_qrels(qrels, arguments, how=how)
+    judged = open_qrels(qrels, arguments, how=how, model=model_qrels)
+    if judged_by == "corrected":
+        if agree or outputs["svg"] or outputs["save"] or any(outputs["files"].values()):
+            raise click.UsageError(
+                "--judged-by corrected prints a table; it has no --agreement, --svg, --save or files"
+            )
+        systems = open_runs(runs, arguments, run_format, how)
+        show_corrected(compare(judged, systems, measures or None, judged_by="corrected", **arguments))
+        return
+    arguments["judged_by"] = judged_by
     opened = open_systems(runs, arguments, run_format, how)
     with progress(*(run for several in opened.values() for run in several)):
         drawn = bool(outputs["svg"] or outputs["files"]["html"])
@@ -99,4 +123,5 @@ def _of_records(db: str, refs: tuple[str, ...], measures: tuple[str, ...], how: 
             how["baseline"] = record_name(history.get(how["baseline"]))
     if how["convention"] == DEFAULT.name:
         how = {name: value for name, value in how.items() if name != "convention"}
-    return compare(scores, measures=measures or None, **how)
+    compared: Comparison = compare(scores, measures=measures or None, **how)
+    return compared

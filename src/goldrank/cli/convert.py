@@ -32,9 +32,9 @@ def command(
             raise click.UsageError("--train is about a run: leave --qrels out")
         qrels = io.read_qrels(source, format=from_format, **how.of_judgements)
         how.columns.check_used()
-        io.write_qrels(qrels, target, format=to_format)
+        not_kept = io.write_qrels(qrels, target, format=to_format)
         say(f"{target}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements")
-        show(note_sentences(qrels.notes, source), err=True)
+        show([*note_sentences(qrels.notes, source), *note_sentences(not_kept, target)], err=True)
     else:
         if how.real_grades or how.relevant_from is not None:
             raise click.UsageError("--real-grades and --relevant-from are about judgements: say --qrels")

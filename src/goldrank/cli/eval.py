@@ -14,6 +14,7 @@ from goldrank.cli.options import (
     choice_option,
     file_option,
     format_option,
+    judges_options,
     measures_option,
     memory_option,
     policy_options,
@@ -21,7 +22,7 @@ from goldrank.cli.options import (
     slice_arguments,
     slice_options,
 )
-from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.cli.output import deliver, echo_form, show, show_corrected, write
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.data.table import note_sentences
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("--by-tag", is_flag=True, help="RUN holds several runs: score each tag (column 6 of TREC) on its own.")
 @click.option("--shard", metavar="I/N", help="Score part I of N parts of the queries; put them together with merge.")
 @memory_option
+@judges_options
 @policy_options
 def command(
     qrels: str,
@@ -68,6 +70,8 @@ def command(
     shard: str | None,
     max_memory: str | None,
     how: ReadingOptions,
+    judged_by: str | None,
+    model_qrels: str | None,
     **policies: Any,
 ) -> None:
     """Score one or more runs against judgements.
@@ -97,8 +101,15 @@ def command(
         raise click.UsageError("--by-tag takes one file, folder or quoted pattern")
     if max_memory:
         check_files(max_memory, qrels, [named_file(run)[1] for run in runs])
-    options: Any = {"shard": shard, "max_memory": max_memory, "train": how.train, **policies}  # click has checked them
-    judged = open_qrels(both, policies, qrels_format, how)
+    options: Any = {"shard": shard, "max_memory": max_memory, "train": how.train, "judged_by": judged_by, **policies}
+    judged = open_qrels(both, policies, qrels_format, how, model_qrels)
+    if judged_by == "corrected":
+        if not runs or by_tag or by_query or by_query_file or interval or slices or save:
+            raise click.UsageError("--judged-by corrected shows means with intervals of RUNS, and nothing else")
+        show_corrected(
+            evaluate(judged, open_runs(runs, policies, run_format, how), measures or None, **options), output
+        )
+        return
     if by_tag:
         tagged = read_runs(runs[0], format=run_format, columns=how.columns)
         how.columns.check_used()

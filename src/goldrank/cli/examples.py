@@ -24,7 +24,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "judge": ("judge qrels.txt a.run b.run --docs docs.jsonl --queries queries.jsonl --model NAME --dry-run",),
     "corrected": ("corrected people.qrels model.qrels a.run b.run -m nDCG@10 --next 10",),
-    "questions": ("questions docs/ --n 200 --model NAME -o questions.jsonl",),
+    "questions": ("questions docs/ --n 200 --model NAME -o questions.jsonl --dry-run",),
     "merge": ("merge part1.json part2.json -o whole.json",),
     "compare": (
         "compare qrels.txt old.run new.run -m nDCG@10,AP",

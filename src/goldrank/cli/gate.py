@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from goldrank.cli.inputs import is_saved, load_saved, named_file, once, open_qrels, open_run, progress, refuse_policies
-from goldrank.cli.options import ReadingOptions, explained, file_option, policy_options, reading_options
+from goldrank.cli.options import (
+    ReadingOptions,
+    explained,
+    file_option,
+    judges_options,
+    policy_options,
+    reading_options,
+)
 from goldrank.cli.output import deliver, echo, echo_form, show, write
 from goldrank.errors import GoldrankError
 from goldrank.gating import HOLES
@@ -51,6 +58,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @click.option("--run-format", help="The run's format, if it cannot be detected from its content.")
 @reading_options
 @click.option("--depth", type=int, help="Look at no more than so many documents a query.")
+@judges_options
 @policy_options
 def command(
     qrels: str,
@@ -105,14 +113,17 @@ def _decide(
     rules = Rules.load(rules_file) if rules_file else Rules.of(added)
     if rules_file and added:
         rules = replace(rules, rules=(*rules.rules, *added))
+    model = options.pop("model_qrels")
     if run is None:
+        if options["judged_by"]:
+            raise click.UsageError("--judged-by is about judgements, not saved scores")
         if not is_saved(named_file(qrels)[1]):
             raise click.UsageError(f"give a RUN beside {qrels}, or scores that `texts --save` or `eval --save` wrote")
         refuse_policies(options | {"run_format": run_format}, how)
         of_scores = ("baseline", "db", "metadata", "latency", "allow_changed_qrels", "strict", "holes")
         return gate(load_saved([qrels])[0], rules=rules, **{name: options[name] for name in of_scores})
     once((qrels, run))
-    judged, opened = open_qrels(qrels, options, how=how), open_run(run, options, run_format, how)
+    judged, opened = open_qrels(qrels, options, how=how, model=model), open_run(run, options, run_format, how)
     with progress(opened):
         return gate(judged, opened, rules, train=how.train, **options)
 

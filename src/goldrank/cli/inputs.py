@@ -33,14 +33,23 @@ WORKING_DELAY = 2.0
 
 
 def open_qrels(
-    path: Any, policies: Mapping[str, Any], format: str | None = None, how: ReadingOptions | None = None
+    path: Any,
+    policies: Mapping[str, Any],
+    format: str | None = None,
+    how: ReadingOptions | None = None,
+    model: str | None = None,
 ) -> Qrels:
-    """Judgements, by the policy for repeated ones."""
+    """Judgements, by the policy for repeated ones; `model` is a file with those of a model."""
     from goldrank.io import read_qrels
 
     more = {} if how is None else how.of_judgements
     with working("reading the judgements"):
-        return read_qrels(path, format=format, judgements=policy("judgements", policies), **more)
+        judged, *models = (
+            read_qrels(each, format=format, judgements=policy("judgements", policies), **more)
+            for each in (path, model)
+            if each is not None
+        )
+        return Qrels.joined(judged, models[0]) if models else judged
 
 
 def policy(name: str, policies: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -9,7 +10,9 @@ import click
 from goldrank.cli.inputs import open_qrels, open_runs
 from goldrank.cli.judge_options import job_arguments, judge_options, made_judge
 from goldrank.cli.options import convention_option, file_option
-from goldrank.cli.output import show
+from goldrank.cli.output import deliver, show, write
+from goldrank.data.table import note_sentences
+from goldrank.notes import Note
 
 
 @click.command()
@@ -31,6 +34,7 @@ from goldrank.cli.output import show
     metavar="N",
     help="Instead, see whether N texts that people call not relevant gain by words of the query, or by an order.",
 )
+@file_option("--doubts", help="With --repeats, write how far answers lie apart by query: strata for `corrected`.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
 @click.option("-o", "--output", "target", type=click.Path(dir_okay=False), help="Write QRELS and the model's grades.")
 @convention_option
@@ -41,6 +45,7 @@ def command(
     judged: bool,
     gullible: int | None,
     target: str | None,
+    doubts: str | None,
     convention: str,
     **options: Any,
 ) -> None:
@@ -52,10 +57,12 @@ def command(
     from goldrank import io
     from goldrank.judging.ask import judge
     from goldrank.judging.probes import judge_gullibility
-    from goldrank.report.judging import gullible_parts, parts
+    from goldrank.report.judging import doubts_lines, gullible_parts, parts
 
     if everything + judged + (gullible is not None) > 1:
         raise click.UsageError("--all, --judged and --gullible are things to ask for; give one")
+    if doubts and options["repeats"] < 2:
+        raise click.UsageError("--doubts needs --repeats 2 or more")
     policies = {"convention": convention, "judgements": None, "duplicates": None}
     made = made_judge(options, options["prompt"])
     kept = job_arguments(options) | {name: options[name] for name in ("docs", "queries")}
@@ -73,6 +80,10 @@ def command(
         convention=convention,
         **kept,
     )
+    not_kept: list[Note] = []
+    steps: list[Callable[[], object]] = []
     if target and not options["dry_run"]:
-        io.write_qrels(found.qrels, target)
-    show(parts(found, dry_run=options["dry_run"]))
+        steps.append(lambda: not_kept.extend(io.write_qrels(found.qrels, target)))
+    if doubts and not options["dry_run"]:
+        steps.append(lambda: write(doubts, doubts_lines(found)))
+    deliver(*steps, lambda: show([*parts(found, dry_run=options["dry_run"]), *note_sentences(not_kept, target or "")]))

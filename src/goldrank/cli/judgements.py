@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -67,7 +68,7 @@ def from_clicks(
     columns = key_values(fields, "--map") or None
     found = judgements_from_clicks(log, columns=columns, format=log_format, **options)
     qrels = found.qrels(None if cuts is None else _numbers(cuts, "--cuts"))
-    files = [partial(write_qrels, qrels, output)]
+    files: list[Callable[[], object]] = [partial(write_qrels, qrels, output)]
     if table is not None:
         files.append(partial(write, table, clicks.csv(found) if table.endswith(".csv") else clicks.as_json(found)))
     deliver(*files, lambda: show(clicks.parts(found), WIDTH))
@@ -111,8 +112,8 @@ def export(
 
     with JudgementLog.open(log, read_only=True) as opened:
         found = opened.export(qrels, merge=merge, adjudicator=adjudicator, as_of=as_of, by=by)
-    io.write_qrels(found.qrels, target, format=qrels_format)
+    not_kept = io.write_qrels(found.qrels, target, format=qrels_format)
     if table_file:
         write(table_file, separated.write(found.table, "\t"))
     say(f"{target}: {len(found.qrels):,} queries, {sum(map(len, found.qrels.values())):,} judgements")
-    show(note_sentences(found.notes), err=True)
+    show(note_sentences((*found.notes, *not_kept)), err=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from goldrank.conventions import CONVENTIONS, DEFAULT, POLICIES
+from goldrank.data.judgement_columns import JUDGED_BY
 from goldrank.io.columns import Columns
 
 if TYPE_CHECKING:
@@ -130,6 +131,17 @@ def reading_options(function: Function) -> Function:
                      "runs before anything is cut, and a note says how much that was."),
     ]  # fmt: skip
     return with_options(options, command)  # type: ignore[return-value]
+
+
+def judges_options(function: Function) -> Function:
+    """Options for whose judgements count."""
+    options = [
+        click.option("--judged-by", type=click.Choice([*JUDGED_BY, "corrected"]),
+                     help=f"Whose judgements count, where people's and a model's are in one: {explained(JUDGED_BY)}; "
+                     "corrected: means from the model's of all queries, corrected by people's of some."),
+        file_option("--model-qrels", help="A model's judgements, beside those of people in QRELS."),
+    ]  # fmt: skip
+    return with_options(options, function)
 
 
 memory_option = click.option(

@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldrank.errors import GoldrankError
+from goldrank.errors import GoldrankError, OptionError
 from goldrank.escaping import json_text, log_line, log_text
 from goldrank.packages import installed, needed
 from goldrank.writing import write_whole
 
 if TYPE_CHECKING:
+    from goldrank.comparison.corrected import CorrectedValues
     from goldrank.comparison.result import Comparison
     from goldrank.data.table import Part
 
@@ -153,6 +154,18 @@ def show_comparison(
     if save:
         steps.append(partial(comparison.save_scores, save))
     deliver(*steps, lambda: show(parts(comparison), WIDTH))
+
+
+def show_corrected(found: CorrectedValues, form: str = "table") -> None:
+    """Print corrected values; where the form is one for programs, notes are in it."""
+    from goldrank.report.corrected import WRITERS, parts
+
+    if form == "table":
+        show(parts(found))
+    elif form in WRITERS:
+        echo_form(WRITERS[form](found), form)
+    else:
+        raise OptionError(f"corrected values are shown as {', '.join(WRITERS)}, not as {form}")
 
 
 def _write_charts(comparison: Comparison, folder: str) -> None:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
 from goldrank import conventions, ids
 from goldrank.comparison import intervals
+from goldrank.comparison.corrected import CorrectedValues, corrected_comparison
+from goldrank.comparison.curves import curve_measures, curves_of
 from goldrank.comparison.design import Design, make_design
 from goldrank.comparison.metadata import Attribute, QueryValues, document_texts, lookup
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.replicates import averaged, flattened, run_values
 from goldrank.comparison.result import Comparison, Summary
-from goldrank.comparison.settings import Settings
+from goldrank.comparison.settings import CompareOptions, Settings
 from goldrank.comparison.slices import with_slices
 from goldrank.comparison.statistics import Facts, Values, all_pairs, facts_of
 from goldrank.comparison.unjudged import placed_alike, with_holes
@@ -30,16 +31,13 @@ from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.evaluation.recommending import Background
 from goldrank.io.columns import Columns
-from goldrank.measures import Measure, make, parse, parse_all
+from goldrank.measures import Measure, parse_all
 from goldrank.measures import known as known_measure
 from goldrank.notes import Note
 from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
-CURVE_CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 LENGTHS_DIFFER = 1.5
 """From this ratio of mean lengths of texts on, ranks are not comparable."""
-RECALL_LEVELS = tuple(i / 10 for i in range(11))
-
 ALIGN = {
     "common": "only queries that all systems have scores for are compared; the counts are shown",
     "error": "different sets of queries are an error",
@@ -50,6 +48,24 @@ ScoresLike: TypeAlias = "Mapping[str, Scores] | Sequence[Scores]"
 """The scores of several systems: by name, or a list. What `evaluate` returns for several runs is one."""
 
 
+@overload
+def compare(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike = None,
+    *,
+    judged_by: Literal["corrected"],
+    **options: Unpack[CompareOptions],
+) -> CorrectedValues: ...
+@overload
+def compare(
+    qrels: QrelsLike | ScoresLike,
+    runs: RunsLike | None = None,
+    measures: MeasuresLike = None,
+    *,
+    judged_by: Literal["human", "model"] | None = None,
+    **options: Unpack[CompareOptions],
+) -> Comparison: ...
 def compare(
     qrels: QrelsLike | ScoresLike,
     runs: RunsLike | None = None,
@@ -82,8 +98,9 @@ def compare(
     catalogue: CatalogueLike | None = None,
     against: RunLike | None = None,
     seen: str = "remove",
+    judged_by: str | None = None,
     **policies: Unpack[Policies],
-) -> Comparison:
+) -> Any:  # a Comparison, or CorrectedValues: see the overloads
     """Compare systems on the same queries: `compare(qrels, runs)`, or `compare(scores)` with the scores of each.
 
     `runs` is a mapping from names to runs, or a list of paths; `scores` a mapping from names to `Scores`, or a list
@@ -96,7 +113,8 @@ def compare(
     function of the query id, or None for one of the automatic ones; `queries` gives the texts of the queries, by id,
     and `documents` texts or titles of documents, for reports.
     A verdict that unjudged documents could turn is withheld, unless `holes="ignore"`. Policies, `format`,
-    `columns`, `relevant_from` and `max_memory`, and `train`, `catalogue`, `against` and `seen` are those of `evaluate`.
+    `columns`, `relevant_from`, `max_memory`, `judged_by`, `train`, `catalogue`, `against` and `seen` are those of
+    `evaluate`; with judged_by="corrected" the result is `CorrectedValues`, with a verdict for each pair.
     The result is the same for the same `seed`.
 
     >>> qrels = {f"q{i}": {"d": 1, "x": 0} for i in range(4)}
@@ -107,6 +125,7 @@ def compare(
     >>> compare(evaluate(qrels, runs, "RR"))["RR", "a", "b"].difference
     0.5
     """
+    given_options = dict(locals())
     settings = Settings(test, correction or "", interval, alpha, power, margin, samples, seed)
     one_of(align, ALIGN, "align")
     one_of(holes, ("look", "ignore"), "holes")
@@ -130,12 +149,14 @@ def compare(
                 hint="Either compare(qrels, runs), or compare(scores) with a list or mapping of Scores.",
             )
         rules = conventions.get(convention).having(**policies)
+        if judged_by == "corrected":
+            return corrected_comparison(qrels, runs, measures, rules, given_options, compare.__kwdefaults__ or {})
         wanted = resolve_measures(measures, rules)
         named = Columns.of(columns)
         beside = Background.of(train, catalogue, against, seen, rules.duplicates, named)
         opened = resolve(
             qrels, runs, rules, format=format, max_memory=max_memory, columns=named, relevant_from=relevant_from,
-            background=beside,
+            background=beside, judged_by=judged_by,
         )  # fmt: skip
         if not opened.several:
             raise InputError(
@@ -147,12 +168,13 @@ def compare(
         if curves:
             # Curves show values, no bounds or expectations, which not every measure has.
             plain = rules.having(ties="docid" if rules.ties in ("expected", "bounds") else None, bounds="none")
-            at_cutoffs = resolve_measures(_curve_measures(wanted), plain)
+            at_cutoffs = resolve_measures(curve_measures(wanted), plain)
             curve_scores = [pipeline.score(run, at_cutoffs, rules=plain) for run in placed]
     else:
         of_runs = {
             "runs": runs, "documents": documents, "format": format, "max_memory": max_memory, "columns": columns,
-            "relevant_from": relevant_from, "train": train, "catalogue": catalogue, "against": against, **policies,
+            "relevant_from": relevant_from, "train": train, "catalogue": catalogue, "against": against,
+            "judged_by": judged_by, **policies,
         }  # fmt: skip
         given = [name for name, value in of_runs.items() if value is not None]
         if given or convention is not conventions.DEFAULT:
@@ -222,7 +244,7 @@ def compare(
         settings=settings,
         notes=tuple(dict.fromkeys(notes)),
         scores=tuple(systems),
-        curves=_curves(curve_scores or systems),
+        curves=curves_of(curve_scores or systems),
         placed=placed,
         design=None if design.is_plain else design,
         replicates=replicates,
@@ -339,13 +361,6 @@ def _scores_of(given: object) -> list[Scores] | None:
 def _spelled(measure: Measure, systems: Sequence[Scores]) -> str:
     """A measure as the first system that has it spells it."""
     return next((system.spelled(measure) for system in systems if str(measure) in system), str(measure))
-
-
-def _curve_measures(wanted: Sequence[Measure]) -> list[Measure]:
-    """What the curves of a report need: the first measure with a cut-off at several, and interpolated precision."""
-    first = next((measure for measure in wanted if isinstance(measure.k, int)), None) or parse("nDCG@10")
-    at_cutoffs = [make(first.name, k, dict(first.options)) for k in CURVE_CUTOFFS]
-    return at_cutoffs + [make("IPrec", level) for level in RECALL_LEVELS]
 
 
 def _check_names(names: Sequence[str], baseline: str | None) -> None:
@@ -476,21 +491,3 @@ def _scored_notes(scores: Sequence[Scores]) -> list[Note]:
     return shared + [
         note.with_about(ids.show(system.run)) for system in scores for note in system.notes if note not in shared
     ]
-
-
-def _curves(scores: Sequence[Scores]) -> dict[str, dict[str, tuple[tuple[float, float], ...]]]:
-    """Means over cut-offs, for every measure that was taken at three or more."""
-    families: dict[str, dict[float, str]] = {}
-    for name in scores[0].columns:
-        head, _, cutoff = name.rpartition("@")
-        with suppress(ValueError):
-            if all(name in system.columns for system in scores):
-                families.setdefault(head, {})[float(cutoff)] = name
-    return {
-        head: {
-            system.run: tuple((k, system.columns[name].summary) for k, name in sorted(columns.items()))
-            for system in scores
-        }
-        for head, columns in families.items()
-        if len(columns) >= 3 and head
-    }

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Unpack
 
 import numpy as np
 
-from goldrank import conventions, io
+from goldrank import conventions, ids, io
 from goldrank.comparison.metadata import Attribute, lookup
 from goldrank.comparison.ppi import Estimate, cluster_means, corrected_mean
+from goldrank.comparison.strata import allocated, spreads, strata_of, stratified_mean
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
+from goldrank.data.run import Run
 from goldrank.data.scores import Scores
-from goldrank.errors import InputError, MeasureError, OptionError, whole_number
+from goldrank.errors import InputError, MeasureError, OptionError, did_you_mean, whole_number
 from goldrank.evaluation.documents import evaluate
-from goldrank.evaluation.inputs import resolve_measures
+from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
 from goldrank.notes import Note
-from goldrank.types import MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
+from goldrank.types import JudgementsLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
 LEAST_JUDGED = 2
+STRATA_CAUTION = (
+    "by strata, intervals of weak judges (kappa below 0.6) hold the truth less often than they say: "
+    "there draw at random (docs/judges.md)"
+)
+DRAWN = {
+    "random": "every query had the same chance to be judged by people",
+    "strata": "every query of a stratum had the same chance",
+}
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,45 @@ class CorrectedValue:
     against: str
     """The other system, whose values are subtracted; empty for a system alone."""
     estimate: Estimate
+    verdict: str = ""
+    """Of a pair: 'better', 'worse' or 'unclear', with all pairs of the measure taken together (Bonferroni)."""
+
+    @property
+    def words(self) -> str:
+        """What it says, in one sentence."""
+        e = self.estimate
+        if not self.against:
+            return f"{self.measure} of {ids.show(self.system)} is {e.estimate:.4f} ({e.low:.4f} to {e.high:.4f})"
+        size = f"{e.estimate:+.4f} {self.measure} (interval {e.low:+.4f} to {e.high:+.4f})"
+        one, other = ids.show(self.system), ids.show(self.against)
+        if self.verdict == "unclear":
+            return f"No clear difference between {one} and {other}: {size}"
+        return f"{one} is {self.verdict} than {other}: {size}"
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How the queries that people judged were drawn, and what the next ones are drawn by."""
+
+    judged: np.ndarray
+    """Which of all queries people judged."""
+    rest: np.ndarray
+    """Of these, Y - L F of the first value: what the model does not tell. NaN where there is no value."""
+    strata: tuple[str, ...] = ()
+    """What strata are called; none if queries were drawn at random from all."""
+    stratum: np.ndarray | None = None
+    """Of each query."""
+
+    def more(self, count: int, rng: np.random.Generator) -> list[int]:
+        """So many queries that people did not judge, by their places."""
+        assert self.stratum is not None
+        left = np.ones(len(self.stratum), bool)
+        left[self.judged] = False
+        kinds = range(len(self.strata))
+        size, judged = (np.bincount(codes, minlength=len(kinds)) for codes in (self.stratum, self.stratum[self.judged]))
+        wanted = allocated(size, spreads(self.rest, self.stratum[self.judged], len(kinds)), judged, count).tolist()
+        found = [rng.permutation(np.flatnonzero((self.stratum == one) & left))[: wanted[one]] for one in kinds]
+        return [place for places in found for place in places.tolist()]
 
 
 @dataclass(frozen=True)
@@ -51,27 +100,49 @@ class CorrectedValues(Tabular):
     judged: tuple[str, ...] = ()
     """The queries that people judged to the depth of every measure."""
     others: tuple[str, ...] = field(default=(), repr=False)
+    queries: tuple[str, ...] = field(default=(), repr=False)
+    """All queries."""
+    draw: Draw | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, which: tuple[str, ...]) -> Estimate:
         """By (measure, system), or (measure, system, against)."""
+        return self.value(*which).estimate
+
+    def value(self, measure: str, system: str, against: str = "") -> CorrectedValue:
+        """The mean of a system, or its difference to another one."""
         for one in self.values:
-            if (one.measure, one.system, one.against) == (*which, *("",) * (3 - len(which))):
-                return one.estimate
-        raise InputError(f"there is nothing of {which!r:.80}")
+            if (one.measure, one.system, one.against) == (measure, system, against):
+                return one
+        raise InputError(f"there is nothing of {(measure, system, against)!r:.80}")
 
-    def next_queries(self, count: int = 10, seed: int = 0) -> list[str]:
-        """Queries that people should judge next: drawn at random, as the correction needs it.
+    def next_queries(self, count: int = 10, seed: int = 0, strata: Attribute = None) -> list[str]:
+        """Queries that people should judge next, so that what they judge can be added to what was judged.
 
-        The same seed draws the same queries from the same data; what was drawn can be added to what was judged.
+        They are drawn at random; with `strata`, here or of what was judged, at random within each: four of each, then
+        as many of each as narrow the interval of the first value most. From then on the values need these strata too.
+        The same seed draws the same queries from the same data.
         """
         whole_number(count, "count", 1)
         rng = np.random.default_rng(whole_number(seed, "seed"))
-        return [self.others[i] for i in rng.permutation(len(self.others))[:count].tolist()]
+        draw = self.draw
+        if draw is not None and strata is not None:
+            if draw.strata:
+                raise OptionError(
+                    "the queries were drawn by strata already", hint="Go on with these: leave strata out."
+                )
+            stratum, names = strata_of(_named(lookup(strata, "stratum"), self.queries, "a query has no stratum"))
+            draw = replace(draw, stratum=stratum, strata=tuple(names))
+        if draw is None or not draw.strata:
+            return [self.others[i] for i in rng.permutation(len(self.others))[:count].tolist()]
+        return [self.queries[i] for i in draw.more(count, rng)]
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each mean and difference."""
         names = "estimate low high method why human human_low human_high model weight rho judged others effective"
-        return [{**attributes(one, "measure system against"), **attributes(one.estimate, names)} for one in self.values]
+        return [
+            {**attributes(one, "measure system against verdict"), **attributes(one.estimate, names)}
+            for one in self.values
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         notes = [note.to_dict() for note in self.notes]
@@ -84,9 +155,11 @@ def corrected_values(
     runs: RunLike | RunsLike,
     measures: MeasuresLike = None,
     *,
-    drawn: str = "random",
+    drawn: str | None = None,
+    strata: Attribute = None,
     depth: int = 10,
     clusters: Attribute = None,
+    baseline: str | None = None,
     level: float = 0.95,
     convention: str | Convention = conventions.DEFAULT,
     **policies: Unpack[Policies],
@@ -97,7 +170,9 @@ def corrected_values(
     judgements of all queries, those of people included. A query counts as judged by people if they judged the documents
     of all runs to the measure's cut-off, or to `depth` if it has none. Values are corrected by what people and model
     say of the same queries (docs/judges.md); where that is no better than people alone, these are reported.
-    With several runs there is a row for each pair too. `clusters` are queries that belong together.
+    With several runs there is a row for each pair too, or for each with the `baseline`. `clusters` are queries that
+    belong together. `strata` are groups of queries within which those to judge were drawn at random: by query id, as
+    a function of it, a JSONL file or a data frame with a column 'stratum'; more than five numbers are cut into five.
 
     >>> runs = {"q%d" % i: ["a", "b"] for i in range(40)}
     >>> model = {q: {"a": i % 2, "b": 1} for i, q in enumerate(runs)}
@@ -106,49 +181,232 @@ def corrected_values(
     >>> found.judged, found.others, found.method
     (20, 20, 'corrected')
     """
-    if drawn != "random":
-        what = f"queries drawn as {drawn!r:.40} cannot be corrected: every query must have had the same chance"
-        raise OptionError(
-            what, hint="Judge queries that were drawn at random: CorrectedValues.next_queries draws them."
-        )
+    drawn = drawn or ("random" if strata is None else "strata")
+    if drawn not in DRAWN or (drawn == "strata") != (strata is not None):
+        what = f"queries drawn as {drawn!r:.40} cannot be corrected: the chance of each to be judged must be known"
+        hint = "Judge queries that CorrectedValues.next_queries draws: at random, or at random within strata (strata=)."
+        raise OptionError(what, hint=hint)
+    if strata is not None and clusters is not None:
+        raise OptionError("strata and clusters cannot be combined", hint="Leave one of them out.")
     whole_number(depth, "depth", 1)
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError(f"level is {level!r:.40}; it must be between 0 and 1")
     rules = conventions.get(convention).having(**policies)
     wanted = resolve_measures(measures, rules)
     people, machine = io.as_qrels(human), io.as_qrels(model)
-    _check_queries(people, machine)
     opened = io.as_runs(runs) or [io.as_run(runs)]
-    by_model = [evaluate(machine, run, wanted, convention=rules) for run in opened]
-    deepest = max(int(measure.k) if measure.k else depth for measure in wanted)
-    complete, notes = _complete(people, machine, by_model, deepest)
-    kept = Qrels({query: people[query] for query in complete}, name=people.name, real_grades=True)
-    # A run without any of these queries scores 0 in them; that it shares some with the model's was seen above.
-    by_people = [evaluate(kept, run, wanted, convention=rules.having(overlap="allow")) for run in opened]
-    cluster = lookup(clusters, "cluster") if clusters is not None else None
+    if baseline is not None and baseline not in [run.name for run in opened]:
+        names = [run.name for run in opened]
+        raise InputError(f"no system is named '{ids.show(baseline)}'", hint=did_you_mean(baseline, names))
+    both = ScoredTwice.of(people, machine, opened, wanted, rules, depth)
+    units = both.units(clusters, strata)
     values = []
     for measure in wanted:
-        table = [_values(one, two, measure) for one, two in zip(by_people, by_model, strict=True)]
-        rows: list[tuple[str, str, tuple[np.ndarray, np.ndarray]]] = [
-            (run.name, "", both) for run, both in zip(opened, table, strict=True)
+        table = [both.values(i, measure) for i in range(len(opened))]
+        values += [
+            CorrectedValue(str(measure), run.name, "", units.estimate(*y_f, level))
+            for run, y_f in zip(opened, table, strict=True)
         ]
-        rows += [
-            (opened[j].name, opened[i].name, (table[j][0] - table[i][0], table[j][1] - table[i][1]))
-            for i, j in combinations(range(len(opened)), 2)
-        ]
-        for name, against, (y, f) in rows:
-            estimate = _corrected(y, f, by_people[0].queries, by_model[0].queries, cluster, level)
-            values.append(CorrectedValue(str(measure), name, against, estimate))
-    others = tuple(query for query in by_model[0].queries if query not in set(complete))
+        pairs = [(i, j) for i, j in combinations(range(len(opened)), 2)]
+        if baseline is not None:
+            at = [run.name for run in opened].index(baseline)
+            pairs = [(at, j) for j in range(len(opened)) if j != at]
+        for i, j in pairs:
+            y, f = (table[j][side] - table[i][side] for side in (0, 1))
+            estimate = units.estimate(y, f, level)
+            surely = units.estimate(y, f, 1 - (1 - level) / len(pairs))
+            better = (estimate.estimate > 0) == both.higher_is_better(measure)
+            verdict = "unclear" if surely.holds(0.0) else "better" if better else "worse"
+            values.append(CorrectedValue(str(measure), opened[j].name, opened[i].name, estimate, verdict))
     cautions = dict.fromkeys(words for one in values for words in one.estimate.cautions)
-    notes += [Note.of("weak-correction", why=words) for words in list(cautions)[:3]]
-    return CorrectedValues(level, tuple(values), tuple(notes), tuple(complete), others)
+    notes = [*both.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
+    if strata is not None:
+        notes.append(Note.of("weak-correction", why=STRATA_CAUTION))
+    others = tuple(query for query in both.queries if query not in set(both.judged))
+    draw = units.draw(*both.values(0, wanted[0]), values[0].estimate.weight)
+    return CorrectedValues(level, tuple(values), tuple(notes), both.judged, others, both.queries, draw)
+
+
+def corrected_of(
+    qrels: JudgementsLike,
+    runs: RunLike | RunsLike,
+    measures: MeasuresLike,
+    rules: Convention,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    relevant_from: float | None = None,
+    refused: Mapping[str, object] | None = None,
+    **how: Any,
+) -> CorrectedValues:
+    """`corrected_values` of judgements that hold people's and a model's: what `judged_by="corrected"` asks for."""
+    for name, value in (refused or {}).items():
+        if value is not None:
+            raise OptionError(f"{name} has no meaning for corrected values", hint="See goldrank.corrected_values.")
+    inputs = resolve(qrels, runs, rules, format=format, columns=columns, relevant_from=relevant_from)
+    human, model = both_judges(inputs.judgements)
+    if inputs.tagged is not None:
+        raise OptionError("runs that are told apart by tags are not corrected", hint="Give each run of its own.")
+    named = {run.name: run for run in inputs.runs} if inputs.several else inputs.runs[0]
+    return corrected_values(human, model, named, measures, convention=rules, **how)
+
+
+_OF_COMPARE = ("baseline", "clusters", "format", "columns", "relevant_from")
+_OF_REPORTS = ("convention", "judged_by", "alpha", "curves", "seed", "queries", "documents", "align")
+"""Options of `compare` that are handed on, and those that change nothing here."""
+
+
+def corrected_comparison(
+    qrels: Any,
+    runs: RunsLike,
+    measures: MeasuresLike,
+    rules: Convention,
+    given: Mapping[str, Any],
+    usual: Mapping[str, Any],
+) -> CorrectedValues:
+    """What `compare` answers with judged_by="corrected"; of its options, those that have no meaning are refused."""
+    refused = {
+        name: given[name]
+        for name, value in usual.items()
+        if name not in (*_OF_COMPARE, *_OF_REPORTS)
+        and not (given[name] is value or (value is not None and given[name] == value))
+    }
+    how = {name: given[name] for name in _OF_COMPARE}
+    return corrected_of(qrels, runs, measures, rules, refused=refused, level=1 - given["alpha"], **how)
+
+
+def both_judges(judgements: object) -> tuple[Qrels, Qrels]:
+    """People's judgements and the model's, where both are in one."""
+    if not isinstance(judgements, Qrels):
+        raise OptionError("judged_by= takes judgements with one grade per document")
+    return judgements.judged_by("human") if judgements.judges else _no_model(judgements), judgements.judged_by("model")
+
+
+def _no_model(judgements: Qrels) -> Qrels:
+    what = "there are no judgements of a model beside those of people"
+    hint = "Qrels.joined(human, model) puts them together (--model-qrels FILE); goldrank judge --all makes them."
+    raise InputError(what, where=judgements.name, hint=hint, code="no-judge")
+
+
+@dataclass(frozen=True)
+class Units:
+    """What the means are over: queries, clusters of them, or queries in strata."""
+
+    at: np.ndarray
+    """Which of all queries are the judged ones."""
+    count: int
+    cluster: np.ndarray | None = None
+    stratum: np.ndarray | None = None
+    strata: tuple[str, ...] = ()
+
+    def estimate(self, y: np.ndarray, f: np.ndarray, level: float, two_valued: bool = False) -> Estimate:
+        """The estimate of one row: `y` of the judged queries, `f` of all. `two_valued` if these are made of 0 and 1."""
+        at, elsewhere = self.at, np.ones(self.count, bool)
+        elsewhere[at] = False
+        sound = ~np.isnan(y) & ~np.isnan(f[at])
+        counts = np.isin(np.arange(self.count), at[sound]) | (elsewhere & ~np.isnan(f))
+        y, at, elsewhere = y[sound], at[sound], elsewhere & ~np.isnan(f)
+        two_valued = two_valued or all(np.isin(each[~np.isnan(each)], (-1.0, 0.0, 1.0)).all() for each in (y, f))
+        if self.stratum is not None:
+            place = np.cumsum(counts) - 1
+            used = np.unique(self.stratum[counts], return_inverse=True)[1]
+            return stratified_mean(y, f[counts], place[at], used, level=level, two_valued=two_valued)
+        if self.cluster is None:
+            return corrected_mean(y, f[at], f[elsewhere], level=level, two_valued=two_valued)
+        names = self.cluster
+        elsewhere &= ~np.isin(names, names[at])  # what is left of a cluster is no draw of its own
+        return corrected_mean(
+            cluster_means(y, names[at])[0], cluster_means(f[at], names[at])[0],
+            cluster_means(f[elsewhere], names[elsewhere])[0], level=level, two_valued=False,
+        )  # fmt: skip
+
+    def draw(self, y: np.ndarray, f: np.ndarray, weight: float) -> Draw:
+        """What the next queries are drawn by."""
+        return Draw(self.at, y - weight * f[self.at], self.strata, self.stratum)
+
+
+@dataclass(frozen=True)
+class ScoredTwice:
+    """Runs scored by the model's judgements of all queries, and by people's of those that they judged whole."""
+
+    by_people: Sequence[Scores]
+    by_model: Sequence[Scores]
+    notes: Sequence[Note]
+
+    @classmethod
+    def of(
+        cls,
+        people: Qrels,
+        machine: Qrels,
+        runs: Sequence[Run],
+        measures: Sequence[Measure],
+        rules: Convention,
+        depth: int,
+    ) -> ScoredTwice:
+        """Each run is read and placed once for each kind of judge."""
+        _check_queries(people, machine)
+        by_model = [evaluate(machine, run, measures, convention=rules) for run in runs]
+        deepest = max(int(measure.k) if measure.k else depth for measure in measures)
+        complete, notes = _complete(people, machine, by_model, deepest)
+        kept = Qrels({query: people[query] for query in complete}, name=people.name, real_grades=True)
+        # A run without any of these queries scores 0 in them; that it shares some with the model's was seen above.
+        by_people = [evaluate(kept, run, measures, convention=rules.having(overlap="allow")) for run in runs]
+        for scored in (by_people, by_model):
+            if any(scores.queries != scored[0].queries for scores in scored):
+                what = "the runs do not answer the same queries, and missing ones are left out"
+                raise OptionError(what, hint="Corrected values need all queries: missing='zero'.")
+        return cls(by_people, by_model, notes)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.by_model[0].queries
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Those that people judged whole."""
+        return self.by_people[0].queries
+
+    def higher_is_better(self, measure: Measure) -> bool:
+        """Whether more of a measure is better."""
+        return self.by_model[0].columns[str(measure)].higher_is_better
+
+    def values(self, run: int, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
+        """The values of a run by people, of the judged queries, and by the model, of all."""
+        columns = self.by_people[run].columns[str(measure)], self.by_model[run].columns[str(measure)]
+        if columns[0].average != "mean":
+            raise MeasureError(f"{measure} is no mean over queries ({columns[0].average}), and cannot be corrected")
+        return columns[0].values, columns[1].values
+
+    def units(self, clusters: Attribute = None, strata: Attribute = None) -> Units:
+        """What means are over."""
+        place = {query: i for i, query in enumerate(self.queries)}
+        at = np.array([place[query] for query in self.judged], np.int64)
+        if clusters is not None:
+            named = _named(lookup(clusters, "cluster"), self.queries, "a query has no cluster")
+            return Units(at, len(self.queries), cluster=np.array([str(name) for name in named]))
+        if strata is not None:
+            stratum, names = strata_of(_named(lookup(strata, "stratum"), self.queries, "a query has no stratum"))
+            return Units(at, len(self.queries), stratum=stratum, strata=tuple(names))
+        return Units(at, len(self.queries))
+
+
+def _named(of: Callable[[str], Any], queries: Sequence[str], what: str) -> list[Any]:
+    named = [of(query) for query in queries]
+    lacking = [
+        query
+        for query, name in zip(queries, named, strict=True)
+        if name is None or (isinstance(name, float) and math.isnan(name))
+    ]
+    if lacking:
+        raise InputError(f"{what}: {ids.samples(lacking)}", hint="Give each query one.")
+    return named
 
 
 def _check_queries(people: Qrels, machine: Qrels) -> None:
     missing = [query for query in people if query not in machine.text]
     if missing:
-        what = f"{len(missing):,} queries that people judged have no judgement of the model, such as '{missing[0]}'"
+        what = f"{len(missing):,} queries that people judged have no judgement of the model: {ids.samples(missing)}"
         hint = "Ask the model for everything to the depth: goldrank judge --all."
         raise InputError(what, where=machine.name, hint=hint)
 
@@ -173,39 +431,3 @@ def _complete(people: Qrels, machine: Qrels, scored: Sequence[Scores], depth: in
         what = f"people judged {len(whole)} queries to rank {depth}; {LEAST_JUDGED} are needed, and 20 are useful"
         raise InputError(what, where=people.name, hint="Judge whole queries: every document of every run to that rank.")
     return [query for query in people if query in whole], notes
-
-
-def _values(human: Scores, model: Scores, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
-    columns = human.columns[str(measure)], model.columns[str(measure)]
-    if columns[0].average != "mean":
-        raise MeasureError(f"{measure} is no mean over queries ({columns[0].average}), and cannot be corrected")
-    return columns[0].values, columns[1].values
-
-
-def _corrected(
-    y: np.ndarray,
-    f: np.ndarray,
-    judged: Sequence[str],
-    queries: Sequence[str],
-    cluster: Any,  # a function of the query id, or None
-    level: float,
-) -> Estimate:
-    """The estimate of one row: `y` of the judged queries, `f` of all."""
-    place = {query: i for i, query in enumerate(queries)}
-    at = np.array([place[query] for query in judged], np.int64)
-    elsewhere = np.ones(len(queries), bool)
-    elsewhere[at] = False
-    sound = ~np.isnan(y) & ~np.isnan(f[at])
-    y, at, elsewhere = y[sound], at[sound], elsewhere & ~np.isnan(f)
-    two_valued = bool(np.isin(y, (-1.0, 0.0, 1.0)).all() and np.isin(f[~np.isnan(f)], (-1.0, 0.0, 1.0)).all())
-    if cluster is None:
-        return corrected_mean(y, f[at], f[elsewhere], level=level, two_valued=two_valued)
-    named = [cluster(query) for query in queries]
-    if any(name is None or (isinstance(name, float) and math.isnan(name)) for name in named):
-        raise InputError("a query has no cluster", hint="Give each query one; a query alone is a cluster of its own.")
-    names = np.array([str(name) for name in named])
-    elsewhere &= ~np.isin(names, names[at])  # what is left of a cluster is no draw of its own
-    return corrected_mean(
-        cluster_means(y, names[at])[0], cluster_means(f[at], names[at])[0],
-        cluster_means(f[elsewhere], names[elsewhere])[0], level=level, two_valued=False,
-    )  # fmt: skip

@@ -52,6 +52,10 @@ class Estimate:
     effective: float
     """The human units that would give as narrow an interval."""
 
+    def holds(self, value: float) -> bool:
+        """Whether the mean may be this. Where all judged units say the same nothing is known of the spread."""
+        return self.low <= value <= self.high or (self.low == self.high and self.others > 0)
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """What speaks against relying on the model here."""
@@ -92,7 +96,7 @@ def corrected_mean(
     n, u = len(y), len(rest)
     weight = tuned_weight(y, f, rest)
     center = _estimate(y, f, rest, weight)
-    t = _student(level, n - 1)
+    t = student(level, n - 1)
     human_half = t * float(np.std(y, ddof=1)) / math.sqrt(n)
     half = t * math.sqrt(_variance(y, f, rest, weight))
     binary = _is_two_valued(y, f, rest) if two_valued is None else two_valued
@@ -109,18 +113,22 @@ def corrected_mean(
         method, why = "human", "the model tells nothing about the human values"
     mean = float(y.mean())
     human_ends = (mean - human_half, mean + human_half)
-    if binary and method == "wilson" and y.min() >= 0:
+    if method == "wilson" and _is_two_valued(y):
         human_ends = wilson(float(y.sum()), n, level)
     elif method == "wilson":
         method = "human"  # differences of two-valued values have no share
     ends = (center - half, center + half) if method == "corrected" else human_ends
-    rho = float(np.corrcoef(y, f)[0, 1]) if np.std(y) > 0 and np.std(f) > 0 else math.nan
-    share = 0.0 if math.isnan(rho) or rho < 0 else rho**2 * u / (n + u)
+    rho = correlation(y, f)
     return Estimate(
         method, why, center if method == "corrected" else mean, *ends, mean, *human_ends,
         float(np.concatenate((f, rest)).mean()), weight if method == "corrected" else 0.0, rho, n, u,
-        effective_units(n, u, rho) if method == "corrected" and share else float(n),
+        effective_units(n, u, rho) if method == "corrected" and rho > 0 else float(n),
     )  # fmt: skip
+
+
+def correlation(human: np.ndarray, model: np.ndarray) -> float:
+    """How human and model values go together; NaN if either is constant."""
+    return float(np.corrcoef(human, model)[0, 1]) if np.std(human) > 0 and np.std(model) > 0 else math.nan
 
 
 def effective_units(n: int, u: int, rho: float) -> float:
@@ -187,7 +195,8 @@ def leave_one_out(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> np.ndarray:
     return left
 
 
-def _student(level: float, degrees: int) -> float:
+def student(level: float, degrees: float) -> float:
+    """How many standard errors an interval reaches to either side."""
     with needed("scipy"):
         from scipy.stats import t
 

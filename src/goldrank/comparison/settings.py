@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from goldrank.comparison.correction import CORRECTIONS, OF_FLIPS
+from goldrank.comparison.metadata import Attribute, QueryValues
 from goldrank.comparison.paired import TESTS
+from goldrank.conventions import Convention
 from goldrank.errors import OptionError, one_of, whole_number
+from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, Policies, RunLike
 
 INTERVALS = {
     "standard": "Student's or Hall's interval, whichever end lies further out, with pseudo-queries where few differ",
@@ -56,3 +61,35 @@ class Settings:
     def level(self) -> float:
         """The confidence of intervals."""
         return 1 - self.alpha
+
+
+class CompareOptions(Policies, total=False):
+    """What `compare` takes by name."""
+
+    baseline: str | None
+    primary: MeasureLike | None
+    clusters: Attribute
+    weights: Attribute
+    seed: int
+    slice_by: Mapping[str, Attribute] | None
+    queries: QueryValues | None
+    documents: QueryValues | Callable[[str], Any] | None
+    convention: str | Convention
+    format: str | None
+    columns: Mapping[str, str] | None
+    relevant_from: float | None
+    align: str
+    curves: bool
+    test: str
+    correction: str | None
+    interval: str
+    alpha: float
+    power: float
+    margin: float | None
+    samples: int
+    holes: str
+    max_memory: str | int | None
+    train: HistoryLike | None
+    catalogue: CatalogueLike | None
+    against: RunLike | None
+    seen: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -20,6 +20,12 @@ SOME = 10_000
 Id = TypeVar("Id", str, bytes)
 Grade = int | float
 
+WHO_JUDGED = "who-judged"
+JUDGED_BY = {
+    "human": "only judgements by people, and those of files that do not say whose they are",
+    "model": "only judgements by a model",
+}
+
 
 @dataclass(frozen=True)
 class Judgements:
@@ -30,6 +36,13 @@ class Judgements:
     grades: np.ndarray | Sequence[Grade]
     where: Callable[[int], Place | str]
     notes: Sequence[Note] = ()
+    by_model: np.ndarray | None = None
+    """Which rows are a model's judgements; None if none is, as far as the file says."""
+
+    def taken(self, rows: np.ndarray) -> Judgements:
+        """Some of the rows; whose they are is known then."""
+        queries, docs = (_as_column(column).take(rows) for column in (self.queries, self.docs))
+        return Judgements(queries, docs, grade_array(self.grades)[rows], lambda row: self.where(int(rows[row])))
 
 
 @dataclass(frozen=True)
@@ -92,6 +105,30 @@ class JudgementColumns:
         grades, start = as_grades(self.grade), self.start.tolist()
         for low, high in pairwise(start):
             yield dict(zip(docs[low:high], grades[low:high], strict=True))
+
+
+def who_judged(*, people: int, models: int, total: int) -> list[Note]:
+    """Who judged what share of the pairs of some qrels; the rest is a file's, which does not say."""
+    if not total:
+        return []
+    return [Note.of(WHO_JUDGED, people=people, models=models, file=total - people - models, total=total)]
+
+
+_PEOPLE = ("", "human", "person", "people", "file", "nan", "none", "null")
+
+
+def models_rows(judged_by: Iterable[object]) -> tuple[np.ndarray | None, tuple[Note, ...]]:
+    """Which rows are a model's, from a column that says `human` or `model`; None if none is. Who is unknown is noted.
+
+    >>> models_rows(["human", "model", None])[0].tolist()
+    [False, True, False]
+    """
+    words = ["" if said is None else str(said).strip().casefold() for said in judged_by]
+    flags = np.array([word == "model" for word in words], bool)
+    known = {"model", *_PEOPLE}
+    unknown = [word for word in words if word not in known]
+    notes = (Note.of("unknown-judges", count=len(unknown), samples=dict.fromkeys(unknown)),) if unknown else ()
+    return (flags if flags.any() else None), notes
 
 
 def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:

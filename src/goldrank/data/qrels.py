@@ -15,8 +15,15 @@ import numpy as np
 from goldrank import ids
 from goldrank.data import budget
 from goldrank.data.id_column import IdColumn
+from goldrank.data.judgement_columns import (
+    JUDGED_BY,
+    WHO_JUDGED,
+    JudgementColumns,
+    as_grades,
+    grade_array,
+    who_judged,
+)
 from goldrank.data.judgement_columns import Grade as Grade
-from goldrank.data.judgement_columns import JudgementColumns, as_grades, grade_array
 from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.errors import InputError, Place, of_type, one_of
 from goldrank.notes import Note
@@ -115,6 +122,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """Which of how many shards of the queries these are, counted from 1; None for all."""
         self.whole: Qrels = self
         """What a shard was taken from: a document may be judged for queries of other shards."""
+        self.judges: dict[str, Qrels] = {}
+        """Where a model judged: all judgements of each, by 'human' (if there are any) and 'model'."""
         self._text = text
         self._raw = raw
         self._columns = columns
@@ -128,6 +137,61 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         found.shard = (number, of)
         found.whole = self
         return found
+
+    @classmethod
+    def joined(
+        cls,
+        human: Qrels | Mapping[Any, Mapping[Any, Any]] | None,
+        model: Qrels | Mapping[Any, Mapping[Any, Any]],
+        *,
+        people: int = 0,
+    ) -> Qrels:
+        """People's and a model's judgements in one, which can be told apart again (`judged_by=`).
+
+        Where both judged a document the grade of people counts, and the model's is kept beside it. `people` is how many
+        are known to be theirs; the others are a file's, which does not say.
+
+        >>> both = Qrels.joined({"q": {"a": 0}}, {"q": {"a": 3, "b": 1}})
+        >>> dict(both["q"]), dict(both.judged_by("model")["q"])
+        ({'a': 0, 'b': 1}, {'a': 3, 'b': 1})
+        """
+        theirs, models = (
+            each if isinstance(each, Qrels) else Qrels(each, real_grades=True) for each in (human or {}, model)
+        )
+        table: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in theirs.text.items()}
+        for query, docs in models.text.items():
+            row = table.setdefault(query, {})
+            for doc, grade in docs.items():
+                row.setdefault(doc, grade)
+        first = theirs if len(theirs) else models
+        total, own = (sum(map(len, each.values())) for each in (table, theirs.text))
+        noticed = (note for each in (theirs, models) for note in each.notes if note.code != WHO_JUDGED)
+        notes = dict.fromkeys([*noticed, *who_judged(people=people, models=total - own, total=total)])
+        found = cls.__new__(cls)
+        found._set(name=first.name, text=table, notes=tuple(notes), criteria=first.criteria, id_kind=first.id_kind)
+        found.judges = {**({"human": theirs} if len(theirs) else {}), "model": models}
+        return found
+
+    def judged_by(self, who: str) -> Qrels:
+        """Those by people ('human', with those of files that do not say), or those by a model ('model')."""
+        one_of(who, JUDGED_BY, "judged_by")
+        if not self.judges and who == "human":
+            return self
+        found = self.judges.get(who)
+        if found is None or not len(found):
+            hint = "Files say it in a column `judged_by` (in TREC text in the second column); see Qrels.joined."
+            raise InputError(f"no judgement is known to be by a {who}", where=self.name, hint=hint, code="no-judge")
+        total, other = (sum(map(len, each.text.values())) for each in (found, self))
+        alone = Qrels.__new__(Qrels)
+        notes = tuple(note for note in (*self.notes, *found.notes) if note.code != WHO_JUDGED)
+        told = who_judged(people=0, models=total if who == "model" else 0, total=total)
+        if other > total:
+            told.append(Note.of("judgements-left-out", count=other - total, by=who))
+        alone._set(
+            name=self.name, text=found.text, notes=tuple(dict.fromkeys((*notes, *told))), criteria=self.criteria,
+            id_kind=self.id_kind,
+        )  # fmt: skip
+        return alone
 
     def owns(self, query: bytes) -> bool:
         """Whether a query belongs to this shard, judged or not."""
@@ -145,10 +209,21 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         judgements: str = "error",
         notes: Sequence[Note] = (),
         kind: str = "text",
+        by_model: np.ndarray | None = None,
     ) -> Qrels:
         """Qrels from parallel columns with checked grades; `where(i)` names row i in a message."""
         one_of(judgements, ("error", "last"), "judgements")
         queries, docs, grades = list(queries), list(docs), list(grades)
+        if by_model is not None:
+
+            def part(rows: list[int]) -> Qrels:
+                columns: Any = ([column[i] for i in rows] for column in (queries, docs, grades))
+                own: Callable[[int], Place | str] = lambda row: where(rows[row])  # noqa: E731
+                return cls.from_rows(*columns, name=name, where=own, judgements=judgements, kind=kind)
+
+            both: Qrels = cls.joined(*(part(np.flatnonzero(which).tolist()) for which in (~by_model, by_model)))
+            both.notes = (*notes, *both.notes)
+            return both
         table: dict[Id, dict[Id, Grade]] = {}
         repeated = 0
         for i, (query, doc, grade) in enumerate(zip(queries, docs, grades, strict=True)):
@@ -191,6 +266,18 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """Qrels from the judgements of one or more files."""
         one_of(judgements, ("error", "last"), "judgements")
         notes = list(dict.fromkeys(note for part in parts for note in part.notes))
+        if any(part.by_model is not None for part in parts):
+            whose = [np.zeros(len(part.queries), bool) if part.by_model is None else part.by_model for part in parts]
+            human, model = (
+                cls.from_parts(
+                    [part.taken(np.flatnonzero(rows == by)) for part, rows in zip(parts, whose, strict=True)],
+                    name=name, judgements=judgements,
+                )
+                for by in (False, True)
+            )  # fmt: skip
+            both = cls.joined(human, model)
+            both.notes = (*notes, *both.notes)
+            return both
         found = JudgementColumns.of(parts, judgements)
         if found is not None:
             columns, repeated = found

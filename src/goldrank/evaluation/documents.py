@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from goldrank import conventions, io
 from goldrank.conventions import Convention
@@ -30,6 +30,9 @@ from goldrank.types import (
     RunsLike,
 )
 
+if TYPE_CHECKING:
+    from goldrank.comparison.corrected import CorrectedValues
+
 NamedRuns = (
     Runs
     | Mapping[str, Run]
@@ -44,22 +47,37 @@ NamedRuns = (
 """What surely holds several runs. A `Run` is a mapping too, so that one run matches both overloads; the first wins."""
 
 
-class EvaluateOptions(Policies, total=False):
-    """What `evaluate` takes by name."""
+class CorrectedOptions(Policies, total=False):
+    """What `evaluate` takes by name where values are corrected."""
 
     convention: str | Convention
     format: str | None
+    columns: Mapping[str, str] | None
+    relevant_from: float | None
+
+
+class EvaluateOptions(CorrectedOptions, total=False):
+    """What `evaluate` takes by name."""
+
+    judged_by: Literal["human", "model"] | None
     depth: int | None
     shard: str | None
     max_memory: str | int | None
-    columns: Mapping[str, str] | None
-    relevant_from: float | None
     train: HistoryLike | None
     catalogue: CatalogueLike | None
     against: RunLike | None
     seen: str
 
 
+@overload
+def evaluate(
+    qrels: JudgementsLike,
+    run: RunLike | RunsLike,
+    measures: MeasuresLike = None,
+    *,
+    judged_by: Literal["corrected"],
+    **options: Unpack[CorrectedOptions],
+) -> CorrectedValues: ...
 @overload
 def evaluate(
     qrels: JudgementsLike, run: NamedRuns, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
@@ -84,8 +102,9 @@ def evaluate(
     catalogue: CatalogueLike | None = None,
     against: RunLike | None = None,
     seen: str = "remove",
+    judged_by: str | None = None,
     **policies: Unpack[Policies],
-) -> Any:  # Scores for one run, ScoresByRun for several: see the overloads
+) -> Any:  # Scores for one run, ScoresByRun for several, CorrectedValues: see the overloads
     """Score a run, or several, against judgements.
 
     `qrels` and `run` are files, dicts, data frames (Spark's too), or `Qrels` and `Run`. Several runs are a mapping
@@ -97,6 +116,10 @@ def evaluate(
     bytes) is what the process may take: pieces of files become smaller as needed, and what cannot fit is refused
     before the work begins. `columns` says which column or field holds what, {"query": "qid", "doc": "docno"}; with
     `relevant_from` grades are ratings, which are relevant from there on.
+
+    `judged_by` says whose judgements count where people's and a model's are in one (`Qrels.joined`, what `judge`
+    returns, files that say it): "human", "model", or "corrected": means with intervals, from the model's of all queries
+    and people's of some, as `corrected_values` gives them (docs/judges.md).
 
     Without a run, `qrels` holds both: records of questions with the ids that were expected and those that were
     retrieved, as Ragas, LlamaIndex, LangSmith and DeepEval have them.
@@ -114,6 +137,13 @@ def evaluate(
     depth = whole_depth(depth)
     if run is None:
         qrels, run = both_sides(qrels)
+    if judged_by == "corrected":
+        from goldrank.comparison.corrected import corrected_of
+
+        none_of = {"depth": depth, "shard": shard, "max_memory": max_memory, "train": train, "catalogue": catalogue,
+                   "against": against, "seen": None if seen == "remove" else seen}  # fmt: skip
+        how: Any = {"format": format, "columns": columns, "relevant_from": relevant_from, "refused": none_of}
+        return corrected_of(qrels, run, measures, rules, **how)
     named = Columns.of(columns)
     background = NOTHING
     if seen != "remove" or any(what is not None for what in (train, catalogue, against)):
@@ -131,13 +161,15 @@ def evaluate(
                     f"the convention {rules.name} is not for judgements that stay in Spark",
                     hint="It looks at whole rankings: give fewer judgements, or another convention.",
                 )
+            if judged_by is not None:
+                raise OptionError("judged_by= is for judgements that fit on one machine")
             if background is not NOTHING:
                 raise OptionError("train=, catalogue= and against= are for judgements that fit on one machine")
             return executors.evaluate(qrels, io.as_run(run), asked, rules, depth)
         qrels = judged
     inputs = resolve(
         qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=named,
-        relevant_from=relevant_from, background=background,
+        relevant_from=relevant_from, background=background, judged_by=judged_by,
     )  # fmt: skip
     scores = [pipeline.score(placed, asked, depth) for placed in pipeline.place_all(inputs)]
     return ScoresByRun(scores) if inputs.several else scores[0]

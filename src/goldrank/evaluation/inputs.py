@@ -15,10 +15,11 @@ from goldrank.conventions import Convention
 from goldrank.data import budget
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import USUAL, BlockSource, Plan
+from goldrank.data.judgement_columns import JUDGED_BY
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
-from goldrank.errors import InputError, OptionError
+from goldrank.errors import InputError, OptionError, one_of
 from goldrank.evaluation import memory
 from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.io.columns import Columns
@@ -54,12 +55,16 @@ def resolve(
     columns: Columns | Mapping[str, str] | None = None,
     relevant_from: float | None = None,
     background: Background = NOTHING,
+    judged_by: str | None = None,
 ) -> Inputs:
-    """Read the judgements, open the runs, and plan the work within the memory that there is."""
+    """Read the judgements, open the runs, and plan the work within the memory that there is.
+
+    `judged_by` leaves out the judgements of others; None takes all, those of people where there are some.
+    """
     limit = None if max_memory is None else memory.size(max_memory)
     named = Columns.of(columns)
     with budget.limited(limit):
-        found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from)
+        found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from, judged_by)
     named.check_used()
     return replace(found, background=background)
 
@@ -73,6 +78,7 @@ def _resolved(
     limit: int | None,
     columns: Columns,
     relevant_from: float | None,
+    judged_by: str | None,
 ) -> Inputs:
     if limit is not None:
         check_files(limit, qrels, runs)
@@ -83,6 +89,11 @@ def _resolved(
         judgements = qrels
     else:
         judgements = io.as_qrels(qrels, judgements=rules.judgements, columns=columns, relevant_from=relevant_from)
+    if judged_by is not None:
+        one_of(judged_by, (*JUDGED_BY, "corrected"), "judged_by")
+        if not isinstance(judgements, Qrels):
+            raise OptionError("judged_by= takes judgements with one grade per document")
+        judgements = judgements.judged_by(judged_by)
     if shard is not None:
         judgements = of_shard(judgements, shard)
     opened: list[Run] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from goldrank import __version__, conventions, ids
 from goldrank.comparison.metadata import QueryValues
 from goldrank.conventions import Convention
 from goldrank.data.scores import Scores
-from goldrank.errors import BaselineError, InputError, one_of
+from goldrank.errors import BaselineError, InputError, OptionError, one_of
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import documents_of, resolve, resolve_measures, whole_depth
 from goldrank.evaluation.pipeline import Placed
 from goldrank.evaluation.recommending import Background
 from goldrank.gating import HOLES
 from goldrank.gating.baseline import Baseline, BaselineLike, Basis, judgement_hashes
+from goldrank.gating.corrected import corrected_verdict
 from goldrank.gating.findings import JUDGED, RETURNED, LatencyLike, RuleChecker, Sources
 from goldrank.gating.rules import Rules, RulesLike
 from goldrank.gating.significance import tested
@@ -49,6 +50,7 @@ def gate(
     allow_changed_qrels: bool = False,
     strict: bool | None = None,
     holes: str | None = None,
+    judged_by: str | None = None,
     **policies: Unpack[Policies],
 ) -> Verdict:
     """Hold a run to rules: `gate(qrels, run, rules)`, or `gate(scores, rules=...)` with its scores.
@@ -58,6 +60,7 @@ def gate(
     Other arguments are those of `evaluate`. `metadata` gives attributes of queries to rules about slices, `latency`
     times to those about latency. `strict` fails what is not shown to be within the tolerance; `holes="ignore"` takes
     unjudged documents as not relevant where the verdict would be "unclear: judge these". Both may be in the rules too.
+    With judged_by="corrected" means and drops are those of `corrected_values`, held to the rules by their intervals.
 
     >>> from goldrank import gate
     >>> gate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, ["RR >= 0.4", "missing <= 0%"]).status
@@ -66,7 +69,7 @@ def gate(
     'fail'
     """
     if isinstance(qrels, Scores) and (
-        any(given is not None for given in (run, format, columns, relevant_from, train))
+        any(given is not None for given in (run, format, columns, relevant_from, train, judged_by))
         or depth is not None
         or policies
         or convention is not conventions.DEFAULT
@@ -95,11 +98,14 @@ def gate(
         policy = conventions.get(convention).having(**policies)
         named = Columns.of(columns)
         background = Background.of(train, seen=seen, columns=named)
-        inputs = resolve(
-            qrels, run, policy, format=format, columns=named, relevant_from=relevant_from, background=background
-        )
+        how: Any = {"format": format, "columns": named, "relevant_from": relevant_from, "background": background}
+        inputs = resolve(qrels, run, policy, judged_by=None if judged_by == "corrected" else judged_by, **how)
         if inputs.several:
             raise InputError("a gate is for one run", hint="Call it once for each run.")
+        if judged_by == "corrected":
+            if any(given is not None for given in (depth, metadata, latency, train)):
+                raise OptionError("depth, metadata, latency and train have no meaning for corrected values")
+            return corrected_verdict(inputs, held_to, against, policy)
         judged, documents = inputs.judgements, documents_of(inputs.judgements)
         placed = pipeline.place(judged, inputs.runs[0], policy, background=background)
         scores = pipeline.score(placed, resolve_measures(measures_for(held_to, policy), policy), whole_depth(depth))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -79,13 +78,15 @@ RECOVER = (
     "Take a copy from before. Else keep this file and save what can be read: `sqlite3 old.db .recover | sqlite3 "
     "new.db`, then `goldrank history --db new.db`; `goldrank export` writes sound records to JSON or Parquet."
 )
-_MAKE = "`goldrank record` makes one; History.open(path, create=True) does in Python."
 
 
 class HistoryFile(SqliteFile):
     """The open file of a history."""
 
     error_class = HistoryError
+    noun = "a history"
+    application = APPLICATION
+    make = "`goldrank record` makes one; History.open(path, create=True) does in Python."
     recover = RECOVER
     elsewhere = "Name a file elsewhere with --db."
 
@@ -95,32 +96,13 @@ class HistoryFile(SqliteFile):
         name = file_name(path, "a history")
         if create and read_only:
             raise OptionError("a history cannot be created and read-only at once")
-        if os.path.isdir(name):
-            raise HistoryError("is a folder, not a history", where=name)
-        if not create and not os.path.exists(name):
-            raise HistoryError("there is no history here", where=name, hint=_MAKE)
-        history = cls._connected(Path(path), name, create, read_only, LOCK_TIMEOUT)
-        try:
-            with history._translated():
-                history._prepare(create)
-        except BaseException:
-            history.close()
-            raise
-        return history
+        return cls._opened(name, create, read_only, LOCK_TIMEOUT)
 
     def _prepare(self, create: bool) -> None:
         db = self._db
-        application, version = self._pragma("application_id"), self._pragma("user_version")
-        tables = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if not application and not version and not tables:
-            if not create:
-                raise self._error("is empty", _MAKE)
-            self._retry_while_locked(self._create)
+        version = self._version(create)
+        if version is None:
             return
-        if application != APPLICATION:
-            hint = "Name another file with --db; it is made if it is not there."
-            raise self._error("is an SQLite file of another program, not a history", hint)
-        self._check_schema("a history")
         if version < 1:
             raise self._damaged(f"there is no version {version} of the format")
         if version > VERSION:

@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from goldrank import types
 from goldrank.conventions import POLICIES
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import BlockSource
+from goldrank.data.judgement_columns import JUDGED_BY, WHO_JUDGED
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
@@ -168,6 +171,9 @@ def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
     """Judgements of ratings: 1 from a certain one on, 0 below."""
     if relevant_from is None:
         return ratings
+    if ratings.judges:
+        human, model = (_cut(ratings.judges.get(who, Qrels({})), relevant_from) for who in JUDGED_BY)
+        return Qrels.joined(human, model)
     judged = {
         query: {doc: int(grade >= relevant_from) for doc, grade in docs.items()} for query, docs in ratings.items()
     }
@@ -182,9 +188,16 @@ def _rows(found: Judgements | Qrels, where: str) -> Judgements:
     """Rows of judgements from what a reader returned."""
     if isinstance(found, Judgements):
         return found
-    rows: list[Any] = [(query, doc, grade) for query, docs in found.raw.items() for doc, grade in docs.items()]
-    queries, docs, grades = ([row[i] for row in rows] for i in range(3))
-    return Judgements(queries, docs, grades, lambda _: where, found.notes)
+    parts = found.judges or {"": found}
+    rows: list[Any] = [
+        (query, doc, grade, who == "model")
+        for who, part in parts.items()
+        for query, docs in part.raw.items()
+        for doc, grade in docs.items()
+    ]
+    queries, docs, grades, by_model = ([row[i] for row in rows] for i in range(4))
+    notes = [note for note in found.notes if note.code != WHO_JUDGED]
+    return Judgements(queries, docs, grades, lambda _: where, notes, np.array(by_model) if found.judges else None)
 
 
 def read_aspects(given: FileLike) -> AspectQrels:
@@ -204,13 +217,30 @@ def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str |
     _write(objects.checked(as_run(run)), path, format)
 
 
-def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write qrels as TREC text, JSON or Parquet, by the file's name or by `format`."""
-    _write(as_qrels(qrels), path, format)
+def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format: str | None = None) -> tuple[Note, ...]:
+    """Write qrels as TREC text, JSON or Parquet, by the file's name or by `format`.
+
+    Who judged is kept by Parquet (a column `judged_by`) and by TREC text (`model` in the second column). What the
+    format could not keep is in the notes that are returned.
+    """
+    judged = as_qrels(qrels)
+    written = _write(judged, path, format)
+    if not judged.judges or written.keeps_judges == "all":
+        return ()
+    total, human, model = (
+        sum(map(len, each.text.values()))
+        for each in (judged, judged.judges.get("human", Qrels({})), judged.judges["model"])
+    )
+    if not written.keeps_judges:
+        return (Note.of("judges-not-kept", format=written.name, models=total - human, total=total),)
+    left_out = human + model - total
+    return (Note.of("model-grades-not-kept", format=written.name, count=left_out),) if left_out else ()
 
 
-def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> None:
-    write_whole(path, formats.to_write(Path(file_name(path)), format).implementation.dump(data))
+def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> formats.Format:
+    chosen = formats.to_write(Path(file_name(path)), format)
+    write_whole(path, chosen.implementation.dump(data))
+    return chosen
 
 
 def as_qrels(

@@ -23,6 +23,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "rank": ("rank", "position", "doc_position"),
     "distance": ("distance", "_distance", "vector_distance"),
     "grade": ("grade", "relevance", "rel", "rating", "label", "r_ui", "score"),
+    "judged_by": ("judged_by",),
     "tag": ("tag", "run", "run_id", "runid", "run_name", "system", "system_id"),
 }  # fmt: skip
 """Columns of runs and qrels, as `normal` has them. Names of ids come before names that may be of texts (`query`), the

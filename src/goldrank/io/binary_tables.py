@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 
 from goldrank import ids
 from goldrank.data import budget
@@ -44,16 +45,19 @@ read_run, read_qrels, read_records = tables.readers(_open_table)
 
 
 def dump(data: Run | Qrels) -> bytes:
-    """A run or qrels with columns query, doc and score or grade."""
+    """A run or qrels with columns query, doc and score or grade; `judged_by` where a model judged, a row for each."""
     check_polars()
     value = "score" if isinstance(data, Run) else "grade"
-    queries = [query for query in data for _ in data[query]]
-    docs = [doc for query in data for doc in data[query]]
-    numbers = [number for query in data for number in data[query].values()]
+    parts: Mapping[str, Run | Qrels] = data.judges if isinstance(data, Qrels) and data.judges else {"": data}
+    queries = [query for part in parts.values() for query in part for _ in part[query]]
+    docs = [doc for part in parts.values() for query in part for doc in part[query]]
+    numbers = [number for part in parts.values() for query in part for number in part[query].values()]
+    whose = [who for who, part in parts.items() for query in part for _ in part[query]]
     is_whole = value == "grade" and all(isinstance(number, int) for number in numbers)
     kind = pl.Int64 if is_whole else pl.Float64
     buffer = io.BytesIO()
-    pl.DataFrame([_ids("query", queries), _ids("doc", docs), pl.Series(value, numbers, kind)]).write_parquet(buffer)
+    columns = [_ids("query", queries), _ids("doc", docs), pl.Series(value, numbers, kind)]
+    pl.DataFrame(columns + [pl.Series("judged_by", whose)] * ("" not in parts)).write_parquet(buffer)
     return buffer.getvalue()
 
 

@@ -128,6 +128,8 @@ class Format:
     """Whether opening a file that is not compressed shows that it is sound, and how many rows it has."""
     binary: bool = False
     """Whether its bytes are no text, so that nothing in them is a line end."""
+    keeps_judges: str = ""
+    """What a file that is written keeps of who judged: "all" grades of people and models, "one" of them, or nothing."""
     folder: str | None = None
     """For a format of whole folders: the folder inside by which it is recognised. Its module has `find_file`."""
 
@@ -200,14 +202,14 @@ FORMATS: dict[str, Format] = {
     entry.name: entry
     for entry in (
         Format("parquet", _TABLE, _IO + "binary_tables", _is_parquet, writes=True, suffixes=(".parquet", ".pq"),
-               counts_rows=True, binary=True),
+               counts_rows=True, binary=True, keeps_judges="all"),
         Format("arrow", _TABLE, _IO + "binary_tables", _is_arrow, binary=True),
         Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
         Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
         Format("table", _TABLE, _IO + "text_tables", _is_table),
         Format("ratings", ("qrels",), _IO + "ratings", _is_ratings),
         Format("letor", ("qrels",), _IO + "letor", _is_letor),
-        Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True),
+        Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True, keeps_judges="one"),
         Format("trec-no-tag", ("run",), _IO + "trec"),
         Format("trec-3col", ("qrels",), _IO + "trec"),
         Format("msmarco", ("run",), _IO + "trec", _is_msmarco),

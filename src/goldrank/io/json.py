@@ -100,8 +100,10 @@ def read_qrels(source: ByteSource, how: Reading) -> Qrels:
     return qrels
 
 
-def _qrels_of_rows(placed: Iterable[tuple[Any, Any, Any, str]], source: ByteSource, how: Reading) -> Qrels:
-    """Qrels from rows of query, document, grade and where each stands."""
+def _qrels_of_rows(
+    placed: Iterable[tuple[Any, Any, Any, str]], source: ByteSource, how: Reading, judged_by: Sequence[Any] = ()
+) -> Qrels:
+    """Qrels from rows of query, document, grade and where each stands; `judged_by` is filled while they are read."""
     places: list[str] = []
 
     def rows() -> Iterator[tuple[Any, Any, Any]]:
@@ -109,7 +111,7 @@ def _qrels_of_rows(placed: Iterable[tuple[Any, Any, Any, str]], source: ByteSour
             places.append(place)
             yield query, doc, _grade(grade, place, how.real_grades)
 
-    return objects.qrels_from_rows(rows(), source.label, how, where=places.__getitem__)
+    return objects.qrels_from_rows(rows(), source.label, how, where=places.__getitem__, judged_by=judged_by)
 
 
 def _judgement_keys(data: Mapping[str, Any]) -> bool:
@@ -140,7 +142,7 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
     shape = RecordRows("qrels", data, lines, source.name, how.columns)
     if shape.lists is not None:
         return objects.qrels_from_rows(data, source.label, how, where=shape.place)
-    qrels = _qrels_of_rows(((*row, shape.places[-1]) for row in shape.rows()), source, how)
+    qrels = _qrels_of_rows(((*row, shape.places[-1]) for row in shape.rows()), source, how, shape.judged_by)
     implicit = [Note.of("implicit-grades", count=shape.implicit)] if shape.implicit else []
     qrels.notes = (*qrels.notes, *shape.notes, *implicit)
     return qrels

@@ -32,6 +32,8 @@ class RecordRows:
     """Fields of ids that were settled by their values."""
     places: list[str] = field(default_factory=list)
     """Where each row stands, as far as rows were read."""
+    judged_by: list[Any] = field(default_factory=list)
+    """Who judged each row, as far as rows were read."""
     counted: list[int] = field(default_factory=lambda: [0])
 
     @property
@@ -72,7 +74,7 @@ class RecordRows:
 
     def with_ids(self, columns: Mapping[str, str]) -> RecordRows:
         """The same with ids from certain fields, to be read anew."""
-        return replace(self, chosen=columns, places=[], counted=[0])
+        return replace(self, chosen=columns, places=[], judged_by=[], counted=[0])
 
     def place(self, number: int) -> str:
         """Where a record stands."""
@@ -98,7 +100,7 @@ class RecordRows:
             implicit = value is MISSING
             if implicit and (self.thing == "run" or aliases.ordered_by(record) != "score"):
                 raise self._missing(record, "score" if self.thing == "run" else "grade", place)
-            self.places.append(place)
+            self._begin(place, record)
             self.counted[0] += implicit
             yield query, doc, 1 if implicit else _signed(value, sign, place)
             return
@@ -108,15 +110,21 @@ class RecordRows:
             implied: Any = 1 if self.thing == "qrels" else -float(rank)
             at = f"{place}, {items}[{rank - 1}]"
             if not isinstance(item, Mapping):
-                self.places.append(at)
+                self._begin(at, record)
                 yield query, item, implied
                 continue
             name = aliases.first_present(item, aliases.LISTED_DOC)
             if name is None:
                 raise InputError(f"has no document id; it has: {nearest.keys(item)}", where=at)
-            self.places.append(at)
+            self._begin(at, {**record, **item})
             number, sign = self._number(item)
             yield query, item[name], implied if number is MISSING else _signed(number, sign, at)
+
+    def _begin(self, place: str, said: Mapping[str, Any]) -> None:
+        """Another row, where it stands, and who judged it."""
+        self.places.append(place)
+        name = aliases.find(said, "judged_by")
+        self.judged_by.append(None if name is None else said[name])
 
     def _value(self, record: Mapping[str, Any], role: str, place: str) -> Any:
         """The id of a query or document; None if there is none."""

@@ -12,6 +12,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows
 from goldrank.data.id_column import IdColumn
+from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels, check_grade
 from goldrank.data.run import Rankings, Run, check_score, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
@@ -317,10 +318,13 @@ def _graded(query: Any, docs: Any, name: str) -> Any:
         raise InputError(f"the documents of query {query!r} are not ids", where=name, hint=hint) from None
 
 
-def qrels_from_rows(rows: Iterable[Any], name: str, how: Reading, where: RowName | None = None) -> Qrels:
+def qrels_from_rows(
+    rows: Iterable[Any], name: str, how: Reading, where: RowName | None = None, judged_by: Sequence[Any] = ()
+) -> Qrels:
     """Qrels from (query, doc, grade) tuples, or rows with those fields under any of their names.
 
-    A pair without a grade counts as relevant.
+    A pair without a grade counts as relevant. `judged_by` says of each row who judged, where rows do not; it may be
+    filled while they are read.
     """
     place = where or (lambda number: f"{name}: row {number + 1}")
     if how.judgements == "last":
@@ -345,10 +349,14 @@ def qrels_from_rows(rows: Iterable[Any], name: str, how: Reading, where: RowName
         implicit = "grade" not in found.columns
         notes = found.notes()
         wanted = [found.columns[role] for role in found.columns]
+        said = aliases.find([field for field in fields if field not in wanted], "judged_by")
+        if said is not None:
+            rows = list(rows)
+            judged_by = [row.get(said) if isinstance(row, Mapping) else getattr(row, said, None) for row in rows]
         lines = _named(rows, wanted, name)
         if not implicit and how.relevant_from is None and aliases.is_rating(wanted[0], wanted[2]):
             notes += (Note.of("ratings-as-grades"),)
-    made = _qrels(lines, name, how, place)
+    made = _qrels(lines, name, how, place, judged_by)
     if implicit:
         notes += (Note.of("implicit-grades", count=sum(map(len, made.values()))),)
     empty = [query for query in queries if query not in made]
@@ -371,7 +379,9 @@ def _lines_of_lists(
     return lines, queries, lambda number: entries[number].where
 
 
-def _qrels(lines: Iterable[tuple[Any, Any, Any]], name: str, how: Reading, place: RowName) -> Qrels:
+def _qrels(
+    lines: Iterable[tuple[Any, Any, Any]], name: str, how: Reading, place: RowName, judged_by: Sequence[Any]
+) -> Qrels:
     columns: tuple[list[str], list[str], list[Any]] = ([], [], [])
     query_types: set[type] = set()
     doc_types: set[type] = set()
@@ -382,7 +392,10 @@ def _qrels(lines: Iterable[tuple[Any, Any, Any]], name: str, how: Reading, place
         columns[1].append(ids.as_text(doc, "document id", place(number)))
         columns[2].append(check_grade(grade, place(number), how.real_grades))
     kind = ids.kind(query_types, doc_types, name)
-    return Qrels.from_rows(*columns, name=name, where=place, judgements=how.judgements, kind=kind)
+    by_model, notes = models_rows(judged_by)
+    return Qrels.from_rows(
+        *columns, name=name, where=place, judgements=how.judgements, kind=kind, by_model=by_model, notes=notes
+    )
 
 
 # Rows of any kind.

@@ -52,7 +52,13 @@ def qrels_from_spark(frame: Any, name: str, judgements: str = "error", named: Co
     from goldrank.io import tables
 
     columns = _columns(frame, "grade", name, named or Columns())
-    wanted = (f"{columns.query.sql} AS query", f"{columns.doc.sql} AS doc", f"{columns.value.sql} AS {columns.word}")
+    wanted: tuple[str, ...] = (
+        f"{columns.query.sql} AS query",
+        f"{columns.doc.sql} AS doc",
+        f"{columns.value.sql} AS {columns.word}",
+    )
+    judged_by = aliases.find(columns.frame.columns, "judged_by")
+    wanted += () if judged_by is None else (f"{_quoted(judged_by)} AS judged_by",)
     table = columns.frame.selectExpr(*wanted).limit(MOST_JUDGEMENTS + 1).toArrow()
     if table.num_rows > MOST_JUDGEMENTS:
         return None

@@ -18,6 +18,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.id_column import IdColumn
+from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grade, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
@@ -381,8 +382,10 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
     found = columns.columns
     if table.shape is not None:
         reserve_judgements(table.shape.rows, table.where)
+    said = aliases.find([name for name in table.columns() if name not in found.values()], "judged_by")
+    wanted = {**found, **({} if said is None else {"judged_by": said})}
     with reading(table.where, source=table.source):
-        frame = table.frame.select(pl.col(column).alias(word) for word, column in found.items()).collect()
+        frame = table.frame.select(pl.col(column).alias(word) for word, column in wanted.items()).collect()
         if "grade" not in found:
             frame = frame.with_columns(grade=pl.lit(1, pl.Int64))
     if not len(frame):
@@ -405,7 +408,8 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
     kept = frame[rows]
     grades = _grades(kept["grade"], place, how.real_grades)
     queries, docs = (_ids(_id_bytes(kept[name], name, place)) for name in ("query", "doc"))
-    return Judgements(queries, docs, grades, place, notes)
+    by_model, unknown = models_rows(() if said is None else kept["judged_by"].to_list())
+    return Judgements(queries, docs, grades, place, [*notes, *unknown], by_model)
 
 
 def _id_kind(table: InputTable, columns: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ import codecs
 import itertools
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -34,6 +34,8 @@ from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 
 BLANKS = b" \t\n\v\f\r"
+BY_MODEL = b"model"
+"""The second field of a line of qrels that a model judged. Other tools do not read that field."""
 TIMES_PIECE = 16
 """How many times its size a piece takes while it is parsed and ranked: 7.5 with lines of 39 bytes, 14 with 19."""
 UNPACKING = 16 << 20
@@ -236,7 +238,17 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
         grade = grade.astype(others.dtype)
         grade[left] = others
     queries, docs = (fields.ids(layout.column(name)) for name in ("query", "doc"))
-    return Judgements(queries, docs, grade, place, [*source.notes, *notes.from_counts(counts)])
+    by_model = _by_model(fields, layout.column("iter")) if "iter" in layout.fields else None
+    return Judgements(queries, docs, grade, place, [*source.notes, *notes.from_counts(counts)], by_model)
+
+
+def _by_model(fields: scan.FieldRanges, column: int) -> np.ndarray | None:
+    """The lines whose second field says that a model judged; None if there is none."""
+    start, size = fields.start(column), fields.ends[column] - fields.start(column)
+    perhaps = np.flatnonzero((size == len(BY_MODEL)) & (fields.data[start] == BY_MODEL[0]))
+    found = np.zeros(fields.size, bool)
+    found[perhaps] = [text == BY_MODEL for text in fields.texts(column, perhaps)]
+    return found if found.any() else None
 
 
 def read_aspects(source: ByteSource, how: Reading) -> AspectQrels:
@@ -424,12 +436,17 @@ def _run_lines(run: Run) -> Iterator[bytes]:
 
 
 def _qrels_lines(qrels: Qrels) -> Iterator[bytes]:
+    human: Mapping[str, Mapping[str, Grade]] = qrels
+    if qrels.judges:
+        human = qrels.judges.get("human") or {}
     for query in qrels:
+        by_people = human.get(query, {})
         for doc, grade in qrels[query].items():
             if not isinstance(grade, int):
                 hint = "Write these as JSON or Parquet instead."
                 raise InputError(f"grade {grade!r} is not a whole number", hint=hint)
-            yield b"%b 0 %b %d\n" % (_field(query, "query"), _field(doc, "document"), grade)
+            judge = b"0" if doc in by_people else BY_MODEL
+            yield b"%b %b %b %d\n" % (_field(query, "query"), judge, _field(doc, "document"), grade)
 
 
 def _field(text: str, what: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Self
 
@@ -83,13 +82,15 @@ _RECOVER = (
     "Take a copy from before. Else keep this file and save what can be read: "
     "`sqlite3 old.db .recover | sqlite3 new.db`."
 )
-_MAKE = "`goldrank judge` and `goldrank serve` make one; JudgementLog.open(path) does in Python."
 
 
 class JudgementFile(SqliteFile):
     """The open file of a log of judgements."""
 
     error_class = JudgementLogError
+    noun = "a log of judgements"
+    application = APPLICATION
+    make = "`goldrank judge` and `goldrank serve` make one; JudgementLog.open(path) does in Python."
     recover = _RECOVER
     elsewhere = "Name a file elsewhere with --log."
     own_triggers = frozenset(TRIGGERS)
@@ -100,34 +101,12 @@ class JudgementFile(SqliteFile):
         name = file_name(path, "a log of judgements")
         if not isinstance(create, bool) or not isinstance(read_only, bool):
             raise OptionError("create and read_only are True or False")
-        if os.path.isdir(name):
-            raise JudgementLogError("is a folder, not a log of judgements", where=name)
-        create = create and not read_only
-        if not create and not os.path.exists(name):
-            raise JudgementLogError("there is no log of judgements here", where=name, hint=_MAKE)
-        try:
-            log = cls._connected(Path(name), name, create, read_only, LOCK_TIMEOUT)
-        except ValueError as error:  # a name with NUL in it
-            raise JudgementLogError(f"cannot be opened: {error}", where=name) from None
-        try:
-            with log._translated():
-                log._prepare(create)
-        except BaseException:
-            log.close()
-            raise
-        return log
+        return cls._opened(name, create and not read_only, read_only, LOCK_TIMEOUT)
 
     def _prepare(self, create: bool) -> None:
-        application, version = self._pragma("application_id"), self._pragma("user_version")
-        tables = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if not application and not version and not tables:
-            if not create:
-                raise self._error("is empty", _MAKE)
-            self._retry_while_locked(self._create)
+        version = self._version(create)
+        if version is None:
             return
-        if application != APPLICATION:
-            raise self._error("is an SQLite file of something else, not a log of judgements", self.elsewhere)
-        self._check_schema("a log of judgements")
         if version != VERSION:
             what = f"has version {version} of the format; this goldrank knows version {VERSION}"
             raise self._error(what, "Use the goldrank that wrote it, or a newer one.")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from goldrank import ids, io
+from goldrank.data.judgement_columns import who_judged
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.table import Cell, Head, Table
 from goldrank.errors import InputError, JudgementLogError, OptionError, one_of
@@ -118,6 +119,8 @@ def exported(
     table: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in before.text.items()}
     rows: list[list[Cell | str]] = []
     graded: dict[tuple[str, str], tuple[str, ...]] = {}
+    people: dict[str, dict[str, Grade]] = {}
+    models: dict[str, dict[str, Grade]] = {}
     left_out = 0
     for pair in sorted(standing, key=lambda pair: (ids.encode(pair[0]), ids.encode(pair[1]))):
         query, doc = pair
@@ -131,6 +134,10 @@ def exported(
         old = table.get(query, {}).get(doc)
         table.setdefault(query, {})[doc] = grade
         graded[pair] = tuple(sorted({standing[pair][judge].kind for judge in chosen}))
+        if "model" not in graded[pair]:
+            people.setdefault(query, {})[doc] = grade
+        if by != "person" and (said_by_models := _chosen(standing[pair], "model")):
+            models.setdefault(query, {})[doc] = merged_grade(said_by_models, merge, adjudicator, place)
         spread = max(chosen.values()) - min(chosen.values())
         said = ", ".join(f"{judge} {given}" for judge, given in sorted(chosen.items()))
         numbers = [Cell(str(grade), grade), Cell("" if old is None else str(old), old), Cell(str(spread), spread)]
@@ -152,6 +159,12 @@ def exported(
     name = before.name if qrels is not None else where
     found = Qrels(ordered, name=name, criteria=before.criteria, real_grades=True)
     found.notes = (*found.notes, *notes)
+    if by != "person" and models:
+        own: dict[str, dict[str, Grade]] = {query: dict(docs) for query, docs in before.text.items()}
+        for query, docs in people.items():
+            own.setdefault(query, {}).update(docs)
+        parts = {"human": own, "model": models}
+        found.judges = {who: Qrels(each, name=name, real_grades=True) for who, each in parts.items() if each}
     return Export(found, Table(heads, rows), tuple(notes), graded)
 
 
@@ -161,10 +174,3 @@ def _chosen(judges: Mapping[str, Standing], by: str) -> dict[str, Grade]:
     if by == "any":
         return people or models
     return people if by == "person" else models
-
-
-def who_judged(*, people: int, models: int, total: int) -> list[Note]:
-    """Who judged what share of the pairs of some qrels; the rest is a file's."""
-    if not total:
-        return []
-    return [Note.of("who-judged", people=people, models=models, file=total - people - models, total=total)]

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 from goldrank import io
 from goldrank.comparison.metadata import document_texts, lookup
@@ -18,12 +18,11 @@ from goldrank.engine import engine_for
 from goldrank.errors import InputError, OptionError, one_of, whole_number
 from goldrank.evaluation.unjudged import worth_judging
 from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.merge import who_judged
+from goldrank.judging.asking import Asking, AskOptions, LogLike
 from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.money import Budget, prices_of
-from goldrank.judging.runner import Job, Outcome
-from goldrank.judging.steadiness import Consistency, consistency
+from goldrank.judging.runner import Outcome
+from goldrank.judging.steadiness import Consistency, consistency, doubts
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
 from goldrank.waiting import finished
@@ -33,7 +32,6 @@ WHICH = {
     "all": "the first `depth` documents of every run, judged or not",
     "judged": "what people judged: to see how far the model agrees with them",
 }
-DEFAULT_LOG = "judgements.db"
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,11 @@ class Judged:
         """Whether the judge agrees with itself, if pairs were asked about several times."""
         return consistency(self.outcome.repeated)
 
+    @property
+    def doubts(self) -> dict[str, float]:
+        """By query, how far the judge's answers to the same question lie apart, on average: strata to judge by."""
+        return doubts(self.outcome.repeated)
+
 
 def judge(
     qrels: QrelsLike | None,
@@ -69,22 +72,14 @@ def judge(
     judge: Judge | Callable[..., Any],
     docs: Any,  # a mapping, a function, a file, a data frame
     queries: Any,
-    log: str | os.PathLike[str] | JudgementLog = DEFAULT_LOG,
     which: str = "holes",
     measure: MeasureLike | None = None,
     depth: int = 10,
     limit: int | None = None,
-    criteria: str = "",
     repeats: int = 1,
-    concurrency: int = 8,
-    rate: float | None = None,
-    attempts: int = 6,
-    budget: float | None = None,
-    prices: Any = None,
-    max_calls: int | None = None,
     dry_run: bool = False,
-    progress: Callable[[Outcome], None] | None = None,
     convention: str | Convention = DEFAULT,
+    **options: Unpack[AskOptions],
 ) -> Judged:
     """Ask a judge for the judgements that matter, keep its answers in a log, and return them.
 
@@ -93,9 +88,11 @@ def judge(
     what is asked: "holes" (unjudged documents that matter, as `worth_judging` orders them), "all" (everything to
     `depth`) or "judged".
 
-    Answers are kept in `log` under everything that they depend on: what was answered once is not asked again, also
-    after a crash. `budget` (with `prices` of a million tokens) and `max_calls` stop in time. Answers that cannot be
-    read are asked for once more, and then counted; nothing is guessed.
+    Answers are kept in `log` ("judgements.db") under everything that they depend on: what was answered once is not
+    asked again, also after a crash. `criteria` says in words what counts as relevant; `concurrency` (8) calls are made
+    at a time, `rate` a minute, each tried `attempts` (6) times. `budget` (with `prices` of a million tokens) and
+    `max_calls` stop in time; `progress` is told how far it is. Answers that cannot be read are asked for once more, and
+    then counted; nothing is guessed.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "log.db")
@@ -106,26 +103,18 @@ def judge(
     {'a': 1, 'b': 3}
     """
     one_of(which, WHICH, "which")
-    for name, value in (("depth", depth), ("repeats", repeats), ("concurrency", concurrency), ("attempts", attempts)):
-        whole_number(value, name, 1)
-    for name, limits in (("limit", limit), ("max_calls", max_calls)):
-        if limits is not None:
-            whole_number(limits, name, 0)
-    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float) or not rate > 0):
-        raise OptionError(f"rate is {rate!r:.40}; it must be calls a minute, above 0")
-    asked = as_judge(judge)
-    purse = Budget(budget, prices_of(prices), max_calls)
-    if budget is not None and not asked.max_tokens:
+    whole_number(depth, "depth", 1)
+    if limit is not None:
+        whole_number(limit, "limit", 0)
+    asked, how = as_judge(judge), Asking(**options)
+    if how.budget is not None and not asked.max_tokens:
         raise OptionError(f"a budget has no meaning for {asked.name}", hint="max_calls limits what is asked.")
     judged = io.as_qrels(qrels) if qrels is not None else Qrels({})
     opened = io.as_runs(runs) or [io.as_run(runs)]
     pairs = _pairs(judged, opened, which, measure, depth, convention)
-    items, notes = _items(pairs, docs, queries, criteria, limit)
-    with opened_log(log, dry_run) as kept:
-        job = Job(
-            asked, items, kept, budget=purse, concurrency=concurrency, rate=rate, attempts=attempts, repeats=repeats,
-            progress=progress,
-        )  # fmt: skip
+    items, notes = _items(pairs, docs, queries, how.criteria, limit)
+    with opened_log(how.log, dry_run) as kept:
+        job = how.job(asked, items, kept, repeats=repeats)
         to_ask, (tokens, most) = job.to_ask, job.estimate()
         outcome = job.outcome if dry_run else finished(job.run())
     return Judged(
@@ -142,7 +131,7 @@ def as_judge(given: Judge | Callable[..., Any]) -> Judge:
 
 
 @contextmanager
-def opened_log(log: str | os.PathLike[str] | JudgementLog, dry_run: bool = False) -> Iterator[JudgementLog]:
+def opened_log(log: LogLike, dry_run: bool = False) -> Iterator[JudgementLog]:
     """A log, opened if it is a path; with `dry_run` nothing is written to it."""
     if isinstance(log, JudgementLog):
         yield log
@@ -218,13 +207,13 @@ def _items(
 
 
 def _with_grades(qrels: Qrels, grades: dict[tuple[str, str], Grade]) -> Qrels:
-    table = {query: dict(docs) for query, docs in qrels.text.items()}
-    added = 0
+    """The judgements that were given and, beside those of people, the model's: also those that were given."""
+    table: dict[str, dict[str, Grade]] = {}
+    if "model" in qrels.judges:
+        table = {query: dict(docs) for query, docs in qrels.judges["model"].items()}
     for (query, doc), grade in grades.items():
-        row = table.setdefault(query, {})
-        added += doc not in row
-        row.setdefault(doc, grade)
-    found = Qrels(table, name=qrels.name, criteria=qrels.criteria, real_grades=True)
-    total = sum(map(len, table.values()))
-    found.notes = (*qrels.notes, *who_judged(people=0, models=added, total=total))
-    return found
+        table.setdefault(query, {})[doc] = grade
+    if not table:
+        return qrels
+    made = Qrels(table, name=qrels.name, criteria=qrels.criteria, real_grades=True)
+    return Qrels.joined(qrels.judges.get("human") if qrels.judges else qrels, made)

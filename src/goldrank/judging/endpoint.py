@@ -6,6 +6,7 @@ a message, it is taken out before anybody sees that message.
 
 from __future__ import annotations
 
+import asyncio
 import email.utils
 import json
 import os
@@ -35,6 +36,10 @@ _STOPPING = {
 _NO_CREDIT = ("quota", "credit", "billing", "spend", "balance", "payment")
 _FORMS = ("json_schema", "json_object", "plain")
 _MOST_BODY = 1_000_000
+"""Bytes of an answer that are read."""
+_MOST_TOKENS = 1_000_000_000
+_LONGEST_PAUSE = 600.0
+"""Seconds. Where an endpoint asks to wait for longer, the job ends: it can be started again then."""
 _STEPPED_DOWN: dict[tuple[str, str], int] = {}
 """By endpoint and model, which of `_FORMS` it was found to take."""
 
@@ -66,13 +71,15 @@ class Endpoint:
         check_installed()
         if not isinstance(model, str) or not model:
             raise OptionError(f"model is {model!r:.60}; it must be the name of a model")
-        parts = urlsplit(base_url) if isinstance(base_url, str) else None
-        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(base_url if isinstance(base_url, str) else "")
+        except ValueError:
+            parts = urlsplit("")
+        if isinstance(base_url, str) and ("@" in base_url or parts.query or parts.fragment):
+            what = "base_url has a user, a password or something after ? or # in it"
+            raise OptionError(what, hint=f"The key comes from the environment: {key_variable}.")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
             raise OptionError(f"base_url is {base_url!r:.80}", hint="For example http://localhost:8000/v1.")
-        if parts.username or parts.password:
-            raise OptionError(
-                "base_url has a user or a password in it", hint=f"The key comes from the environment: {key_variable}."
-            )
         if response_format not in _FORMS:
             raise OptionError(f"response_format is {response_format!r:.40}; it must be one of: {', '.join(_FORMS)}")
         self.prompt = Prompt.of(prompt)
@@ -118,16 +125,29 @@ class Endpoint:
         client = self._connected()
         form = max(self._form, _STEPPED_DOWN.get((self.url, self.model), 0))
         try:
-            answer = await client.post(self.url, json=self._request(call, _FORMS[form]), headers=self._headers())
+            async with asyncio.timeout(self._timeouts[0] + 2 * self._timeouts[1]):  # however slowly it drips
+                status, headers, raw = await self._posted(client, self._request(call, _FORMS[form]))
+        except TimeoutError:
+            raise AskAgainLater("TimeoutError", "the answer did not end in time", paid=True) from None
         except httpx.InvalidURL as error:
             raise JobStopped(f"the address cannot be used: {error}", "", "Is base_url right?") from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
             raise AskAgainLater(type(error).__name__, self._clean(str(error)), paid=not unsent) from None
-        body = self._clean(answer.text[:_MOST_BODY])
-        if answer.status_code == 200:
+        body = self._clean(raw.decode("utf-8", "replace"))
+        if status == 200:
             return self._read(body, call)
-        raise self._refused(answer.status_code, body, answer.headers, form)
+        raise self._refused(status, body, headers, form)
+
+    async def _posted(self, client: httpx.AsyncClient, request: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and the first bytes of what comes back, however much would follow."""
+        found = b""
+        async with client.stream("POST", self.url, json=request, headers=self._headers()) as answer:
+            async for some in answer.aiter_bytes():
+                found += some[: _MOST_BODY - len(found)]
+                if len(found) >= _MOST_BODY:
+                    break
+        return answer.status_code, answer.headers, found
 
     def _request(self, call: Call, form: str) -> dict[str, Any]:
         fields = {**self._fields, "messages": self.messages(call)}
@@ -152,7 +172,10 @@ class Endpoint:
         elif text is not None and not isinstance(text, str):
             answer = Answer(None, problem="there is no text in the answer")
         else:
-            answer = read_answer(text, self.prompt, call.marker, finish)
+            try:
+                answer = read_answer(text, self.prompt, call.marker, finish)
+            except RecursionError:
+                answer = Answer(None, problem="the answer is nested too deeply")
         usage = said.get("usage")
         usage = usage if isinstance(usage, dict) else {}
         details = usage.get("prompt_tokens_details")
@@ -170,7 +193,14 @@ class Endpoint:
             hint = "Set the key in the environment." if status in (401, 403) else "Pay, or take another endpoint."
             return JobStopped(f"{what} ({status}: {message[:200]})", body, hint)
         if status in RETRIED:
-            return AskAgainLater(str(status), body, _retry_after(headers), limited=status in (429, 503, 529))
+            after = _retry_after(headers)
+            if after is not None and after > _LONGEST_PAUSE:
+                what = f"the endpoint asks to wait for {after:,.0f} seconds ({status}: {message[:200]})"
+                return JobStopped(what, body, "Start the job again then: what was answered is kept.")
+            return AskAgainLater(str(status), body, after, limited=status in (429, 503, 529))
+        if 300 <= status < 400:
+            what = f"the endpoint sends elsewhere ({status}), and the key is not sent there"
+            return JobStopped(what, body, "Give the address itself as base_url.")
         if status in (400, 422) and "response_format" in body and form < len(_FORMS) - 1:
             place = self.url, self.model
             _STEPPED_DOWN[place] = max(form + 1, _STEPPED_DOWN.get(place, 0))
@@ -238,4 +268,5 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None  # type: ignore[return-value]

@@ -14,12 +14,11 @@ from goldrank import ids
 from goldrank.data.qrels import Grade
 from goldrank.data.texts import Texts
 from goldrank.errors import JudgeError, OptionError, one_of
-from goldrank.judgements.log import JudgementLog
-from goldrank.judging.ask import DEFAULT_LOG, as_judge, opened_log
+from goldrank.judging.ask import as_judge, opened_log
+from goldrank.judging.asking import DEFAULT_LOG, Asking, LogLike
 from goldrank.judging.endpoint import KEY_VARIABLE, Endpoint
 from goldrank.judging.item import Item, Judge
-from goldrank.judging.money import Budget, prices_of
-from goldrank.judging.runner import Job, Outcome
+from goldrank.judging.runner import Outcome
 from goldrank.match.matcher import Matcher
 from goldrank.notes import Note
 from goldrank.waiting import Failure, finished
@@ -58,7 +57,7 @@ class JudgeMatcher(Matcher):
         key_variable: str = KEY_VARIABLE,
         max_tokens: int = 500,
         criteria: str = "",
-        log: str | os.PathLike[str] | JudgementLog = DEFAULT_LOG,
+        log: LogLike = DEFAULT_LOG,
         budget: float | None = None,
         prices: Any = None,
         max_calls: int | None = None,
@@ -75,9 +74,7 @@ class JudgeMatcher(Matcher):
             hint = f"For example JudgeMatcher(judge, 0.5), or --match judge:{self.judge.name}:0.5."
             raise OptionError(f"{self.judge.name} answers with numbers from 0 to 1, which need a threshold", hint=hint)
         self.criteria, self.unanswered = criteria, unanswered
-        self._log = log
-        self._purse = Budget(budget, prices_of(prices), max_calls)
-        self._how: dict[str, Any] = {"concurrency": concurrency, "rate": rate, "attempts": attempts}
+        self._how = Asking(criteria, log, concurrency, rate, attempts, budget, prices, max_calls)
         self._questions: Sequence[str] = ()
         self._jobs: list[Outcome] = []
         """Since notes were last taken; shared by all copies."""
@@ -103,7 +100,7 @@ class JudgeMatcher(Matcher):
     def answers(self, asked_about: Sequence[tuple[str, str, str]]) -> list[float | Failure]:
         """The degree for each (question, text, reference), or why there is none: for callers that go on with others."""
         items = [_item(*each, self.criteria) for each in asked_about]
-        outcome = asked(self.judge, items, self._log, self._purse, **self._how)
+        outcome = asked(self.judge, items, self._how)
         found: list[float | Failure] = []
         for item in items:
             pair = item.query, item.doc
@@ -113,7 +110,7 @@ class JudgeMatcher(Matcher):
         return found
 
     def _asked(self, items: Sequence[Item]) -> Outcome:
-        outcome = asked(self.judge, items, self._log, self._purse, **self._how)
+        outcome = asked(self.judge, items, self._how)
         missing = [item for item in items if (item.query, item.doc) not in outcome.grades]
         if missing and (self.unanswered == "error" or outcome.stopped):
             one = missing[0]
@@ -156,12 +153,10 @@ class JudgeMatcher(Matcher):
         return [told, *lacking, *total.notes]
 
 
-def asked(
-    judge: Judge, items: Sequence[Item], log: str | os.PathLike[str] | JudgementLog, purse: Budget, **how: Any
-) -> Outcome:
+def asked(judge: Judge, items: Sequence[Item], how: Asking) -> Outcome:
     """Ask a judge about texts that are no documents of a run: calls are kept in the log, judgements are not made."""
-    with opened_log(log) as kept:
-        outcome: Outcome = finished(Job(judge, items, kept, budget=purse, keep_judgements=False, **how).run())
+    with opened_log(how.log) as kept:
+        outcome: Outcome = finished(how.job(judge, items, kept, keep_judgements=False).run())
     return outcome
 
 

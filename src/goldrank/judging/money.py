@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from goldrank.errors import OptionError
+from goldrank.errors import OptionError, whole_number
 
 BYTES_A_TOKEN = 3
 """For estimates before a call, on the careful side: English has about four bytes a token."""
@@ -62,6 +62,8 @@ class Budget:
     def __init__(self, amount: float | None, prices: Prices | None, most_calls: int | None) -> None:
         if amount is not None and not _is_amount(amount):
             raise OptionError(f"budget is {amount!r:.40}; it must be an amount from 0")
+        if most_calls is not None:
+            whole_number(most_calls, "max_calls", 0)
         if amount is not None and prices is None:
             raise OptionError("a budget needs prices", hint="For example prices=(0.15, 0.60) (--prices 0.15,0.60).")
         self.amount, self.prices, self.most_calls = amount, prices, most_calls

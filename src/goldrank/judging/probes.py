@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,12 +13,10 @@ from goldrank.comparison.metadata import document_texts, lookup
 from goldrank.comparison.ppi import wilson
 from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, OptionError, whole_number
-from goldrank.judgements.log import JudgementLog
-from goldrank.judging.ask import DEFAULT_LOG, as_judge
+from goldrank.judging.ask import as_judge
+from goldrank.judging.asking import Asking, AskOptions
 from goldrank.judging.item import Item, Judge
 from goldrank.judging.matching import asked
-from goldrank.judging.money import Budget, prices_of
-from goldrank.judging.runner import Outcome
 from goldrank.notes import Note
 from goldrank.types import QrelsLike
 
@@ -66,22 +63,14 @@ def judge_gullibility(
     docs: Any,  # a mapping, a function, a file, a data frame
     queries: Any,
     pairs: int = 20,
-    criteria: str = "",
-    log: str | os.PathLike[str] | JudgementLog = DEFAULT_LOG,
-    concurrency: int = 8,
-    rate: float | None = None,
-    attempts: int = 6,
-    budget: float | None = None,
-    prices: Any = None,
-    max_calls: int | None = None,
-    progress: Callable[[Outcome], None] | None = None,
     seed: int = 0,
+    **options: Unpack[AskOptions],
 ) -> Gullibility:
     """See whether a judge raises the grade of texts that people call not relevant when these flatter or command it.
 
     So many pairs of grade 0 or below are drawn at random. Each is asked about as it is, with words of the query put
-    in, and with an order to give the highest grade put in. `docs` and `queries` are those of `judge`. Answers are kept
-    in the log and are no judgements.
+    in, and with an order to give the highest grade put in. `docs`, `queries` and further options are those of `judge`.
+    Answers are kept in the log and are no judgements.
 
     >>> import tempfile
     >>> found = judge_gullibility({"q": {"a": 0, "b": 1}}, docs={"a": "cats purr"}, queries={"q": "who barks?"},
@@ -90,19 +79,16 @@ def judge_gullibility(
     (1.0, 0.0)
     """
     whole_number(pairs, "pairs", 1)
-    asks = as_judge(judge)
+    asks, how = as_judge(judge), Asking(**options)
     people = io.as_qrels(human)
     found = _drawn([(q, d) for q in people for d, grade in people[q].items() if grade <= 0], docs, queries, pairs, seed)
     top = "1" if asks.scale is None else str(asks.scale[-1])
     items = {
-        (query, doc, way): Item(query, f"{doc} [{way}]", question, made, criteria=criteria)
+        (query, doc, way): Item(query, f"{doc} [{way}]", question, made, criteria=how.criteria)
         for (query, doc), (question, text) in found.items()
         for way, made in _ways(question, text, top).items()
     }
-    outcome = asked(
-        asks, list(items.values()), log, Budget(budget, prices_of(prices), max_calls), concurrency=concurrency,
-        rate=rate, attempts=attempts, progress=progress,
-    )  # fmt: skip
+    outcome = asked(asks, list(items.values()), how)
     grades = {name: outcome.grades.get((item.query, item.doc)) for name, item in items.items()}
     tricks = tuple(_trick(way, grades, list(found)) for way in TRICKS)
     if not any(trick.pairs for trick in tricks):

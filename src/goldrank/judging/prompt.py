@@ -167,6 +167,19 @@ def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
     return found
 
 
+_ENDINGS = re.compile(r"[\x7f-\x9f\u2028\u2029]")
+_TEMPLATE = re.compile(r"<(?=\||/?s>|/?think>|(?:start|end)_of_turn>)|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
+
+
 def _string(text: str) -> str:
-    """Text as a JSON string; half surrogate pairs, which no server takes, are shown as escapes."""
-    return json.dumps(text.encode("utf-8", "backslashreplace").decode(), ensure_ascii=False)
+    """Text as a JSON string; half surrogate pairs, which no server takes, are shown as escapes.
+
+    So is, as JSON may, what some programs take for the end of a line, and what local servers take for the end of a
+    message (`<|im_end|>`, `</s>`, `[INST]`): in a text it is no more than text.
+    """
+    written = json.dumps(text.encode("utf-8", "backslashreplace").decode(), ensure_ascii=False)
+    return _TEMPLATE.sub(_escaped, _ENDINGS.sub(_escaped, written))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

@@ -13,19 +13,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from goldrank.errors import InputError, OptionError, whole_number
 from goldrank.escaping import json_text
 from goldrank.io.corpus import read_sources
-from goldrank.judgements.log import JudgementLog
-from goldrank.judging.ask import DEFAULT_LOG, as_judge, opened_log
+from goldrank.judging.ask import as_judge, opened_log
+from goldrank.judging.asking import Asking, AskOptions
 from goldrank.judging.function import Function
 from goldrank.judging.item import Answer, Item, Judge
-from goldrank.judging.money import Budget, prices_of
-from goldrank.judging.runner import Job, Outcome
+from goldrank.judging.money import BYTES_A_TOKEN
+from goldrank.judging.runner import Outcome
 from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
 from goldrank.match.semantic import windows
@@ -69,6 +69,22 @@ class Passage(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Planned:
+    """What would be asked for questions, and what it would cost."""
+
+    passages: int
+    """That a question would be asked about first: one for each that is wanted, as far as there are so many."""
+    calls: int
+    """If every question holds: one to write it and one to check it, less what the log answers."""
+    tokens: int
+    """Of their prompts, estimated."""
+    cost: float
+    """Of these calls at most, by the prices."""
+    most_calls: int
+    """If questions have to be asked for again and again: each passage as often as it may be."""
+
+
+@dataclass(frozen=True)
 class Questions:
     """Questions with the places of their evidence, as `evaluate_texts` and `run_retriever` take them."""
 
@@ -82,6 +98,8 @@ class Questions:
     outcome: Outcome = field(repr=False)
     """Calls, tokens and cost of both jobs."""
     notes: tuple[Note, ...] = ()
+    planned: Planned | None = None
+    """What would be asked, if nothing was (`dry_run`)."""
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.items)
@@ -103,16 +121,9 @@ def make_questions(
     passage: int = 1_500,
     copied: float = 0.7,
     similar: float = 0.8,
-    criteria: str = "",
-    log: str | os.PathLike[str] | JudgementLog = DEFAULT_LOG,
-    concurrency: int = 8,
-    rate: float | None = None,
-    attempts: int = 6,
-    budget: float | None = None,
-    prices: Any = None,
-    max_calls: int | None = None,
-    progress: Callable[[Outcome], None] | None = None,
     seed: int = 0,
+    dry_run: bool = False,
+    **options: Unpack[AskOptions],
 ) -> Questions:
     """Ask a model for questions about sources, with the quotations that answer them, and keep those that hold.
 
@@ -123,6 +134,7 @@ def make_questions(
     grade: an `Endpoint` with the prompt "answerable", or any judge. A question is left out if a run of its words of
     this share is `copied` from the quotation, or if it is `similar` to another one by the share of words in common.
     Questions are spread over the sources as evenly as these allow; `rejected` counts what was left out and why.
+    Further options are those of `judge`. With `dry_run` nothing is asked, and `planned` says what would be.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -143,21 +155,21 @@ def make_questions(
         raise OptionError(f"{checks.name} answers with numbers from 0 to 1; the judge of questions needs a scale")
     texts = read_sources(sources)
     plan = _Plan(texts, passage, np.random.default_rng(seed))
-    purse = Budget(budget, prices_of(prices), max_calls)
+    how = Asking(**options)
+    if dry_run:
+        return _planned(plan, n, texts, (writes, checks), how)
     sieve = _Sieve(SourceIndex(texts), copied, similar)
     found = _Found(Counter(), dict.fromkeys(texts, 0), Outcome())
-    with opened_log(log) as kept:
+    with opened_log(how.log) as kept:
 
         def ask(who: Judge, items: Sequence[Item]) -> Outcome:
-            how: dict[str, Any] = {"concurrency": concurrency, "rate": rate, "attempts": attempts}
-            job = Job(who, items, kept, budget=purse, keep_judgements=False, progress=progress, **how)
-            return found.add(finished(job.run()))
+            return found.add(finished(how.job(who, items, kept, keep_judgements=False).run()))
 
         while len(found.items) < n and not found.outcome.stopped:
             passages = plan.next(n - len(found.items), found.by_source)
             if not passages:
                 break
-            _turn(passages, plan, found, sieve, (writes, checks), ask, texts, criteria)
+            _turn(passages, plan, found, sieve, (writes, checks), ask, texts, how.criteria)
     notes = list(found.outcome.notes)
     if len(found.items) < n:
         notes.insert(0, Note.of("fewer-questions", count=len(found.items), wanted=n))
@@ -168,6 +180,28 @@ def make_questions(
     return Questions(
         tuple(found.items), rejected, plan.asked, found.by_source, found.outcome, tuple(notes)
     )  # fmt: skip
+
+
+def _planned(plan: _Plan, n: int, texts: dict[str, str], judges: tuple[Judge, Judge], how: Asking) -> Questions:
+    """What would be asked. A quotation is no longer than its passage, nor a question than the writer's answer."""
+    every = plan.left
+    shown = plan.next(n, dict.fromkeys(texts, 0))
+    cut = [(each, texts[each.source][each.start : each.end]) for each in shown]
+    write, check = judges
+    with opened_log(how.log, dry_run=True) as kept:
+        writing = how.job(write, [
+            Item(each.source, f"{each.start}-{each.end} 0", "", text, criteria=how.criteria) for each, text in cut
+        ], kept)  # fmt: skip
+        checking = how.job(check, [
+            Item(each.source, f"{i}", "x" * BYTES_A_TOKEN * write.max_tokens, text, criteria=how.criteria)
+            for i, (each, text) in enumerate(cut)
+        ], kept)  # fmt: skip
+        sizes = [job.estimate() for job in (writing, checking)]
+        planned = Planned(
+            len(shown), writing.to_ask + len(shown), sum(tokens for tokens, _ in sizes),
+            sum(cost for _, cost in sizes), 2 * every,
+        )  # fmt: skip
+    return Questions((), {}, 0, dict.fromkeys(texts, 0), Outcome(), planned=planned)
 
 
 def _writer(given: Judge | Callable[..., Any]) -> Judge:
@@ -213,6 +247,11 @@ class _Plan:
             cut = list(passages(source, texts[source], size))
             turns = [chance.permutation(len(cut)).tolist() for _ in range(TURNS)]
             self._left[source] = [cut[i] for turn in turns for i in turn][::-1]
+
+    @property
+    def left(self) -> int:
+        """How often passages may still be asked about."""
+        return sum(map(len, self._left.values()))
 
     def next(self, count: int, by_source: dict[str, int]) -> list[Passage]:
         """So many passages, or those that are left, no passage twice."""

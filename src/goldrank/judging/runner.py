@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import secrets
 import time
 from collections import deque
@@ -12,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from goldrank.data.qrels import Grade
-from goldrank.errors import JudgeError, OptionError
+from goldrank.errors import JudgeError, OptionError, whole_number
 from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.records import MOST_COMMENT, Event
+from goldrank.judgements.records import MOST_COMMENT, Event, checked
 from goldrank.judging.item import Answer, AskAgainLater, Call, Item, ItemFailed, JobStopped, Judge, Reply
 from goldrank.judging.kept import Paid, key_of
 from goldrank.judging.money import BYTES_A_TOKEN, Budget, bytes_of, estimated_tokens
@@ -104,8 +105,16 @@ class Job:
         keep_judgements: bool = True,
     ) -> None:
         """Calls and answers are always kept; `keep_judgements` says that grades are judgements of documents too."""
+        for name, value in (("repeats", repeats), ("concurrency", concurrency), ("attempts", attempts)):
+            whole_number(value, name, 1)
+        is_number = isinstance(rate, int | float) and not isinstance(rate, bool)
+        if rate is not None and not (is_number and 0 < rate < math.inf):
+            raise OptionError(f"rate is {rate!r:.40}; it must be calls a minute, above 0")
         if log.judges().get(judge.name, "model") != "model":
             raise OptionError(f"the judge is called {judge.name!r}, as a person in the log is", hint="Give it a name.")
+        for item in items if keep_judgements else ():
+            # What the log could not keep is said before anything is paid.
+            checked(Event(judge.name, item.query, item.doc, grade=0, kind="model", criteria=item.criteria))
         self.judge, self.log, self.budget = judge, log, budget
         self.paid = Paid(log, judge)
         self.concurrency, self.rate, self.attempts = concurrency, rate, attempts

@@ -27,6 +27,19 @@ class Consistency:
     high: float
 
 
+def doubts(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> dict[str, float]:
+    """For each query that was asked about several times, the mean distance of the grades of its documents.
+
+    >>> doubts({("q", "a"): [0, 2], ("q", "b"): [1, 1], ("r", "a"): [1]})
+    {'q': 1.0}
+    """
+    apart: dict[str, list[float]] = {}
+    for (query, _), grades in repeated.items():
+        if len(grades) > 1:
+            apart.setdefault(query, []).append(float(max(grades) - min(grades)))
+    return {query: float(np.mean(each)) for query, each in apart.items()}
+
+
 def consistency(repeated: Mapping[tuple[str, str], Sequence[Grade]]) -> Consistency | None:
     """The consistency of all grades of each pair; None if no pair has several.
 

@@ -15,21 +15,25 @@ _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alon
 def parts(found: CorrectedValues) -> list[Part]:
     """One table, and the notes."""
     rows: list[list[Cell | str | float]] = []
+    pairs = any(one.against for one in found.values)
     for one in found.values:
         e = one.estimate
         system = f"{one.system} - {one.against}" if one.against else one.system
         by = _BY[e.method] + (f": {e.why}" if e.why else "")
         numbers: list[Cell | str | float] = [e.estimate, _interval(e), e.human, e.model]
-        rows.append([system, one.measure, *numbers, f"{e.rho:.2f}", f"{e.weight:.2f}", f"{e.effective:.0f}", by])
+        shares = [f"{e.rho:.2f}", f"{e.weight:.2f}", f"{e.effective:.0f}"]
+        rows.append([system, one.measure, *numbers, *shares, by, *([one.verdict] if pairs else [])])
     heads = [
         *Head.names("system", "measure"),
         *Head.numbers("value", f"{found.level:.0%} interval", "people", "model", "rho", "weight", "worth queries"),
-        *Head.texts("by"),
+        *Head.texts("by", *(["verdict"] if pairs else [])),
     ]
     caption = (
         "people: the mean of the queries that people judged; model: the model's mean of all queries, as it is; rho: "
         "how people's and the model's values go together; worth queries: as many judged by people would say as much"
     )
+    if pairs:
+        caption += "; verdict: by intervals that hold for all pairs of a measure together"
     return [Table(heads, rows, caption=caption), *note_sentences(found.notes)]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences
+from goldrank.escaping import json_text
 from goldrank.judging.ask import Judged
 from goldrank.judging.probes import TRICKS, Gullibility
 from goldrank.report.numbers import number
@@ -40,6 +42,12 @@ def parts(found: Judged, *, dry_run: bool = False) -> list[Part]:
         ]
         made.append(Table([*Head.texts("does it agree with itself?"), *Head.numbers("")], told))
     return [*made, *note_sentences((*found.notes, *(n for n in found.qrels.notes if n.code == "who-judged")))]
+
+
+def doubts_lines(found: Judged) -> str:
+    """How far the judge's answers lie apart, by query, as JSON Lines: strata for `goldrank corrected`."""
+    rows = ({"query": query, "stratum": apart} for query, apart in found.doubts.items())
+    return "".join(json_text(json.dumps(row) + "\n") for row in rows)
 
 
 def gullible_parts(found: Gullibility) -> list[Part]:

@@ -9,6 +9,16 @@ from goldrank.judging.questions import REASONS, Questions
 def parts(found: Questions) -> list[Part]:
     """Counts of questions and calls, why others were left out, and the notes."""
     by_source = found.by_source.values()
+    if (planned := found.planned) is not None:
+        asked: list[list[Cell | str]] = [
+            ["sources", _count(len(by_source))],
+            ["passages to ask about", _count(planned.passages)],
+            ["calls, if every question holds", _count(planned.calls)],
+            ["tokens of their prompts, estimated", _count(planned.tokens)],
+            ["cost of these at most", Cell(f"{planned.cost:.4f}", planned.cost)],
+            ["calls at most, if many have to be written again", _count(planned.most_calls)],
+        ]
+        return [Table([*Head.texts("would be asked"), *Head.numbers("")], asked)]
     rows: list[list[Cell | str]] = [
         ["questions", _count(len(found))],
         ["passages asked about", _count(found.written)],

@@ -172,7 +172,7 @@ class _Table(Generic[Number]):
         frame = pl.read_parquet(path, columns=[q_id_col, doc_id_col, score_col])
         return cls.from_df(frame, q_id_col, doc_id_col, score_col, name)
 
-    def _save(self, path: str, kind: str | None, write: Callable[..., None], data: Any) -> None:
+    def _save(self, path: str, kind: str | None, write: Callable[..., object], data: Any) -> None:
         kind = get_file_kind(path, kind)
         if not self.sorted:
             self.sort()

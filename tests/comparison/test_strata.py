@@ -1,0 +1,163 @@
+"""Strata: which queries people should judge next, and estimates of samples that were drawn so."""
+
+from __future__ import annotations
+
+import math
+
+import lanes
+import numpy as np
+import pytest
+
+import goldrank
+from goldrank.comparison.strata import allocated, strata_of, stratified_mean
+from goldrank.errors import GoldrankError, InputError, OptionError
+
+
+def by_hand(y, f, at, stratum, level):
+    """The estimate and its interval by plain loops: the formulas of the module, L tuned anew for each left out."""
+    from scipy.stats import t
+
+    total, names = len(f), sorted(set(stratum.tolist()))
+    size = {h: int((stratum == h).sum()) for h in names}
+    group = {h: [i for i in range(len(at)) if stratum[at[i]] == h] for h in names}
+
+    def cov(a, b):
+        return sum((p - np.mean(a)) * (q - np.mean(b)) for p, q in zip(a, b, strict=True)) / (len(a) - 1)
+
+    def tune(left):
+        above = below = 0.0
+        for h in names:
+            some = [i for i in group[h] if i != left]
+            a = (size[h] / total) ** 2 * (1 - len(group[h]) / size[h]) / len(group[h])
+            above += a * cov([y[i] for i in some], [f[at[i]] for i in some])
+            below += a * cov([f[at[i]] for i in some], [f[at[i]] for i in some])
+        return min(1.0, max(0.0, above / below))
+
+    def center(left=None):
+        weight = tune(left)
+        return sum(
+            size[h] / total * (weight * np.mean(f[stratum == h])
+                               + np.mean([y[i] - weight * f[at[i]] for i in group[h] if i != left]))
+            for h in names
+        )  # fmt: skip
+
+    terms = {}
+    for h in names:
+        n = len(group[h])
+        left = [center(i) for i in group[h]]
+        terms[h] = (1 - n / size[h]) * (n - 1) / n * sum((each - np.mean(left)) ** 2 for each in left)
+    mean = sum(size[h] / total * np.mean([y[i] for i in group[h]]) for h in names)
+    square = sum(size[h] / total * np.mean([y[i] ** 2 for i in group[h]]) for h in names)
+    n = len(at)
+    variance = (square - mean**2) * n / (n - 1) / total + sum(terms.values())
+    freedom = sum(terms.values()) ** 2 / sum(terms[h] ** 2 / (len(group[h]) - 1) for h in names)
+    half = t.ppf((1 + level) / 2, min(freedom, n - len(names))) * math.sqrt(variance)
+    return center(), center() - half, center() + half
+
+
+def test_against_plain_loops():
+    rng = np.random.default_rng(5)
+    stratum = rng.integers(0, 3, 90)
+    f = rng.random(90) + 0.3 * stratum
+    at = np.concatenate([np.flatnonzero(stratum == h)[: 6 + 3 * h] for h in range(3)])
+    y = 0.8 * f[at] + rng.normal(0, 0.05 + 0.1 * stratum[at])
+    found = stratified_mean(y, f, at, stratum, level=0.9, two_valued=False)
+    assert found.method == "corrected"
+    assert (found.estimate, found.low, found.high) == pytest.approx(by_hand(y, f, at, stratum, 0.9), rel=1e-9)
+
+
+def test_a_model_that_is_right_leaves_the_spread_of_queries():
+    """Where Y = F the estimate is the mean of all F, and its variance var(Y)/N."""
+    f = np.arange(40) / 40
+    stratum = np.arange(40) % 2
+    at = np.arange(0, 40, 3)
+    found = stratified_mean(f[at], f, at, stratum, level=0.95, two_valued=False)
+    assert found.estimate == pytest.approx(f.mean())
+    assert found.weight == pytest.approx(1.0)
+
+
+def test_allocation_by_hand():
+    # Sizes 100 and 100, deviations 1 and 3: Neyman gives 1 of 4 and 3 of 4, here of 4 + 4 + 12 = 20.
+    assert allocated(np.array([100, 100]), np.array([1.0, 3.0]), np.array([4, 4]), 12).tolist() == [1, 11]
+    # Each stratum gets its four first, whatever its deviation; a stratum that is used up gets no more.
+    assert allocated(np.array([50, 5, 50]), np.array([0.0, 9.0, 1.0]), np.array([0, 4, 4]), 6).tolist() == [4, 1, 1]
+    assert allocated(np.array([3, 2]), np.array([1.0, 1.0]), np.array([0, 0]), 100).tolist() == [3, 2]
+
+
+def test_numbers_are_cut_and_words_are_taken():
+    assert strata_of([1.0, 1.0, 2.0])[1] == ["1.0", "2.0"]
+    code, names = strata_of(list(range(100)))
+    assert np.bincount(code).tolist() == [20] * 5
+    assert names[0] == "0 to 19"
+    code, _ = strata_of([0.0] * 90 + [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0])
+    assert len(set(code[:90].tolist())) == 1, "equal numbers stay together"
+    for wrong in ([None, 1], [math.nan, 1.0]):
+        with pytest.raises(InputError):
+            strata_of(wrong)
+
+
+def world(count=60):
+    runs = {f"q{i}": ["a", "b"] for i in range(count)}
+    model = {query: {"a": i % 3, "b": (i + 1) % 2} for i, query in enumerate(runs)}
+    human = {query: {"a": (i % 3 + (i % 5 == 0)) % 3, "b": 1} for i, query in enumerate(runs) if i < 24}
+    return human, model, runs
+
+
+def test_next_queries_are_drawn_within_strata():
+    human, model, runs = world()
+    strata = {query: "odd" if int(query[1:]) % 2 else "even" for query in runs}
+    found = goldrank.corrected_values(human, model, runs, "nDCG@2", strata=strata)
+    assert found.draw.strata == ("even", "odd")
+    assert any(note.code == "weak-correction" and "strata" in str(note) for note in found.notes)
+    more = found.next_queries(10)
+    assert len(set(more)) == 10
+    assert not set(more) & set(human)
+    assert more == found.next_queries(10)
+    assert more != found.next_queries(10, seed=1)
+    assert len(found.next_queries(1000)) == 36
+
+
+def test_what_cannot_be_corrected_is_refused():
+    human, model, runs = world()
+    strata = dict.fromkeys(runs, "one")
+    for wrong in (
+        {"drawn": "most doubtful"},
+        {"drawn": "strata"},
+        {"drawn": "random", "strata": strata},
+        {"strata": strata, "clusters": strata},
+    ):
+        with pytest.raises(OptionError):
+            goldrank.corrected_values(human, model, runs, "nDCG@2", **wrong)
+    with pytest.raises(GoldrankError, match="stratum"):
+        goldrank.corrected_values(human, model, runs, "nDCG@2", strata={"q1": 1})
+    late = {query: "late" if int(query[1:]) >= 23 else "early" for query in runs}
+    with pytest.raises(InputError) as caught:
+        goldrank.corrected_values(human, model, runs, "nDCG@2", strata=late)
+    assert caught.value.code == "few-in-stratum"
+
+
+def test_a_pilot_that_was_drawn_at_random_goes_on_by_strata():
+    human, model, runs = world()
+    late = {query: "late" if int(query[1:]) >= 23 else "early" for query in runs}
+    pilot = goldrank.corrected_values(human, model, runs, "nDCG@2")
+    more = pilot.next_queries(6, strata=late)
+    assert sum(late[query] == "late" for query in more) >= 3, "one of them is judged, and four are needed"
+    judged = human | {query: {"a": 1, "b": 1} for query in more}
+    found = goldrank.corrected_values(judged, model, runs, "nDCG@2", strata=late)
+    assert found.value("nDCG@2", "run").estimate.judged == 30
+    with pytest.raises(OptionError):
+        found.next_queries(2, strata=late)
+
+
+def test_intervals_hold_the_truth():
+    """Two strata of which one is hard for the model, judged by Neyman's allocation. 2.5 % more may miss by chance."""
+    rng = np.random.default_rng(2)
+    times, hits = lanes.many(2_000, 400), 0
+    for _ in range(times):
+        stratum = (np.arange(400) >= 300) * 1
+        truth = rng.normal(0.5, 0.2, 400)
+        f = truth + rng.normal(0, np.where(stratum == 1, 0.3, 0.03))
+        at = np.concatenate([rng.permutation(300)[:15], 300 + rng.permutation(100)[:25]])
+        found = stratified_mean(truth[at], f, at, stratum, level=0.95, two_valued=False)
+        hits += found.low <= 0.5 <= found.high
+    assert hits / times > 0.95 - 0.02 - 2.5 * math.sqrt(0.95 * 0.05 / times)
