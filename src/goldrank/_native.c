@@ -1525,15 +1525,15 @@ find_queries(Placing *placing, PyObject *results, PyObject *numbers, Py_ssize_t 
     return begin == scores;
 }
 
-/* place(results, scores, numbers, judged, start, ties, single, retrieved, found)
-   -> (hits, left, unjudged, infinite, constant) or None
+/* place(results, scores, numbers, judged, start, ties, single, retrieved, answered, found)
+   -> (hits, lines, left, unjudged, infinite, constant) or None
 
    The judged documents of each query in a run that is a dict of dicts, whose scores `gather` has given. `numbers` is a dict of the
    judged queries and their numbers, `judged` a list of dicts whose rows begin at `start`; ties are BY_INPUT, DESCENDING or
    ASCENDING by id; `single`: scores are compared in single precision. found: five columns, with room for all judgements each, that
    become query, rank, first and last rank of its tie group, and label of each hit, by query and rank. retrieved: documents of
-   each query, -1 where the run has no such query. left: numbers of the queries that are declined. unjudged: names of queries of
-   the run that have no number. None where the run is not what was gathered. */
+   each query; answered: whether the run has it. lines: documents of all judged queries. left: numbers of the queries that are
+   declined. unjudged: names of queries of the run that have no number. None where the run is not what was gathered. */
 static PyObject *
 place(PyObject *module, PyObject *args)
 {
@@ -1541,14 +1541,15 @@ place(PyObject *module, PyObject *args)
     PyObject *results, *numbers, *judged, *result = NULL, *left = NULL, *unjudged = NULL;
     const double *scores;
     int64_t *start, *retrieved, *found;
-    Py_ssize_t ties, size = 0;
+    uint8_t *answered;
+    Py_ssize_t ties, size = 0, lines = 0;
     Placing placing = {0};
-    if (take(&held, args, "or8oor8npw8w8", &results, &scores, &numbers, &judged, &start, &ties, &placing.single, &retrieved,
-             &found) < 0)
+    if (take(&held, args, "or8oor8npw8w1w8", &results, &scores, &numbers, &judged, &start, &ties, &placing.single, &retrieved,
+             &answered, &found) < 0)
         goto done;
     size = held.counts[2];
     if (!PyDict_CheckExact(numbers) || !PyList_Check(judged) || PyList_Size(judged) != size || held.counts[1] != size + 1 ||
-        held.counts[3] % 5 || start[0] != 0 || start[size] != held.counts[3] / 5) {
+        held.counts[3] != size || held.counts[4] % 5 || start[0] != 0 || start[size] != held.counts[4] / 5) {
         do_not_fit();
         goto done;
     }
@@ -1557,7 +1558,7 @@ place(PyObject *module, PyObject *args)
         goto done;
     }
     placing.ties = (int)ties;
-    placing.room = held.counts[3] / 5;
+    placing.room = held.counts[4] / 5;
     int64_t **columns[] = {&placing.query, &placing.rank, &placing.first, &placing.last, &placing.label};
     for (int i = 0; i < 5; i++)
         *columns[i] = found + i * placing.room;
@@ -1576,8 +1577,10 @@ place(PyObject *module, PyObject *args)
     }
     for (Py_ssize_t i = 0; i < size; i++) {
         PyObject *documents = PyList_GetItem(judged, i), *row = placing.rows[i];
-        retrieved[i] = row == NULL ? -1 : PyDict_Size(row);
-        if (retrieved[i] <= 0)
+        answered[i] = row != NULL;
+        retrieved[i] = row == NULL ? 0 : PyDict_Size(row);
+        lines += retrieved[i];
+        if (retrieved[i] == 0)
             continue;
         int outcome = 0;
         if (documents != NULL && PyDict_CheckExact(documents) && placing.begin[i] + retrieved[i] <= held.counts[0])
@@ -1595,7 +1598,7 @@ place(PyObject *module, PyObject *args)
                 goto done;
         }
     }
-    result = Py_BuildValue("nOOLL", placing.found, left, unjudged, (long long)placing.infinite, (long long)placing.constant);
+    result = Py_BuildValue("nnOOLL", placing.found, lines, left, unjudged, (long long)placing.infinite, (long long)placing.constant);
 done:
     for (Py_ssize_t i = 0; placing.rows && i < size; i++)
         Py_XDECREF(placing.rows[i]);

@@ -130,6 +130,8 @@ def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> 
 
 def kinds_differ(ours: str, theirs: str) -> tuple[str, str, str] | None:
     """Which ids are integers on one side and text on the other: (what, kind of one, kind of other)."""
+    if ours == theirs:
+        return None
     pair = ((ours.split("/")[0], theirs.split("/")[0]), (ours.split("/")[-1], theirs.split("/")[-1]))
     for what, kinds in zip(("query", "document"), pair, strict=True):
         if set(kinds) == {"int", "str"}:

@@ -84,13 +84,15 @@ def place(results, judgements):
     qrels = Qrels(judgements)
     retrieved, found = np.zeros(len(qrels), np.int64), np.zeros((5, len(qrels.arrays.grade)), np.int64)
     scores = memoryview(native.core.gather(results, 99)).cast("d")
-    told = native.core.place(results, scores, qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, found)
-    return told, retrieved.tolist(), found.tolist()
+    answered = np.zeros(len(qrels), bool)
+    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, answered, found)
+    told = native.core.place(results, scores, *how)
+    return told, retrieved.tolist(), answered.tolist(), found.tolist()
 
 
 def test_dicts_are_done_by_the_core():
-    told, retrieved, found = place({"q": {"b": 2.0, "a": 1.0}, "p": {}}, {"q": {"a": 1}, "r": {}})
-    assert (told, retrieved) == ((1, [], ["p"], 0, 0), [2, -1])
+    told, retrieved, answered, found = place({"q": {"b": 2.0, "a": 1.0}, "p": {}}, {"q": {"a": 1}, "r": {}})
+    assert (told, retrieved, answered) == ((1, 2, [], ["p"], 0, 0), [2, 0], [True, False])
     assert found == [[0], [2], [2], [2], [0]]
 
 
@@ -130,15 +132,15 @@ def test_what_is_no_dict_of_dicts_is_declined(results):
 
 
 def test_half_of_a_surrogate_pair_among_ties_is_left():
-    told, _, _ = place({"q": {"a": 1.0, "b\udc80": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})
-    assert told[:2] == (1, [0])
+    told, *_ = place({"q": {"a": 1.0, "b\udc80": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})
+    assert told[:3] == (1, 3, [0])
 
 
 def test_a_run_that_was_changed_after_it_was_gathered_is_declined():
     qrels = Qrels({"q": {"a": 1}})
     retrieved, found = np.zeros(1, np.int64), np.zeros((5, 1), np.int64)
     scores = memoryview(native.core.gather({"q": {"a": 1.0}}, 9)).cast("d")
-    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, found)
+    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, np.zeros(1, bool), found)
     assert native.core.place({"q": {"a": 1.0, "b": 2.0}}, scores, *how) is None
     assert native.core.place({"q": {}}, scores, *how) is None
     assert native.core.place({"q": ["a"]}, scores, *how) is None

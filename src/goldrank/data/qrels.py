@@ -18,6 +18,7 @@ from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import Grade as Grade
 from goldrank.data.judgement_columns import JudgementColumns, as_grades, grade_array
 from goldrank.data.judgement_columns import Judgements as Judgements
+from goldrank.data.placements import Ideals
 from goldrank.errors import InputError, Place, of_type, one_of
 from goldrank.native import core
 from goldrank.notes import Note
@@ -49,6 +50,11 @@ class JudgementArrays:
         """Every judged grade, descending within its query."""
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
         return self.grade[np.lexsort((-self.grade, query))]
+
+    @cached_property
+    def ideals(self) -> Ideals:
+        """What measures make of the judgements alone."""
+        return Ideals(self.descending, self.start)
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):

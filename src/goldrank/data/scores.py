@@ -114,7 +114,7 @@ class Scores(Mapping[str, float]):
     columns: Mapping[str, Column]
     counts: Mapping[str, int] = field(default_factory=dict)
     """What was judged, returned, missing, dropped and so on, as numbers."""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = field(default_factory=tuple)
     """Caveats and remarks; `str(note)` is what people read."""
     convention: str = ""
     origin: Callable[[], Mapping[str, Any]] = dict
@@ -127,6 +127,25 @@ class Scores(Mapping[str, float]):
     """What the convention gave to measures that were asked for without: columns are found without it, too."""
     placed: Any = field(default=None, repr=False)  # evaluation's `Placed`, which this layer does not know
     """The placed run that these are the scores of, for whoever asks which documents it returned; fresh scores only."""
+
+    @classmethod
+    def with_remarks(cls, remarks: Callable[[], tuple[Mapping[str, int], tuple[Note, ...]]], **known: Any) -> Scores:
+        """Scores whose counts and notes are made when somebody asks for them: not everybody who calls often does."""
+        scores = cls(**known)
+        state = vars(scores)
+        del state["counts"], state["notes"]
+        state["_remarks"] = remarks
+        return scores
+
+    if not TYPE_CHECKING:  # else every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            state = vars(self)
+            if name in ("counts", "notes") and "_remarks" in state:
+                state["counts"], state["notes"] = state["_remarks"]()
+                state.pop("_remarks", None)
+                return state[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def explain(self, query: str) -> Explanation:
         """Which retrieved text covered which reference of a question, by which rule and which words."""

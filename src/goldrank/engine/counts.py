@@ -88,6 +88,7 @@ def assemble(
         tie_first=tie_first,
         tie_last=tie_last,
         label=label,
+        ideals=arrays.ideals,
     )
 
 

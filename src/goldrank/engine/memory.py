@@ -38,15 +38,14 @@ class MemoryEngine:
 
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
         arrays, results, counts = qrels.arrays, run.results, RunCounts()
-        retrieved = np.empty(len(arrays.queries), np.int64)
-        rows, left, unjudged = _place_compiled(qrels, run, convention, retrieved, counts)
+        retrieved, answered = np.empty(len(arrays.queries), np.int64), np.empty(len(arrays.queries), bool)
+        rows, left, unjudged = _place_compiled(qrels, run, convention, retrieved, answered, counts)
         if left:
-            rows = np.concatenate((rows, _place_by_numpy(qrels, run, convention, left, retrieved, counts)), axis=1)
-        answered = retrieved >= 0
-        np.maximum(retrieved, 0, out=retrieved)
-        counts.lines = int(retrieved.sum())
+            more = _place_by_numpy(qrels, run, convention, left, retrieved, answered, counts)
+            rows = np.concatenate((rows, more), axis=1)
+            counts.lines = int(retrieved.sum())
         if counts.lines:
-            first_answered = arrays.queries[int((retrieved > 0).argmax())]
+            first_answered = arrays.queries[int(retrieved.astype(bool).argmax())]
             counts.example_docs = list(islice(results[first_answered], 3))
         for name, forms in qrels.near_forms.items():
             counts.near_forms += len(forms.keys() & results.get(name, {}).keys())
@@ -74,7 +73,7 @@ ENGINE = MemoryEngine()
 
 
 def _place_compiled(
-    qrels: Qrels, run: Run, convention: Convention, retrieved: np.ndarray, counts: RunCounts
+    qrels: Qrels, run: Run, convention: Convention, retrieved: np.ndarray, answered: np.ndarray, counts: RunCounts
 ) -> tuple[np.ndarray, Sequence[int], Iterable[str]]:
     """Query, rank, first and last rank of its tie group, and label of the judged documents that the compiled core found.
 
@@ -87,13 +86,13 @@ def _place_compiled(
     if core is not None and scores is not None:
         ties = _TIES.get(convention.ties, _DESCENDING)
         single = convention.score_type == "float32"
-        placed = core.place(
-            results, memoryview(scores).cast("d"), qrels.numbers, qrels.rows, arrays.start, ties, single, retrieved, found
-        )
+        judged = (qrels.numbers, qrels.rows, arrays.start)
+        found_scores = memoryview(scores).cast("d")
+        placed = core.place(results, found_scores, *judged, ties, single, retrieved, answered, found)
     if placed is None:
         unjudged = (name for name in results if name not in qrels.numbers)
         return found[:, :0], range(len(arrays.queries)), unjudged
-    hits, left, names, infinite, constant = placed
+    hits, counts.lines, left, names, infinite, constant = placed
     counts.infinite += infinite
     counts.constant += constant
     return found[:, :hits], left, names
@@ -101,7 +100,13 @@ def _place_compiled(
 
 @np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
 def _place_by_numpy(
-    qrels: Qrels, run: Run, convention: Convention, left: Iterable[int], retrieved: np.ndarray, counts: RunCounts
+    qrels: Qrels,
+    run: Run,
+    convention: Convention,
+    left: Iterable[int],
+    retrieved: np.ndarray,
+    answered: np.ndarray,
+    counts: RunCounts,
 ) -> np.ndarray:
     """The same columns for some of the queries."""
     queries, results = qrels.arrays.queries, run.results
@@ -110,7 +115,7 @@ def _place_by_numpy(
     rows = bytearray()  # most queries add a number or two, for which arrays would be slow
     for code in left:
         row = results.get(queries[code])
-        retrieved[code] = -1 if row is None else len(row)
+        retrieved[code], answered[code] = len(row or ()), row is not None
         if row:
             found = _place_query(qrels, run.name, queries[code], row, convention, counts)
             numbers.append(code)

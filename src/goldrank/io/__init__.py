@@ -301,8 +301,9 @@ def as_runs(
             several = _holds_rankings(first)
         else:
             several = isinstance(first, Run) or is_file(first) or is_frame(first)
-        named = [(str(name), run) for name, run in given.items()]
-        return [as_run(run, **how, name=name).renamed(name) for name, run in named] if several else None
+        if not several:
+            return None
+        return [as_run(run, **how, name=name).renamed(name) for name, run in ((str(n), run) for n, run in given.items())]
     if isinstance(given, list | tuple) and given and all(isinstance(run, Run) or is_file(run) for run in given):
         runs = [as_run(run, **how) for run in given]
         return [run.renamed(name) for run, name in zip(runs, distinct(runs), strict=True)]
@@ -312,7 +313,7 @@ def as_runs(
 def _holds_rankings(value: Mapping[Any, Any]) -> bool:
     """Whether a mapping is a run, rather than the results of one query."""
     inner = next(iter(value.values()), None)
-    if result_objects.is_result(value):
+    if type(inner) is float or result_objects.is_result(value):
         return False
     return isinstance(inner, Mapping | list | tuple) or result_objects.is_result(inner)
 
