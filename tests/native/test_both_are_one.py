@@ -144,7 +144,7 @@ def test_a_run_that_was_changed_after_it_was_gathered_is_declined():
     assert native.core.place({"q": {"a": 1.0, "b": 2.0}}, scores, *how) is None
     assert native.core.place({"q": {}}, scores, *how) is None
     assert native.core.place({"q": ["a"]}, scores, *how) is None
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="do not fit"):
         native.core.place({"q": {"a": 1.0}}, scores, {"q": 7}, *how[1:])
 
 

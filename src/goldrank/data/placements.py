@@ -100,7 +100,7 @@ def packed(
 
 
 class Ideals:
-    """What depends on judgements alone, kept with them, so that runs that are placed one after the other need not make it again."""
+    """What depends on judgements alone, kept with them: runs that come one after the other need not make it again."""
 
     MOST = 64
 
@@ -165,7 +165,7 @@ class Placements:
     """What was made of judgements before; of these ones, if `judged` is theirs."""
 
     def of_judgements(self, what: object, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """What `make` gives, which depends on `judged` and `judged_start` alone; `what` names it. Not to be written to."""
+        """What `make` gives, if it depends on `judged` and `judged_start` alone. It is not to be written to."""
         kept = self.ideals
         if kept is None or kept.judged is not self.judged or kept.start is not self.judged_start:
             return make()

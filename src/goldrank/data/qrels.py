@@ -78,7 +78,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     ) -> None:
         given = of_type(judgements, Mapping, name, "a mapping")
         text = _copied(given)
-        kind, notes = "str" if text else "", ()
+        kind = "str" if text else ""
+        notes: tuple[Note, ...] = ()
         if text is None:
             text, kind = _checked(given, name, real_grades)
             notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))

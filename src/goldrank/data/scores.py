@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -307,6 +306,8 @@ class Scores(Mapping[str, float]):
 
     def to_json(self) -> str:
         """Everything, as JSON; NaN becomes null."""
+        import json
+
         return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     def save(self, path: str | Path) -> None:
@@ -499,12 +500,16 @@ def _from_plain(name: str, column: Any, size: int) -> Column:
 
 def write_json(path: str | Path, data: Any) -> None:
     """A file with plain values; NaN becomes null."""
+    import json
+
     write_whole(path, json.dumps(without_nan(data), ensure_ascii=True).encode() + b"\n")
 
 
 # Any: whatever is in the file, for the caller to check.
 def read_json(path: str | Path) -> Any:
     """What a JSON file holds."""
+    import json
+
     try:
         return json.loads(Path(file_name(path)).read_bytes())
     except OSError as error:

@@ -61,6 +61,7 @@ def assemble(
     tie_first: np.ndarray,
     tie_last: np.ndarray,
     grade: np.ndarray | None = None,
+    *,
     is_ordered: bool = False,
 ) -> Placements:
     """Placements in their one order: by query, then rank. `is_ordered` says that they have it already.
@@ -70,9 +71,7 @@ def assemble(
     if grade is None:
         assert label is not None
         grade = arrays.grade[label]
-    if not (
-        is_ordered or ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all()
-    ):
+    if not (is_ordered or ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all()):
         order = np.lexsort((rank, query))
         query, rank, grade, tie_first, tie_last = (one[order] for one in (query, rank, grade, tie_first, tie_last))
         label = None if label is None else label[order]

@@ -75,7 +75,7 @@ ENGINE = MemoryEngine()
 def _place_compiled(
     qrels: Qrels, run: Run, convention: Convention, retrieved: np.ndarray, answered: np.ndarray, counts: RunCounts
 ) -> tuple[np.ndarray, Sequence[int], Iterable[str]]:
-    """Query, rank, first and last rank of its tie group, and label of the judged documents that the compiled core found.
+    """Query, rank, first and last rank of its tie group, and label of each judged document that the core found.
 
     Beside them the numbers of the queries that it left, and names of queries that are not judged.
     """

@@ -6,7 +6,6 @@ Whoever needs a run's placements again keeps its `Placed`: nothing is read or ra
 
 from __future__ import annotations
 
-import datetime
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,6 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Scores
-from goldrank.data.top_documents import TopDocuments
 from goldrank.engine import RunCounts, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.evaluation import footer, recommending, views
@@ -161,6 +159,8 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
         (int(measure.k) for measure in measures if measure.declaration.over == "heads" and measure.k), default=0
     )
     if deepest:
+        from goldrank.data.top_documents import TopDocuments
+
         docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
     asked = [measure for measure in measures if measure.declaration.over == "recommended"]
@@ -334,7 +334,9 @@ def score(
     counts_all = rules.missing != "skip" or any(measure.name in rules.all_queries for measure in measures)
     counted = np.ones(len(placements), bool) if counts_all else placements.answered
     views.refuse(measures, placements, counted, rules, placed.run)
-    queries = placements.queries if counts_all or counted.all() else tuple(placements.queries[i] for i in np.flatnonzero(counted))
+    queries = placements.queries
+    if not (counts_all or counted.all()):
+        queries = tuple(queries[i] for i in np.flatnonzero(counted))
     columns, bounds = columns_of(measures, tables, counted, queries, rules, placed.run.name)
     by_name = {str(measure): both for measure, both in bounds.items()}
     recommended = tables.get("recommended")
@@ -389,6 +391,8 @@ def origin(
 
 def provenance(rules: Convention, now: float | None = None) -> dict[str, Any]:
     """What every result says of how it was made: version, time and policies."""
+    import datetime
+
     made = datetime.datetime.fromtimestamp(time.time() if now is None else now, datetime.UTC)
     return {
         "goldrank": __version__,

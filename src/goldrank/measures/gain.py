@@ -95,7 +95,7 @@ def _within(
 def ideal_dcg(
     p: Placements, k: int | None, rel: float, gain: Gain, discount: str, negative: str, ideal: str
 ) -> np.ndarray:
-    """The DCG of the best order of the judged documents, or of those that were retrieved. It is not to be written to."""
+    """The DCG of the best order of the judged documents, or of those retrieved. It is not to be written to."""
 
     def of_judged() -> np.ndarray:  # grades are in order, and gains rise with them
         query, grade, rank = _within(k, p.judged_rank, p.judged_query, p.judged)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import math
 import re
@@ -474,6 +473,8 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
                 f"What follows {word} is not understood. For example {word}{example}; see `goldrank measures {word}`."
             )
             return MeasureError(f"unknown measure {text!r:.120}", hint=hint)
+    import difflib
+
     for word in words:
         near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
         alias = lookup(near[0]) if near else None

@@ -24,7 +24,7 @@ ENGINES = {
 }
 """Each engine with the keys of which its answers have one, for their results."""
 HOLDERS = frozenset(key for keys in ENGINES.values() for key in keys)
-"""What has none of these keys is no answer: so much is known without looking through a ranking of a thousand documents."""
+"""What has none of these keys is no answer; that is known without looking through a long ranking."""
 
 
 class Hit(NamedTuple):
