@@ -294,7 +294,7 @@ def attempt(work: Work) -> Cost:
 
 
 def _environment(pure: bool) -> dict[str, str]:
-    """What a process is told: whether goldrank goes without its compiled core. Nobody's start-up is compiling Python."""
+    """What a process is told: whether goldrank goes without its compiled core. Start-up does not include compiling."""
     environment = {**os.environ, "GOLDRANK_PURE": "1" if pure else "0"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment

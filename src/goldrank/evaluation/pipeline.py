@@ -20,7 +20,7 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.data.scores import Bounds, Column, Scores
+from goldrank.data.scores import Bounds, Column, Scores, with_remarks
 from goldrank.engine import RunCounts, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.evaluation import footer, recommending, views
@@ -352,7 +352,7 @@ def score(
                                 placements.retrieved, recommended, columns),
         )  # fmt: skip
 
-    return Scores.with_remarks(
+    return with_remarks(
         remarks,
         run=placed.run.name,
         queries=queries,
