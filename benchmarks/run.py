@@ -23,7 +23,6 @@ from pathlib import Path
 import processes
 import results
 from generate import files_of
-from peers.answer import SHAPES
 from processes import Cost, FailedError
 from results import ANEW, FLOOR, GOLDRANK, PURE, Form, Row
 
@@ -103,7 +102,7 @@ class Bench:
 
     def often(self) -> None:
         """Calls on dicts with judgements made once, beside pytrec_eval's evaluator made once and for each call."""
-        for shape in SHAPES:
+        for shape in results.OFTEN:
             job, scripts = f"dicts {shape}", {"often": "pytrec_eval", "anew": ANEW}
             ours = Work(job, GOLDRANK, (sys.executable, SCRIPTS / "with_goldrank.py", "often", shape, "-"))
             theirs = [
