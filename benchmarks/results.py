@@ -49,6 +49,7 @@ class Form:
 
 
 GOLDRANK = "goldrank"
+ANEW = "pytrec_eval, evaluator made anew"
 PURE = "goldrank, without the core"
 FLOOR = "floor, 2 threads"
 
@@ -77,6 +78,8 @@ def targets(rows: Sequence[Row], heavy: Sequence[str] | None = None) -> list[Tar
         _growth(rows, "marco-shuffled-parquet files", "marco-parquet files", 3),
         _memory(rows, "marco files", 450e6),
         _faster(rows, "marco dicts", "pytrec_eval", 6),
+        *(_faster(rows, f"dicts {shape}", ANEW, anew) for shape, (anew, _) in OFTEN.items()),
+        *(_faster(rows, f"dicts {shape}", "pytrec_eval", once) for shape, (_, once) in OFTEN.items() if once),
         _faster(rows, "deep dicts", "pytrec_eval", 1),
         _near_floor(rows, "wide files", 2.5),
         _memory(rows, "wide files", 400e6),
@@ -91,6 +94,19 @@ def targets(rows: Sequence[Row], heavy: Sequence[str] | None = None) -> list[Tar
     ]
 
 
+OFTEN = {
+    "1x10x2": (1, 0),
+    "1x1000x2": (1, 0),
+    "10x100x5": (1, 1.5),
+    "100x100x5": (1, 1.5),
+    "100x1000x5": (1, 1.5),
+    "1000x100x5": (1, 1.5),
+    "50x1000x600": (1, 1.5),
+    "10000x10x1": (3, 1.5),
+    "6980x1000x1": (15, 1.5),
+}
+"""Shapes of dicts (queries, documents and judged ones of each), and how many times as fast as pytrec_eval a call is:
+with an evaluator made for each call, and with one made once (0: no promise)."""
 MUST_NOT_LOAD = ("polars", "scipy", "rich", "pandas")
 
 

@@ -24,7 +24,7 @@ import processes
 import results
 from generate import files_of
 from processes import Cost, FailedError
-from results import FLOOR, GOLDRANK, PURE, Form, Row
+from results import ANEW, FLOOR, GOLDRANK, PURE, Form, Row
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
@@ -99,6 +99,18 @@ class Bench:
 
     def deep_dicts(self) -> None:
         self.measure([*self.both("dicts", "deep"), *self.peer("pytrec_eval", "dicts", "deep")])
+
+    def often(self) -> None:
+        """Calls on dicts with judgements made once, beside pytrec_eval's evaluator made once and for each call."""
+        for shape in results.OFTEN:
+            job, scripts = f"dicts {shape}", {"often": "pytrec_eval", "anew": ANEW}
+            ours = Work(job, GOLDRANK, (sys.executable, SCRIPTS / "with_goldrank.py", "often", shape, "-"))
+            theirs = [
+                Work(job, tool, (PEERS_PYTHON, SCRIPTS / "with_pytrec_eval.py", how, shape, "-"))
+                for how, tool in scripts.items()
+                if self.peers
+            ]
+            self.measure([ours, replace(ours, tool=PURE, pure=True), *theirs])
 
     def wide(self) -> None:
         slow = self.peer("pytrec_eval", "files", "wide", patience=WIDE_PATIENCE_SECONDS)
@@ -258,6 +270,7 @@ JOBS: dict[str, Callable[[Bench], None]] = {
     "deep-dicts": Bench.deep_dicts,
     "marco-files": Bench.marco_files,
     "marco-dicts": Bench.marco_dicts,
+    "often": Bench.often,
     "measures": Bench.measures,
     "wide": Bench.wide,
     "huge": Bench.huge,
@@ -280,8 +293,10 @@ def attempt(work: Work) -> Cost:
 
 
 def _environment(pure: bool) -> dict[str, str]:
-    """What a process is told: whether goldrank goes without its compiled core."""
-    return {**os.environ, "GOLDRANK_PURE": "1" if pure else "0"}
+    """What a process is told: whether goldrank goes without its compiled core. Start-up does not include compiling."""
+    environment = {**os.environ, "GOLDRANK_PURE": "1" if pure else "0"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
 
 
 def as_row(work: Work, seen: Sequence[Cost], found: dict[tuple[str, str], Cost]) -> Row:

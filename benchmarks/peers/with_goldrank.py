@@ -1,10 +1,10 @@
-"""goldrank: python with_goldrank.py files|hundred|dicts|start QRELS RUN"""
+"""goldrank: python with_goldrank.py files|hundred|dicts|start QRELS RUN, or often SHAPE -"""
 
 import sys
 
-from answer import MEASURES, give, read_dicts, timed
+from answer import MEASURES, give, made_dicts, read_dicts, timed
 
-from goldrank import evaluate
+from goldrank import Qrels, evaluate
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 FAMILIES = ("P", "R", "F", "Success", "RecallAll", "nDCG", "DCG", "ERR", "RR", "AP")
@@ -19,5 +19,10 @@ elif how == "dicts":
     judged, returned = read_dicts(qrels, run)
     spent = timed(lambda: evaluate(judged, returned, MEASURES))
     give(evaluate(judged, returned, MEASURES).mean, spent=spent)
+elif how == "often":
+    judged, returned = made_dicts(qrels)
+    once = Qrels(judged)
+    spent = timed(lambda: evaluate(once, returned, MEASURES))
+    give(evaluate(once, returned, MEASURES).mean, spent=spent)
 else:  # start: what a process costs that evaluates nothing
     give({})

@@ -1,61 +1,135 @@
 /* Inner loops of goldrank, compiled. They know no policy, no message and no measure.
 
    Each function has a twin in NumPy or Python that gives the same bits: `columns` and `tidy` in io/scan.py, those of many ids
-   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `place` in engine/memory.py. What a function here cannot vouch for it declines, and the twin does that
-   piece. Buffers are the caller's; lengths and item sizes are checked before a byte is touched. Little-endian only.
+   in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `gather` in data/run.py, `judgements` and `grades` in
+   data/qrels.py, `place` in engine/memory.py. What a function here cannot vouch for it declines, and the twin does that piece.
+   Buffers are the caller's; lengths and item sizes are checked before a byte is touched. Little-endian only.
 
    The contract of each function stands above it. When one changes, CONTRACT is raised here and in native.py. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 3
+#define CONTRACT 4
 
-/* ---- buffers ------------------------------------------------------------------------------------------------- */
-
-/* A buffer of `size` byte items and how many there are; -1 with an exception if it is not such a buffer. */
-static int
-take(PyObject *object, Py_buffer *view, int writable, Py_ssize_t itemsize, Py_ssize_t *count)
-{
-    if (PyObject_GetBuffer(object, view, writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) < 0)
-        return -1;
-    if (view->itemsize != itemsize) {
-        PyErr_Format(PyExc_TypeError, "expected items of %zd bytes, got %zd", itemsize, view->itemsize);
-        PyBuffer_Release(view);
-        return -1;
-    }
-    *count = view->len / itemsize;
-    return 0;
-}
+/* ---- arguments ------------------------------------------------------------------------------------------------ */
 
 #define MOST_BUFFERS 12
 
 typedef struct {
     Py_buffer views[MOST_BUFFERS];
-    Py_ssize_t counts[MOST_BUFFERS];
+    Py_ssize_t counts[MOST_BUFFERS]; /* how many items each has */
     int held;
 } Buffers;
 
-static void *
-hold(Buffers *buffers, PyObject *object, int writable, Py_ssize_t itemsize)
+/* Ids as ranges of bytes; at least 8 bytes follow the last, so that words may be read past its end. */
+typedef struct {
+    const uint8_t *data;
+    const int64_t *start, *end;
+    Py_ssize_t count;
+    int64_t last; /* where the last one may end */
+} Ids;
+
+static inline int
+is_inside(const Ids *ids, Py_ssize_t i)
 {
-    int at = buffers->held;
-    if (take(object, &buffers->views[at], writable, itemsize, &buffers->counts[at]) < 0)
+    return ids->start[i] >= 0 && ids->start[i] <= ids->end[i] && ids->end[i] <= ids->last;
+}
+
+static int
+do_not_fit(void)
+{
+    PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+    return -1;
+}
+
+static void *
+hold(Buffers *held, PyObject *object, int writable, Py_ssize_t itemsize)
+{
+    Py_buffer *view = &held->views[held->held];
+    if (PyObject_GetBuffer(object, view, writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) < 0)
         return NULL;
-    buffers->held++;
+    if (view->itemsize != itemsize) {
+        PyErr_Format(PyExc_TypeError, "expected items of %zd bytes, got %zd", itemsize, view->itemsize);
+        PyBuffer_Release(view);
+        return NULL;
+    }
+    held->counts[held->held++] = view->len / itemsize;
     /* An empty buffer may have no address; NULL is for failure. */
-    return buffers->views[at].buf != NULL ? buffers->views[at].buf : (void *)buffers;
+    return view->buf != NULL ? view->buf : (void *)held;
+}
+
+static int
+hold_ids(Buffers *held, PyObject *args, Py_ssize_t at, Ids *ids, int checked)
+{
+    int first = held->held;
+    if (!(ids->data = hold(held, PyTuple_GetItem(args, at), 0, 1)) ||
+        !(ids->start = hold(held, PyTuple_GetItem(args, at + 1), 0, 8)) ||
+        !(ids->end = hold(held, PyTuple_GetItem(args, at + 2), 0, 8)))
+        return -1;
+    ids->count = held->counts[first + 1];
+    ids->last = held->counts[first] - 8;
+    int fits = held->counts[first + 2] == ids->count;
+    for (Py_ssize_t i = 0; checked && fits && i < ids->count; i++)
+        fits = is_inside(ids, i);
+    return fits ? 0 : do_not_fit();
+}
+
+/* The arguments of a call, -1 with an exception if they are not what is wanted. `wanted` has a word for each, and after it stands
+   where it is put: r8 and w8 are buffers of items of 8 bytes, to read or to write (void **); i are ids, which are three buffers
+   (Ids *), u the same, of which the caller looks at each range; n is a number (Py_ssize_t *), p a flag (int *), o any object
+   (PyObject **). What is held is let go by `let_go`, whatever happens. */
+static int
+take(Buffers *held, PyObject *args, const char *wanted, ...)
+{
+    va_list places;
+    Py_ssize_t at = 0, given = PyTuple_Size(args), count = 0;
+    for (const char *word = wanted; *word; word++)
+        count += *word == 'i' || *word == 'u' ? 3 : *word < '0' || *word > '9';
+    held->held = 0;
+    if (given != count) {
+        PyErr_Format(PyExc_TypeError, "expected %zd arguments, got %zd", count, given);
+        return -1;
+    }
+    va_start(places, wanted);
+    int fits = 1;
+    for (const char *word = wanted; fits && *word; word++) {
+        void *place = va_arg(places, void *);
+        if (*word == 'i' || *word == 'u') {
+            fits = hold_ids(held, args, at, place, *word == 'i') == 0;
+            at += 3;
+            continue;
+        }
+        PyObject *object = PyTuple_GetItem(args, at++);
+        if (*word == 'r' || *word == 'w') {
+            int writable = *word == 'w';
+            void *items = hold(held, object, writable, *++word - '0');
+            fits = items != NULL;
+            memcpy(place, &items, sizeof items); /* pointers of any type */
+        }
+        else if (*word == 'n') {
+            *(Py_ssize_t *)place = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+            fits = !PyErr_Occurred();
+        }
+        else if (*word == 'p')
+            fits = (*(int *)place = PyObject_IsTrue(object)) >= 0;
+        else
+            *(PyObject **)place = object;
+    }
+    va_end(places);
+    return fits ? 0 : -1;
 }
 
 static void
-let_go(Buffers *buffers)
+let_go(Buffers *held)
 {
-    while (buffers->held > 0)
-        PyBuffer_Release(&buffers->views[--buffers->held]);
+    while (held->held > 0)
+        PyBuffer_Release(&held->views[--held->held]);
 }
 
 /* ---- text to columns ------------------------------------------------------------------------------------------ */
@@ -345,19 +419,15 @@ tidy_lines(Tidying *all)
 static PyObject *
 tidy(PyObject *module, PyObject *args)
 {
-    PyObject *data, *out, *number;
+    Buffers held;
     Tidying all = {0};
-    if (!PyArg_ParseTuple(args, "OnnpnOO", &data, &all.size, &all.width, &all.extra, &all.longest, &out, &number))
-        return NULL;
-    Buffers held = {0};
     PyObject *result = NULL;
     int regular = 0;
-    if (!(all.data = hold(&held, data, 0, 1)) || !(all.out = hold(&held, out, 1, 1)) ||
-        !(all.number = hold(&held, number, 1, 8)))
+    if (take(&held, args, "r1nnpnw1w8", &all.data, &all.size, &all.width, &all.extra, &all.longest, &all.out, &all.number) < 0)
         goto done;
     all.room = held.counts[2];
     if (all.width < 1 || all.longest < 0 || all.size < 1 || held.counts[0] - 16 < all.size || held.counts[1] < all.size) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     if (all.data[all.size - 1] == '\n') {
@@ -378,17 +448,13 @@ done:
 static PyObject *
 lines(PyObject *module, PyObject *args)
 {
-    PyObject *data;
+    Buffers held;
+    const uint8_t *at;
     Py_ssize_t size, count = 0;
-    if (!PyArg_ParseTuple(args, "On", &data, &size))
-        return NULL;
-    Buffers held = {0};
-    const uint8_t *at = hold(&held, data, 0, 1);
-    if (at == NULL)
-        return NULL;
-    if (size < 0 || size > held.counts[0])
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
-    else {
+    int taken = take(&held, args, "r1n", &at, &size) == 0;
+    if (taken && (size < 0 || size > held.counts[0]))
+        do_not_fit();
+    else if (taken) {
         Py_BEGIN_ALLOW_THREADS
         const uint8_t *stop = at + size;
         while (at < stop && (at = memchr(at, '\n', (size_t)(stop - at))) != NULL) {
@@ -410,24 +476,19 @@ lines(PyObject *module, PyObject *args)
 static PyObject *
 columns(PyObject *module, PyObject *args)
 {
-    PyObject *data, *ends, *score, *key, *begin, *left;
+    Buffers held;
     Table table = {0};
-    if (!PyArg_ParseTuple(args, "OnnnnnnOOOOO", &data, &table.size, &table.width, &table.query, &table.doc, &table.number,
-                          &table.longest, &ends, &score, &key, &begin, &left))
-        return NULL;
-    Buffers held = {0};
     PyObject *result = NULL;
     int regular = 0;
-    if (!(table.data = hold(&held, data, 0, 1)) || !(table.ends = hold(&held, ends, 1, 4)) ||
-        !(table.score = hold(&held, score, 1, 8)) || !(table.key = hold(&held, key, 1, 8)) ||
-        !(table.begin = hold(&held, begin, 1, 8)) || !(table.left = hold(&held, left, 1, 8)))
+    if (take(&held, args, "r1nnnnnnw4w8w8w8w8", &table.data, &table.size, &table.width, &table.query, &table.doc,
+             &table.number, &table.longest, &table.ends, &table.score, &table.key, &table.begin, &table.left) < 0)
         goto done;
     table.room = held.counts[3];
     if (table.width < 1 || table.query < 0 || table.query >= table.width || table.doc < 0 || table.doc >= table.width ||
         table.number >= table.width || table.longest < 0 || table.size < 1 || table.size > INT32_MAX ||
         held.counts[0] - 16 < table.size || held.counts[1] / table.width < table.room || held.counts[2] < table.room ||
         held.counts[4] < table.room || held.counts[5] < table.room) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     table.strides = held.counts[1] / table.width;
@@ -443,40 +504,6 @@ done:
 }
 
 /* ---- many ids -------------------------------------------------------------------------------------------------- */
-
-/* Ids as ranges of bytes; at least 8 bytes follow the last, so that words may be read past its end. */
-typedef struct {
-    const uint8_t *data;
-    const int64_t *start, *end;
-    Py_ssize_t count;
-    int64_t last; /* where the last one may end */
-} Ids;
-
-static inline int
-is_inside(const Ids *ids, Py_ssize_t i)
-{
-    return ids->start[i] >= 0 && ids->start[i] <= ids->end[i] && ids->end[i] <= ids->last;
-}
-
-/* Takes three buffers; -1 with an exception if they do not fit. Ranges are looked at here, or, `later`, by the caller. */
-static int
-take_ids(Buffers *held, PyObject *data, PyObject *start, PyObject *end, Ids *ids, int later)
-{
-    int at = held->held;
-    if (!(ids->data = hold(held, data, 0, 1)) || !(ids->start = hold(held, start, 0, 8)) ||
-        !(ids->end = hold(held, end, 0, 8)))
-        return -1;
-    ids->count = held->counts[at + 1];
-    ids->last = held->counts[at] - 8;
-    int fits = held->counts[at + 2] == ids->count;
-    for (Py_ssize_t i = 0; !later && fits && i < ids->count; i++)
-        fits = is_inside(ids, i);
-    if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "the ids do not fit their data");
-        return -1;
-    }
-    return 0;
-}
 
 static inline size_t
 id_length(const Ids *ids, Py_ssize_t i)
@@ -521,17 +548,14 @@ slot_of(const Ids *ids, Py_ssize_t i, const Ids *known, const int64_t *first, co
 static PyObject *
 hashes(PyObject *module, PyObject *args)
 {
-    PyObject *data, *start, *end, *out_object;
-    if (!PyArg_ParseTuple(args, "OOOO", &data, &start, &end, &out_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     Ids ids;
     uint64_t *out;
     PyObject *result = NULL;
-    if (take_ids(&held, data, start, end, &ids, 0) < 0 || !(out = hold(&held, out_object, 1, 8)))
+    if (take(&held, args, "iw8", &ids, &out) < 0)
         goto done;
     if (held.counts[3] < ids.count) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
@@ -548,18 +572,14 @@ done:
 static PyObject *
 same(PyObject *module, PyObject *args)
 {
-    PyObject *a[3], *b[3], *out_object;
-    if (!PyArg_ParseTuple(args, "OOOOOOO", &a[0], &a[1], &a[2], &b[0], &b[1], &b[2], &out_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     Ids one, other;
     uint8_t *out;
     PyObject *result = NULL;
-    if (take_ids(&held, a[0], a[1], a[2], &one, 0) < 0 || take_ids(&held, b[0], b[1], b[2], &other, 0) < 0 ||
-        !(out = hold(&held, out_object, 1, 1)))
+    if (take(&held, args, "iiw1", &one, &other, &out) < 0)
         goto done;
     if (one.count != other.count || held.counts[6] < one.count) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
@@ -576,20 +596,17 @@ done:
 static PyObject *
 pack(PyObject *module, PyObject *args)
 {
-    PyObject *data, *start, *end, *out_object;
-    if (!PyArg_ParseTuple(args, "OOOO", &data, &start, &end, &out_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     Ids ids;
     uint8_t *out;
     PyObject *result = NULL;
-    if (take_ids(&held, data, start, end, &ids, 0) < 0 || !(out = hold(&held, out_object, 1, 1)))
+    if (take(&held, args, "iw1", &ids, &out) < 0)
         goto done;
     size_t room = (size_t)held.counts[3], at = 0;
     for (Py_ssize_t i = 0; i < ids.count && at <= room; i++)
         at += id_length(&ids, i);
     if (at != room) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
@@ -617,19 +634,15 @@ fits_table(Py_ssize_t slots, Py_ssize_t ids)
 static PyObject *
 number(PyObject *module, PyObject *args)
 {
-    PyObject *data, *start, *end, *slots_object, *code_object, *first_object;
-    if (!PyArg_ParseTuple(args, "OOOOOO", &data, &start, &end, &slots_object, &code_object, &first_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     Ids ids;
     uint64_t *slots;
     int64_t *code, *first, count = 0;
     PyObject *result = NULL;
-    if (take_ids(&held, data, start, end, &ids, 0) < 0 || !(slots = hold(&held, slots_object, 1, 8)) ||
-        !(code = hold(&held, code_object, 1, 8)) || !(first = hold(&held, first_object, 1, 8)))
+    if (take(&held, args, "iw8w8w8", &ids, &slots, &code, &first) < 0)
         goto done;
     if (!fits_table(held.counts[3], ids.count) || held.counts[4] < ids.count || held.counts[5] < ids.count) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     uint64_t mask = (uint64_t)held.counts[3] - 1;
@@ -669,16 +682,12 @@ done:
 static PyObject *
 find(PyObject *module, PyObject *args)
 {
-    PyObject *a[3], *b[3], *slots_object, *code_object;
-    if (!PyArg_ParseTuple(args, "OOOOOOOO", &a[0], &a[1], &a[2], &b[0], &b[1], &b[2], &slots_object, &code_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     Ids ids, known;
     uint64_t *slots;
     int64_t *code;
     PyObject *result = NULL;
-    if (take_ids(&held, a[0], a[1], a[2], &ids, 0) < 0 || take_ids(&held, b[0], b[1], b[2], &known, 1) < 0 ||
-        !(slots = hold(&held, slots_object, 0, 8)) || !(code = hold(&held, code_object, 1, 8)))
+    if (take(&held, args, "iur8w8", &ids, &known, &slots, &code) < 0)
         goto done;
     int fits = fits_table(held.counts[6], known.count) && held.counts[7] >= ids.count;
     if (fits) {
@@ -694,7 +703,7 @@ find(PyObject *module, PyObject *args)
         Py_END_ALLOW_THREADS
     }
     if (!fits)
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
     else
         result = Py_NewRef(Py_None);
 done:
@@ -706,13 +715,10 @@ done:
 static PyObject *
 ascend(PyObject *module, PyObject *args)
 {
-    PyObject *data, *start, *end;
-    if (!PyArg_ParseTuple(args, "OOO", &data, &start, &end))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     Ids ids;
     int so = 1;
-    if (take_ids(&held, data, start, end, &ids, 0) < 0) {
+    if (take(&held, args, "i", &ids) < 0) {
         let_go(&held);
         return NULL;
     }
@@ -745,13 +751,10 @@ slot_key(uint64_t key)
 static PyObject *
 fill(PyObject *module, PyObject *args)
 {
-    PyObject *keys_object, *slots_object;
-    if (!PyArg_ParseTuple(args, "OO", &keys_object, &slots_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     PyObject *result = NULL;
     uint64_t *keys, *slots;
-    if (!(keys = hold(&held, keys_object, 0, 8)) || !(slots = hold(&held, slots_object, 1, 8)))
+    if (take(&held, args, "r8w8", &keys, &slots) < 0)
         goto done;
     Py_ssize_t count = held.counts[0], size = held.counts[1];
     if (size <= count || (size & (size - 1))) {
@@ -872,19 +875,12 @@ done:
 static PyObject *
 survey(PyObject *module, PyObject *args)
 {
-    PyObject *start, *code, *score, *key, *slots, *line, *stretch, *first, *last, *infinite;
-    int repeats, outcome;
-    if (!PyArg_ParseTuple(args, "OOOOOpOOOOO", &start, &code, &score, &key, &slots, &repeats, &line, &stretch, &first, &last,
-                          &infinite))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     Survey all = {0};
     PyObject *result = NULL;
-    if (!(all.start = hold(&held, start, 0, 8)) || !(all.code = hold(&held, code, 0, 8)) ||
-        !(all.score = hold(&held, score, 0, 8)) || !(all.key = hold(&held, key, 0, 8)) ||
-        !(all.slots = hold(&held, slots, 0, 8)) || !(all.line = hold(&held, line, 1, 8)) ||
-        !(all.stretch = hold(&held, stretch, 1, 8)) || !(all.first = hold(&held, first, 1, 8)) ||
-        !(all.last = hold(&held, last, 1, 8)) || !(all.infinite = hold(&held, infinite, 1, 8)))
+    int repeats, outcome;
+    if (take(&held, args, "r8r8r8r8r8pw8w8w8w8w8", &all.start, &all.code, &all.score, &all.key, &all.slots, &repeats, &all.line,
+             &all.stretch, &all.first, &all.last, &all.infinite) < 0)
         goto done;
     all.stretches = held.counts[1];
     all.lines = held.counts[2];
@@ -897,7 +893,7 @@ survey(PyObject *module, PyObject *args)
     for (Py_ssize_t i = 0; fits && i < all.stretches; i++)
         fits = all.start[i] <= all.start[i + 1];
     if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     all.mask = (uint64_t)size - 1;
@@ -963,23 +959,19 @@ sort_scored(Scored *items, Scored *other, Py_ssize_t count)
 static PyObject *
 arrange(PyObject *module, PyObject *args)
 {
-    PyObject *code_object, *score_object, *begin_object, *order_object;
-    if (!PyArg_ParseTuple(args, "OOOO", &code_object, &score_object, &begin_object, &order_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     int64_t *code, *begin, *order;
     double *score;
     PyObject *result = NULL;
     Scored *items = NULL;
-    if (!(code = hold(&held, code_object, 0, 8)) || !(score = hold(&held, score_object, 0, 8)) ||
-        !(begin = hold(&held, begin_object, 1, 8)) || !(order = hold(&held, order_object, 1, 8)))
+    if (take(&held, args, "r8r8w8w8", &code, &score, &begin, &order) < 0)
         goto done;
     Py_ssize_t count = held.counts[0], codes = held.counts[2] - 1;
     int fits = held.counts[1] == count && held.counts[3] >= count && codes >= 0;
     for (Py_ssize_t i = 0; fits && i < count; i++)
         fits = code[i] >= 0 && code[i] < codes;
     if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     memset(begin, 0, (size_t)(codes + 1) * sizeof *begin);
@@ -1020,15 +1012,12 @@ done:
 static PyObject *
 repeated(PyObject *module, PyObject *args)
 {
-    PyObject *start_object, *key_object;
-    if (!PyArg_ParseTuple(args, "OO", &start_object, &key_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     int64_t *start;
     uint64_t *key, *seen = NULL;
     uint32_t *mark = NULL;
     PyObject *result = NULL;
-    if (!(start = hold(&held, start_object, 0, 8)) || !(key = hold(&held, key_object, 0, 8)))
+    if (take(&held, args, "r8r8", &start, &key) < 0)
         goto done;
     Py_ssize_t stretches = held.counts[0] - 1, longest = 0;
     int fits = stretches >= 0 && stretches < (Py_ssize_t)UINT32_MAX && start[0] >= 0 && start[stretches] <= held.counts[1];
@@ -1037,7 +1026,7 @@ repeated(PyObject *module, PyObject *args)
         longest = start[i + 1] - start[i] > longest ? (Py_ssize_t)(start[i + 1] - start[i]) : longest;
     }
     if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     uint64_t slots = 16;
@@ -1063,7 +1052,140 @@ done:
     return result;
 }
 
-/* ---- runs in dicts ---------------------------------------------------------------------------------------------- */
+/* ---- runs and judgements in dicts ------------------------------------------------------------------------------- */
+
+/* Whether it is a plain text of 1 to `longest` characters. */
+static inline int
+is_id(PyObject *object, Py_ssize_t longest)
+{
+    if (!PyUnicode_CheckExact(object))
+        return 0;
+    Py_ssize_t length = PyUnicode_GetLength(object);
+    return length > 0 && length <= longest;
+}
+
+/* A score that is a float (or of a class made from it) or a plain int; 0 if it is anything else, or NaN. */
+static inline int
+score_of(PyObject *value, double *score)
+{
+    if (PyFloat_Check(value))
+        *score = PyFloat_AsDouble(value);
+    else if (PyLong_CheckExact(value)) {
+        *score = PyLong_AsDouble(value);
+        if (*score == -1.0 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return 0;
+        }
+    }
+    else
+        return 0;
+    return *score == *score;
+}
+
+/* gather(results, longest) -> bytes or None
+
+   The scores of a run that is a dict of dicts, as doubles, row after row. Declined unless all are exact dicts under plain text of 1
+   to `longest` characters, and each score a float or a plain int, and not NaN: there is then nothing else to be checked. */
+static PyObject *
+gather(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    PyObject *results, *query, *row, *doc, *value;
+    Py_ssize_t longest, at = 0, count = 0;
+    if (take(&held, args, "on", &results, &longest) < 0)
+        return NULL;
+    if (!PyDict_CheckExact(results))
+        Py_RETURN_NONE;
+    while (PyDict_Next(results, &at, &query, &row)) {
+        if (!is_id(query, longest) || !PyDict_CheckExact(row))
+            Py_RETURN_NONE;
+        count += PyDict_Size(row);
+    }
+    PyObject *found = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(double));
+    if (found == NULL)
+        return NULL;
+    char *out = PyBytes_AsString(found);
+    at = 0;
+    /* No Python code runs in here, so the GIL keeps everything as it is. */
+    while (PyDict_Next(results, &at, &query, &row))
+        for (Py_ssize_t inner = 0; PyDict_Next(row, &inner, &doc, &value); out += sizeof(double)) {
+            double score;
+            if (!is_id(doc, longest) || !score_of(value, &score)) {
+                Py_DECREF(found);
+                Py_RETURN_NONE;
+            }
+            memcpy(out, &score, sizeof score);
+        }
+    return found;
+}
+
+/* judgements(given, longest, highest) -> dict or None
+
+   A copy of judgements that are a dict of dicts. Declined unless all are exact dicts under plain text of 1 to `longest` characters, and
+   each grade a plain int between -highest and highest. */
+static PyObject *
+judgements(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    PyObject *given, *query, *row, *doc, *value;
+    Py_ssize_t longest, highest, at = 0;
+    if (take(&held, args, "onn", &given, &longest, &highest) < 0)
+        return NULL;
+    if (!PyDict_CheckExact(given))
+        Py_RETURN_NONE;
+    PyObject *copy = PyDict_New();
+    int plain = copy != NULL;
+    while (plain && PyDict_Next(given, &at, &query, &row)) {
+        plain = is_id(query, longest) && PyDict_CheckExact(row);
+        for (Py_ssize_t inner = 0; plain && PyDict_Next(row, &inner, &doc, &value);) {
+            plain = is_id(doc, longest) && PyLong_CheckExact(value);
+            if (plain) {
+                Py_ssize_t grade = PyLong_AsSsize_t(value);
+                plain = grade >= -highest && grade <= highest && !PyErr_Occurred();
+            }
+        }
+        if (!plain)
+            break;
+        PyObject *docs = PyDict_Copy(row);
+        plain = docs != NULL && PyDict_SetItem(copy, query, docs) == 0;
+        Py_XDECREF(docs);
+    }
+    if (plain)
+        return copy;
+    Py_XDECREF(copy);
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_OverflowError))
+        return NULL;
+    PyErr_Clear();
+    Py_RETURN_NONE;
+}
+
+/* grades(rows, out) -> whether it was done: the grades of a list of dicts, row after row, where each is a plain int. */
+static PyObject *
+grades(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    PyObject *rows, *doc, *value;
+    int64_t *out;
+    if (take(&held, args, "ow8", &rows, &out) < 0 || !PyList_Check(rows)) {
+        let_go(&held);
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_False);
+    }
+    Py_ssize_t made = 0;
+    int plain = 1;
+    for (Py_ssize_t i = 0; plain && i < PyList_Size(rows); i++) {
+        PyObject *row = PyList_GetItem(rows, i);
+        plain = PyDict_CheckExact(row);
+        for (Py_ssize_t at = 0; plain && PyDict_Next(row, &at, &doc, &value);) {
+            plain = PyLong_CheckExact(value) && made < held.counts[0];
+            if (plain)
+                out[made++] = PyLong_AsLongLong(value);
+        }
+    }
+    plain = plain && made == held.counts[0] && !PyErr_Occurred();
+    PyErr_Clear();
+    let_go(&held);
+    return PyBool_FromLong(plain);
+}
 
 enum { BY_INPUT, DESCENDING, ASCENDING };
 
@@ -1077,13 +1199,6 @@ typedef struct {
     int64_t label, first, last, rank;
     int64_t tally; /* what is being counted */
 } Hit;
-
-static int
-by_score(const void *one, const void *other)
-{
-    double a = ((const Hit *)one)->score, b = ((const Hit *)other)->score;
-    return (a < b) - (a > b);
-}
 
 static int
 by_rank(const void *one, const void *other)
@@ -1112,102 +1227,126 @@ descending(const void *one, const void *other)
     return ascending(other, one);
 }
 
-/* The first of `count` hits, by descending score, whose score is below `score`. */
+/* How many of `count` descending numbers are not below `least`. */
 static inline Py_ssize_t
-first_below(const Hit *hits, Py_ssize_t count, double score)
+not_below(const double *numbers, Py_ssize_t count, double least)
 {
-    Py_ssize_t low = 0, high = count;
-    while (low < high) {
-        Py_ssize_t middle = (low + high) / 2;
-        if (hits[middle].score < score)
-            high = middle;
-        else
-            low = middle + 1;
+    const double *low = numbers;
+    while (count > 0) {
+        /* No jump: which half it is cannot be foretold. */
+        Py_ssize_t half = (count + 1) / 2;
+        low += low[half - 1] >= least ? half : 0;
+        count -= half;
     }
-    return low;
+    return low - numbers;
 }
 
 typedef struct {
-    double *score;
-    Hit *hits;
-    Py_ssize_t scores_room, hits_room;
-    int64_t *rows; /* rank, first, last, label of each hit */
-    Py_ssize_t rows_found, rows_room;
+    double *score;   /* of one ranking, in single precision */
+    double *groups;  /* the score of each group of hits */
+    Scored *scored;  /* twice as many as hits */
+    Hit *hits, *sorted;
+    PyObject **rows; /* of each query */
+    Py_ssize_t *begin; /* where its scores begin */
+    Py_ssize_t scores_room, groups_room, scored_room, hits_room, sorted_room;
+    int64_t *query, *rank, *first, *last, *label;
+    Py_ssize_t found, room;
     int ties, single;
     int64_t infinite, constant;
 } Placing;
 
 /* Room for `need` items; 0 if there is no memory. */
 static int
-make_room(void **items, Py_ssize_t *room, Py_ssize_t need, size_t size)
+make_room(void *items, Py_ssize_t *room, Py_ssize_t need, size_t size)
 {
     if (need <= *room)
         return 1;
+    void *old, *grown;
+    memcpy(&old, items, sizeof old);
     Py_ssize_t more = need + *room / 2 + 64;
-    void *grown = realloc(*items, (size_t)more * size);
-    if (grown == NULL)
+    if (!(grown = realloc(old, (size_t)more * size)))
         return 0;
-    *items = grown;
+    memcpy(items, &grown, sizeof grown);
     *room = more;
     return 1;
 }
 
-static inline double
-compared(const Placing *placing, double score)
-{
-    return placing->single ? (double)(float)score : score;
-}
-
-/* A score that is a float (or of a class made from it) or a plain int; 0 if it is anything else, or NaN. */
-static inline int
-score_of(PyObject *value, double *score)
-{
-    if (PyFloat_Check(value))
-        *score = PyFloat_AsDouble(value);
-    else if (PyLong_CheckExact(value)) {
-        *score = PyLong_AsDouble(value);
-        if (*score == -1.0 && PyErr_Occurred()) {
-            PyErr_Clear();
-            return 0;
-        }
-    }
-    else
-        return 0;
-    return *score == *score;
-}
+/* Up to so many groups of hits, each is counted on its own. */
+#define FEW 6
 
 /* First and last rank of each hit, from all scores of the ranking. */
 static void
-count_ranks(Placing *placing, Py_ssize_t size, Py_ssize_t count)
+count_ranks(Placing *placing, const double *score, Py_ssize_t size, int descends, Py_ssize_t count)
 {
     Hit *hits = placing->hits;
+    double *groups = placing->groups;
+    Py_ssize_t made = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         hits[i].group = i && hits[i].score == hits[i - 1].score ? hits[i - 1].group : i;
         hits[i].tally = hits[i].last = 0;
+        if (hits[i].group == i)
+            groups[made++] = hits[i].score;
     }
-    /* A score is above all hits from the first one below it; and equal to the group before that, perhaps. */
-    for (Py_ssize_t i = 0; i < size; i++) {
-        Py_ssize_t below = first_below(hits, count, placing->score[i]);
-        if (below < count)
-            hits[below].tally++;
-        if (below > 0 && hits[below - 1].score == placing->score[i])
-            hits[hits[below - 1].group].last++;
+    /* Of each group, how many scores are above it, and as high. */
+    if (descends || made <= FEW)
+        for (Py_ssize_t i = 0; i < count; i++) {
+            if (hits[i].group != i)
+                continue;
+            double own = hits[i].score;
+            int64_t above = 0, level = 0;
+            if (descends) {
+                level = not_below(score, size, own);
+                for (above = level; above > 0 && score[above - 1] == own; above--)
+                    ;
+            }
+            else
+                for (Py_ssize_t at = 0; at < size; at++) {
+                    above += score[at] > own;
+                    level += score[at] >= own;
+                }
+            hits[i].tally = above;
+            hits[i].last = level;
+        }
+    else {
+        /* Group g is counted at hit g, and spread afterwards. */
+        for (Py_ssize_t at = 0; at < size; at++) {
+            Py_ssize_t below = not_below(groups, made, score[at]);
+            if (below > 0 && groups[below - 1] == score[at])
+                hits[below - 1].last++;
+            else if (below < made)
+                hits[below].tally++;
+        }
+        int64_t above = 0;
+        for (Py_ssize_t g = 0; g < made; g++) {
+            above += hits[g].tally;
+            hits[g].tally = above;
+            above += hits[g].last;
+            hits[g].last = above;
+        }
+        /* From the last on, so that none is overwritten before it is read. */
+        for (Py_ssize_t i = count - 1, g = made - 1; i >= 0; i--)
+            if (hits[i].group == i) {
+                int64_t tally = hits[g].tally, last = hits[g].last;
+                hits[i].tally = tally;
+                hits[i].last = last;
+                g--;
+            }
     }
-    int64_t above = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
-        above += hits[i].tally;
-        hits[i].first = hits[i].rank = above + 1;
-        hits[i].last = hits[i].group == i ? above + hits[i].last : hits[hits[i].group].last;
+        const Hit *head = &hits[hits[i].group];
+        hits[i].first = hits[i].rank = head->tally + 1;
+        hits[i].last = head->last;
     }
 }
 
 /* Ranks of hits that share their score with other documents, as the rule says; 0 if declined. */
 static int
-order_ties(Placing *placing, PyObject *row, Py_ssize_t count)
+order_ties(Placing *placing, PyObject *row, const double *score, Py_ssize_t size, Py_ssize_t count)
 {
     Hit *hits = placing->hits;
     int any = 0;
-    for (Py_ssize_t low = 0, high; low < count; low = high) {
+    Py_ssize_t made = 0;
+    for (Py_ssize_t low = 0, high; low < count; low = high, made++) {
         for (high = low; high < count && hits[high].group == low; high++) {
             if (hits[high].first == hits[high].last)
                 continue;
@@ -1216,22 +1355,28 @@ order_ties(Placing *placing, PyObject *row, Py_ssize_t count)
             if (!(hits[high].text = PyUnicode_AsUTF8AndSize(hits[high].doc, &hits[high].length)))
                 return 0;
         }
-        if (hits[low].first < hits[low].last)
+        if (high - low > 1)
             qsort(hits + low, (size_t)(high - low), sizeof *hits, placing->ties == DESCENDING ? descending : ascending);
+        /* From here on, the group of a number among all groups begins where its `Scored` says. */
+        placing->scored[made].line = low;
     }
     if (!any)
         return 1;
     PyObject *doc, *value;
     Py_ssize_t at = 0;
-    for (Py_ssize_t i = 0; PyDict_Next(row, &at, &doc, &value); i++) {
-        Py_ssize_t end = first_below(hits, count, placing->score[i]), length;
-        if (end == 0 || hits[end - 1].score != placing->score[i] || hits[end - 1].first == hits[end - 1].last)
+    for (Py_ssize_t i = 0; PyDict_Next(row, &at, &doc, &value) && i < size; i++) {
+        Py_ssize_t number = not_below(placing->groups, made, score[i]) - 1, length;
+        if (number < 0 || placing->groups[number] != score[i])
             continue;
-        const char *text = PyUnicode_AsUTF8AndSize(doc, &length);
+        Py_ssize_t group = placing->scored[number].line;
+        Py_ssize_t end = number + 1 < made ? placing->scored[number + 1].line : count;
+        if (hits[group].first == hits[group].last)
+            continue;
+        const char *text = PyUnicode_Check(doc) ? PyUnicode_AsUTF8AndSize(doc, &length) : NULL;
         if (text == NULL)
             return 0;
         /* The first hit of the group that the order by id puts behind this document, or at it where order is the input's. */
-        Py_ssize_t group = hits[end - 1].group, low = group, high = end;
+        Py_ssize_t low = group, high = end;
         while (low < high) {
             Py_ssize_t middle = (low + high) / 2;
             int order = compare_text(hits[middle].text, hits[middle].length, text, length);
@@ -1255,118 +1400,191 @@ order_ties(Placing *placing, PyObject *row, Py_ssize_t count)
             hits[i].tally += hits[i - 1].tally;
         hits[i].rank += hits[i].tally;
     }
+    if (placing->ties == BY_INPUT)
+        qsort(hits, (size_t)count, sizeof *hits, by_rank);
+    return 1;
+}
+
+/* Puts hits into the order of their scores; 0 if there is no memory. */
+static int
+sort_hits(Placing *placing, Py_ssize_t count)
+{
+    int sorted = 1;
+    for (Py_ssize_t i = 1; sorted && i < count; i++)
+        sorted = placing->hits[i].score <= placing->hits[i - 1].score;
+    if (sorted)
+        return 1;
+    if (!make_room(&placing->sorted, &placing->sorted_room, count, sizeof *placing->sorted))
+        return 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        placing->scored[i].score = placing->hits[i].score;
+        placing->scored[i].line = i;
+    }
+    sort_scored(placing->scored, placing->scored + count, count);
+    for (Py_ssize_t i = 0; i < count; i++)
+        placing->sorted[i] = placing->hits[placing->scored[i].line];
+    Hit *hits = placing->sorted;
+    Py_ssize_t room = placing->sorted_room;
+    placing->sorted = placing->hits;
+    placing->sorted_room = placing->hits_room;
+    placing->hits = hits;
+    placing->hits_room = room;
     return 1;
 }
 
 /* The judged documents of one query: 1 if done, 0 if declined, -1 if there is no memory. */
 static int
-place_query(Placing *placing, PyObject *row, PyObject *judged, int64_t first_label)
+place_query(Placing *placing, PyObject *row, const double *score, PyObject *judged, int64_t query, int64_t label)
 {
     PyObject *doc, *value;
-    Py_ssize_t at = 0, size = 0, count = 0;
-    int64_t infinite = 0, different = 0;
-    if (!make_room((void **)&placing->score, &placing->scores_room, PyDict_Size(row), sizeof *placing->score) ||
-        !make_room((void **)&placing->hits, &placing->hits_room, PyDict_Size(judged), sizeof *placing->hits))
+    Py_ssize_t at = 0, size = PyDict_Size(row), most = PyDict_Size(judged), count = 0;
+    if (!make_room(&placing->hits, &placing->hits_room, most, sizeof *placing->hits) ||
+        !make_room(&placing->groups, &placing->groups_room, most, sizeof *placing->groups) ||
+        !make_room(&placing->scored, &placing->scored_room, 2 * most, sizeof *placing->scored))
         return -1;
-    while (PyDict_Next(row, &at, &doc, &value)) {
-        double score;
-        if (!PyUnicode_CheckExact(doc) || !score_of(value, &score))
-            return 0;
-        placing->score[size] = score = compared(placing, score);
-        infinite += isinf(score) != 0;
-        different += score != placing->score[0];
-        size++;
+    if (placing->single) {
+        if (!make_room(&placing->score, &placing->scores_room, size, sizeof *placing->score))
+            return -1;
+        for (Py_ssize_t i = 0; i < size; i++)
+            placing->score[i] = (double)(float)score[i];
+        score = placing->score;
     }
-    /* All keys are plain text, so that looking one up runs no Python code, and borrowed references stay good. */
-    at = 0;
-    for (int64_t label = first_label; PyDict_Next(judged, &at, &doc, &value); label++) {
+    int64_t infinite = 0, rises = 0;
+    for (Py_ssize_t i = 0; i < size; i++)
+        infinite += isinf(score[i]) != 0;
+    for (Py_ssize_t i = 1; i < size; i++)
+        rises += score[i] > score[i - 1];
+    int constant = size > 1 && score[0] == score[size - 1];
+    for (Py_ssize_t i = 1; constant && i < size; i++)
+        constant = score[i] == score[0];
+    for (; PyDict_Next(judged, &at, &doc, &value); label++) {
         if (!PyUnicode_CheckExact(doc))
-            return 0;
+            return 0; /* looking it up may run Python code */
         PyObject *given = PyDict_GetItemWithError(row, doc);
         if (given == NULL) {
             if (PyErr_Occurred())
                 return 0;
             continue;
         }
+        if (count == most)
+            return 0;
         Hit *hit = &placing->hits[count++];
         if (!score_of(given, &hit->score))
             return 0;
-        hit->score = compared(placing, hit->score);
+        if (placing->single)
+            hit->score = (double)(float)hit->score;
         hit->doc = doc;
         hit->label = label;
     }
-    if (count > 1)
-        qsort(placing->hits, (size_t)count, sizeof *placing->hits, by_score);
-    count_ranks(placing, size, count);
-    if (!order_ties(placing, row, count))
-        return 0;
-    if (count > 1)
-        qsort(placing->hits, (size_t)count, sizeof *placing->hits, by_rank);
-    if (!make_room((void **)&placing->rows, &placing->rows_room, placing->rows_found + count, 4 * sizeof *placing->rows))
+    if (!sort_hits(placing, count))
         return -1;
-    for (Py_ssize_t i = 0; i < count; i++) {
+    count_ranks(placing, score, size, !rises, count);
+    if (!order_ties(placing, row, score, size, count) || placing->found + count > placing->room)
+        return 0;
+    for (Py_ssize_t i = 0, to = placing->found; i < count; i++, to++) {
         const Hit *hit = &placing->hits[i];
-        int64_t *made = placing->rows + 4 * placing->rows_found++;
-        made[0] = hit->rank;
-        made[1] = hit->first;
-        made[2] = hit->last;
-        made[3] = hit->label;
+        placing->query[to] = query;
+        placing->rank[to] = hit->rank;
+        placing->first[to] = hit->first;
+        placing->last[to] = hit->last;
+        placing->label[to] = hit->label;
     }
+    placing->found += count;
     placing->infinite += infinite;
-    placing->constant += size > 1 && !different;
+    placing->constant += constant;
     return 1;
 }
 
-/* place(results, queries, judged, start, ties, single, retrieved, placed) -> (rows, left, infinite, constant) or None
+/* Where the run has each judged query, and names of queries that are not judged; 0 if declined, -1 with an exception. */
+static int
+find_queries(Placing *placing, PyObject *results, PyObject *numbers, Py_ssize_t size, Py_ssize_t scores, PyObject *unjudged)
+{
+    PyObject *key, *row;
+    Py_ssize_t at = 0, begin = 0;
+    while (PyDict_Next(results, &at, &key, &row)) {
+        if (!PyUnicode_CheckExact(key) || !PyDict_CheckExact(row))
+            return 0;
+        PyObject *number = PyDict_GetItemWithError(numbers, key);
+        if (number == NULL) {
+            if (PyErr_Occurred() || PyList_Append(unjudged, key) < 0)
+                return -1;
+        }
+        else {
+            Py_ssize_t i = PyNumber_AsSsize_t(number, PyExc_OverflowError);
+            if (i < 0 || i >= size) {
+                if (!PyErr_Occurred())
+                    do_not_fit();
+                return -1;
+            }
+            Py_XDECREF(placing->rows[i]);
+            placing->rows[i] = Py_NewRef(row);
+            placing->begin[i] = begin;
+        }
+        begin += PyDict_Size(row);
+    }
+    return begin == scores;
+}
 
-   The judged documents of each query in a run that is a dict of dicts: `queries` is a tuple of text, `judged` a list of dicts whose
-   rows begin at `start`; ties are BY_INPUT, DESCENDING or ASCENDING by id; `single`: scores are compared in single precision.
-   rows: bytes, four int64 a hit (rank, first, last, label), by query and rank. retrieved: documents of each query, -1 where the
-   run has no such query. placed: hits of each query. left: numbers of the queries that are declined. None where the run is
-   anything but exact dicts under plain text. No Python code runs in here, so the GIL keeps everything as it is. */
+/* place(results, scores, numbers, judged, start, ties, single, retrieved, answered, found)
+   -> (hits, lines, left, unjudged, infinite, constant) or None
+
+   The judged documents of each query in a run that is a dict of dicts, whose scores `gather` has given. `numbers` is a dict of the
+   judged queries and their numbers, `judged` a list of dicts whose rows begin at `start`; ties are BY_INPUT, DESCENDING or
+   ASCENDING by id; `single`: scores are compared in single precision. found: five columns, with room for all judgements each, that
+   become query, rank, first and last rank of its tie group, and label of each hit, by query and rank. retrieved: documents of
+   each query; answered: whether the run has it. lines: documents of all judged queries. left: numbers of the queries that are
+   declined. unjudged: names of queries of the run that have no number. None where the run is not what was gathered. */
 static PyObject *
 place(PyObject *module, PyObject *args)
 {
-    PyObject *results, *queries, *judged, *start_object, *retrieved_object, *placed_object;
+    Buffers held;
+    PyObject *results, *numbers, *judged, *result = NULL, *left = NULL, *unjudged = NULL;
+    const double *scores;
+    int64_t *start, *retrieved, *found;
+    uint8_t *answered;
+    Py_ssize_t ties, size = 0, lines = 0;
     Placing placing = {0};
-    if (!PyArg_ParseTuple(args, "OO!O!OipOO", &results, &PyTuple_Type, &queries, &PyList_Type, &judged, &start_object,
-                          &placing.ties, &placing.single, &retrieved_object, &placed_object))
-        return NULL;
-    if (!PyDict_CheckExact(results))
-        Py_RETURN_NONE;
-    PyObject *key, *row, *result = NULL, *left = NULL;
-    Py_ssize_t at = 0, size = PyTuple_Size(queries);
-    while (PyDict_Next(results, &at, &key, &row))
-        if (!PyUnicode_CheckExact(key) || !PyDict_CheckExact(row))
-            Py_RETURN_NONE;
-    Buffers held = {0};
-    int64_t *start, *retrieved, *placed;
-    if (!(start = hold(&held, start_object, 0, 8)) || !(retrieved = hold(&held, retrieved_object, 1, 8)) ||
-        !(placed = hold(&held, placed_object, 1, 8)) || !(left = PyList_New(0)))
+    if (take(&held, args, "or8oor8npw8w1w8", &results, &scores, &numbers, &judged, &start, &ties, &placing.single, &retrieved,
+             &answered, &found) < 0)
         goto done;
-    if (held.counts[0] != size + 1 || held.counts[1] != size || held.counts[2] != size || PyList_Size(judged) != size) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+    size = held.counts[2];
+    if (!PyDict_CheckExact(numbers) || !PyList_Check(judged) || PyList_Size(judged) != size || held.counts[1] != size + 1 ||
+        held.counts[3] != size || held.counts[4] % 5 || start[0] != 0 || start[size] != held.counts[4] / 5) {
+        do_not_fit();
+        goto done;
+    }
+    if (!PyDict_CheckExact(results)) {
+        result = Py_NewRef(Py_None);
+        goto done;
+    }
+    placing.ties = (int)ties;
+    placing.room = held.counts[4] / 5;
+    int64_t **columns[] = {&placing.query, &placing.rank, &placing.first, &placing.last, &placing.label};
+    for (int i = 0; i < 5; i++)
+        *columns[i] = found + i * placing.room;
+    placing.rows = calloc((size_t)size + 1, sizeof *placing.rows);
+    placing.begin = malloc(((size_t)size + 1) * sizeof *placing.begin);
+    if (!placing.rows || !placing.begin) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    if (!(left = PyList_New(0)) || !(unjudged = PyList_New(0)))
+        goto done;
+    int known = find_queries(&placing, results, numbers, size, held.counts[0], unjudged);
+    if (known <= 0) {
+        result = known < 0 ? NULL : Py_NewRef(Py_None);
         goto done;
     }
     for (Py_ssize_t i = 0; i < size; i++) {
-        PyObject *query = PyTuple_GetItem(queries, i), *documents = PyList_GetItem(judged, i);
-        if (!PyUnicode_CheckExact(query) || !PyDict_CheckExact(documents)) {
-            PyErr_SetString(PyExc_TypeError, "queries are text, judgements are dicts");
-            goto done;
-        }
-        retrieved[i] = -1;
-        placed[i] = 0;
-        row = PyDict_GetItemWithError(results, query);
-        if (row == NULL) {
-            if (PyErr_Occurred())
-                goto done;
-            continue;
-        }
-        retrieved[i] = PyDict_Size(row);
+        PyObject *documents = PyList_GetItem(judged, i), *row = placing.rows[i];
+        answered[i] = row != NULL;
+        retrieved[i] = row == NULL ? 0 : PyDict_Size(row);
+        lines += retrieved[i];
         if (retrieved[i] == 0)
             continue;
-        Py_ssize_t before = placing.rows_found;
-        int outcome = place_query(&placing, row, documents, start[i]);
+        int outcome = 0;
+        if (documents != NULL && PyDict_CheckExact(documents) && placing.begin[i] + retrieved[i] <= held.counts[0])
+            outcome = place_query(&placing, row, scores + placing.begin[i], documents, i, start[i]);
         if (outcome < 0) {
             PyErr_NoMemory();
             goto done;
@@ -1378,17 +1596,21 @@ place(PyObject *module, PyObject *args)
             Py_XDECREF(number);
             if (failed)
                 goto done;
-            continue;
         }
-        placed[i] = placing.rows_found - before;
     }
-    result = Py_BuildValue("y#OLL", placing.rows ? (const char *)placing.rows : "", placing.rows_found * 4 * (Py_ssize_t)sizeof *placing.rows, left,
-                           (long long)placing.infinite, (long long)placing.constant);
+    result = Py_BuildValue("nnOOLL", placing.found, lines, left, unjudged, (long long)placing.infinite, (long long)placing.constant);
 done:
-    free(placing.score);
-    free(placing.hits);
+    for (Py_ssize_t i = 0; placing.rows && i < size; i++)
+        Py_XDECREF(placing.rows[i]);
     free(placing.rows);
+    free(placing.begin);
+    free(placing.score);
+    free(placing.groups);
+    free(placing.scored);
+    free(placing.hits);
+    free(placing.sorted);
     Py_XDECREF(left);
+    Py_XDECREF(unjudged);
     let_go(&held);
     return result;
 }
@@ -1404,21 +1626,17 @@ done:
 static PyObject *
 among(PyObject *module, PyObject *args)
 {
-    PyObject *docs_object, *wanted_object, *rank_object, *label_object;
-    if (!PyArg_ParseTuple(args, "OOOO", &docs_object, &wanted_object, &rank_object, &label_object))
-        return NULL;
-    Buffers held = {0};
+    Buffers held;
     const uint64_t *docs, *wanted;
     int64_t *rank, *label;
     int64_t *slots = NULL;
     uint8_t *seen = NULL;
     PyObject *result = NULL;
-    if (!(docs = hold(&held, docs_object, 0, 8)) || !(wanted = hold(&held, wanted_object, 0, 8)) ||
-        !(rank = hold(&held, rank_object, 1, 8)) || !(label = hold(&held, label_object, 1, 8)))
+    if (take(&held, args, "r8r8w8w8", &docs, &wanted, &rank, &label) < 0)
         goto done;
     Py_ssize_t count = held.counts[0], wanted_count = held.counts[1];
     if (held.counts[2] < count || held.counts[3] < count) {
-        PyErr_SetString(PyExc_ValueError, "the buffers do not fit each other");
+        do_not_fit();
         goto done;
     }
     int bits = 3;
@@ -1486,6 +1704,9 @@ static PyMethodDef methods[] = {
     {"fill", fill, METH_VARARGS, "Put keys into an open hash table."},
     {"survey", survey, METH_VARARGS, "Lines that are probably judged, with their tie groups, among sorted lines."},
     {"among", among, METH_VARARGS, "Ranks of wanted integer ids in a list."},
+    {"gather", gather, METH_VARARGS, "The scores of a run that is a dict of dicts."},
+    {"judgements", judgements, METH_VARARGS, "A copy of judgements that are a dict of dicts."},
+    {"grades", grades, METH_VARARGS, "The grades of a list of dicts."},
     {"place", place, METH_VARARGS, "Ranks of judged documents in a run that is a dict of dicts."},
     {NULL, NULL, 0, NULL},
 };

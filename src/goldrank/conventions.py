@@ -144,10 +144,12 @@ class Convention:
     def having(self, **changes: str | None) -> Convention:
         """This convention with some policies changed; None leaves one as it is."""
         given = {key: value for key, value in changes.items() if value is not None}
+        if not given:
+            return self
         for key in given:
             if key not in POLICIES:
                 raise OptionError(f"unknown policy {key!r}", hint=did_you_mean(key, POLICIES))
-        changed = replace(self, **given) if given else self  # type: ignore[arg-type]  # policies are words
+        changed = replace(self, **given)  # type: ignore[arg-type]  # policies are words
         return replace(changed, tie_rules={}, undefined_order={}) if "ties" in given else changed
 
     @property

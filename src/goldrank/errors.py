@@ -6,7 +6,6 @@ code that the command line returns for it.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterable
@@ -132,6 +131,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     numbered = [name for folded, name in by_folded.items() if _numbered(folded) == _numbered(word.casefold())]
     if len(numbered) == 1 and numbered[0] != word:
         return f"Did you mean {numbered[0]}?"
+    import difflib
+
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f"Did you mean {by_folded[near[0]]}?" if near and by_folded[near[0]] != word else None
 

@@ -14,6 +14,8 @@ from goldrank.errors import InputError
 from goldrank.escaping import show as show
 
 MAX_ID_BYTES = 65_536
+SHORT = MAX_ID_BYTES // 4
+"""Characters that are surely not too many for an id."""
 
 
 def encode(text: str) -> bytes:
@@ -53,7 +55,7 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
     """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
     if isinstance(value, str | bytes):
         text = value if isinstance(value, str) else decode(value)
-        if not 0 < len(text) <= MAX_ID_BYTES // 4:
+        if not 0 < len(text) <= SHORT:
             check_length(text, what, where)
         return text
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -82,7 +84,7 @@ def check_lengths(texts: Mapping[str, object], what: str, where: str) -> None:
     joined = "".join(texts)
     if "" in texts or len(joined) > MAX_ID_BYTES or not joined.isascii():
         for text in texts:
-            if not 0 < len(text) <= MAX_ID_BYTES // 4:
+            if not 0 < len(text) <= SHORT:
                 check_length(text, what, where)
 
 
@@ -118,6 +120,8 @@ def kind(query_types: Iterable[type], doc_types: Iterable[type], where: str) -> 
 
 def kinds_differ(ours: str, theirs: str) -> tuple[str, str, str] | None:
     """Which ids are integers on one side and text on the other: (what, kind of one, kind of other)."""
+    if ours == theirs:
+        return None
     pair = ((ours.split("/")[0], theirs.split("/")[0]), (ours.split("/")[-1], theirs.split("/")[-1]))
     for what, kinds in zip(("query", "document"), pair, strict=True):
         if set(kinds) == {"int", "str"}:

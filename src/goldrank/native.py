@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 3
+CONTRACT = 4
 
 
 def _load() -> ModuleType | None:

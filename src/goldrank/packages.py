@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager
-from importlib.util import find_spec
 from types import TracebackType
 
 from goldrank.errors import GoldrankError
@@ -46,6 +45,8 @@ def needed(package: str, *, install: str | None = None, instead: str = "") -> Ab
 
 def installed(package: str) -> bool:
     """Whether a package is there that things only look better with."""
+    from importlib.util import find_spec
+
     return find_spec(package) is not None
 
 

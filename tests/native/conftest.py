@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goldrank import native
-from goldrank.data import id_column, judgement_columns
+from goldrank.data import id_column, judgement_columns, qrels, run
 from goldrank.engine import lines, lists, memory, ranking
 from goldrank.io import scan
 
@@ -14,13 +14,13 @@ from goldrank.io import scan
 def both(monkeypatch):
     """Call something with the core and without it."""
 
-    def run(work):
+    def twice(work):
         outcomes = []
         for core in (native.core, None):
             with monkeypatch.context() as patch:
-                for module in (memory, lines, lists, ranking, scan, id_column, judgement_columns):
+                for module in (memory, lines, lists, ranking, scan, id_column, judgement_columns, qrels, run):
                     patch.setattr(module, "core", core)
                 outcomes.append(work())
         return outcomes
 
-    return run
+    return twice

@@ -54,7 +54,10 @@ def random_case(rng: random.Random) -> tuple[Qrels, Run]:
         judgements[f"q{i}"] = {doc: rng.randrange(-1, 4) for doc in judged}
         if rng.random() < 0.9:
             returned = rng.sample(docs, rng.randrange(len(docs) + 1))
-            results[f"q{i}"] = {doc: score(rng) for doc in returned}
+            row = {doc: score(rng) for doc in returned}
+            if rng.random() < 0.4:  # most systems return the best first
+                row = dict(sorted(row.items(), key=lambda pair: -pair[1]))
+            results[f"q{i}"] = row
     results["elsewhere"] = {"d0": 1.0}
     return Qrels(judgements), Run(results)
 
@@ -76,15 +79,21 @@ def test_dicts(seed, both):
     assert one_counts == other_counts
 
 
+def place(results, judgements):
+    """What the core says of a run in dicts, with what it was told."""
+    qrels = Qrels(judgements)
+    retrieved, found = np.zeros(len(qrels), np.int64), np.zeros((5, len(qrels.arrays.grade)), np.int64)
+    scores = memoryview(native.core.gather(results, 99)).cast("d")
+    answered = np.zeros(len(qrels), bool)
+    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, answered, found)
+    told = native.core.place(results, scores, *how)
+    return told, retrieved.tolist(), answered.tolist(), found.tolist()
+
+
 def test_dicts_are_done_by_the_core():
-    qrels = Qrels({"q": {"a": 1}})
-    retrieved, placed = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    start = qrels.arrays.start
-    rows, left, infinite, constant = native.core.place(
-        {"q": {"b": 2.0, "a": 1.0}}, ("q",), qrels.rows, start, 1, False, retrieved, placed
-    )
-    assert np.frombuffer(rows, np.int64).tolist() == [2, 2, 2, 0]
-    assert (left, infinite, constant, retrieved.tolist(), placed.tolist()) == ([], 0, 0, [2], [1])
+    told, retrieved, answered, found = place({"q": {"b": 2.0, "a": 1.0}, "p": {}}, {"q": {"a": 1}, "r": {}})
+    assert (told, retrieved, answered) == ((1, 2, [], ["p"], 0, 0), [2, 0], [True, False])
+    assert found == [[0], [2], [2], [2], [0]]
 
 
 class Text(str):
@@ -108,20 +117,72 @@ class Number(float):
         ({"a": 10**400}, True),
         ({Text("a"): 1.0}, True),
         ({1: 1.0}, True),
-        ({"a": 1.0, "b\udc80": 1.0}, True),
+        ({"": 1.0}, True),
+        ({"x" * 10: 1.0}, True),
     ],
 )
 def test_what_dicts_are_declined(row, declined):
-    retrieved, placed = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    start = np.array([0, 1])
-    found = native.core.place({"q": row}, ("q",), [{"a": 1}], start, 1, False, retrieved, placed)
-    assert found[1] == ([0] if declined else [])
+    assert (native.core.gather({"q": row}, 9) is None) == declined
+    assert (native.core.gather({"p": {"b": 2}, "q": row}, 9) is None) == declined
 
 
-@pytest.mark.parametrize("results", [{1: {}}, {"q": []}, {Text("q"): {}}, [], None])
+@pytest.mark.parametrize("results", [{1: {}}, {"q": []}, {Text("q"): {}}, [], None, {"": {}}, {"longer": {}}])
 def test_what_is_no_dict_of_dicts_is_declined(results):
-    retrieved, placed = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    assert native.core.place(results, ("q",), [{"a": 1}], np.array([0, 1]), 1, False, retrieved, placed) is None
+    assert native.core.gather(results, 5) is None
+
+
+def test_half_of_a_surrogate_pair_among_ties_is_left():
+    told, *_ = place({"q": {"a": 1.0, "b\udc80": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})
+    assert told[:3] == (1, 3, [0])
+
+
+def test_a_run_that_was_changed_after_it_was_gathered_is_declined():
+    qrels = Qrels({"q": {"a": 1}})
+    retrieved, found = np.zeros(1, np.int64), np.zeros((5, 1), np.int64)
+    scores = memoryview(native.core.gather({"q": {"a": 1.0}}, 9)).cast("d")
+    how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, np.zeros(1, bool), found)
+    assert native.core.place({"q": {"a": 1.0, "b": 2.0}}, scores, *how) is None
+    assert native.core.place({"q": {}}, scores, *how) is None
+    assert native.core.place({"q": ["a"]}, scores, *how) is None
+    with pytest.raises(ValueError, match="do not fit"):
+        native.core.place({"q": {"a": 1.0}}, scores, {"q": 7}, *how[1:])
+
+
+JUDGEMENTS = [
+    ({"q": {"a": 1, "b": -1000}, "r": {}}, False),
+    ({}, False),
+    ({"q": {"a": 1001}}, True),
+    ({"q": {"a": 10**30}}, True),
+    ({"q": {"a": True}}, True),
+    ({"q": {"a": 1.0}}, True),
+    ({"q": {"": 1}}, True),
+    ({"": {"a": 1}}, True),
+    ({"q": {Text("a"): 1}}, True),
+    ({1: {"a": 1}}, True),
+    ({"q": ["a"]}, True),
+    ({"q": {"longer": 1}}, True),
+]
+
+
+@pytest.mark.parametrize(("given", "declined"), JUDGEMENTS)
+def test_judgements_in_dicts(given, declined):
+    copy = native.core.judgements(given, 5, 1000)
+    assert (copy is None) == declined
+    if not declined:
+        assert copy == given
+        assert copy is not given
+        assert all(copy[query] is not given[query] for query in given)
+
+
+def test_grades_of_dicts():
+    out = np.zeros(3, np.int64)
+    assert native.core.grades([{"a": 1, "b": -2}, {}, {"c": 3}], out)
+    assert out.tolist() == [1, -2, 3]
+    assert not native.core.grades([{"a": 1}], out)
+    assert not native.core.grades([{"a": 1, "b": 2, "c": 3, "d": 4}], out)
+    assert not native.core.grades([{"a": 1.5, "b": 2, "c": 3}], out)
+    assert not native.core.grades([{"a": 10**30, "b": 2, "c": 3}], out)
+    assert not native.core.grades([["a"]], out)
 
 
 NUMBERS = [

@@ -52,6 +52,8 @@ COMMANDS = {
 }
 """The subcommands; `name-with-dash` lives in name_with_dash.py."""
 
+WITHOUT_MATRICES = ("eval", "trec_eval", "convert", "merge")
+
 GROUPS = {
     "Score": ("eval", "texts", "causes", "sweep", "merge", "trec_eval", "explain-difference"),
     "Compare": ("compare", "leaderboard", "diff", "fuse", "report", "interleave", "plan"),
@@ -70,6 +72,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
+        if name in WITHOUT_MATRICES:
+            # Threads for products of matrices take longer to start than these commands take on small files.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         command.epilog = examples.epilog(name)

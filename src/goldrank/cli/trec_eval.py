@@ -82,7 +82,7 @@ def output(settings: Arguments, number: str = "%6.4f", told: list[Note] | None =
     if told is not None:
         numbers = footer.counts_of(placements, placed.counts)
         how = rules.having(missing="zero" if settings.complete else "skip")
-        told += footer.notes_of(numbers, placed.counts, judgements.notes, placed.run, how, placements, {})
+        told += footer.notes_of(numbers, placed.counts, judgements.notes, placed.run.notes, how, placements, {})
     chosen = np.ones(len(answered), bool) if settings.complete else answered.copy()
     if settings.only_query is not None:
         chosen &= np.array([query == settings.only_query for query in placements.queries], bool)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,16 @@ from goldrank.writing import write_whole
 
 def write_json(path: str | Path, data: Any) -> None:
     """A file with plain values; NaN becomes null."""
+    import json
+
     write_whole(path, json.dumps(without_nan(data), ensure_ascii=True).encode() + b"\n")
 
 
 # Any: whatever is in the file, for the caller to check.
 def read_json(path: str | Path) -> Any:
     """What a JSON file holds."""
+    import json
+
     try:
         return json.loads(Path(file_name(path)).read_bytes())
     except OSError as error:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -99,6 +99,28 @@ def packed(
     return keep
 
 
+class Ideals:
+    """What depends on judgements alone, kept with them: runs that come one after the other need not make it again."""
+
+    MOST = 64
+
+    def __init__(self, judged: np.ndarray, start: np.ndarray) -> None:
+        self.judged = judged
+        self.start = start
+        self._kept: dict[object, np.ndarray] = {}
+
+    def once(self, what: object, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """What was made under that name, or is made now. It is not to be written to."""
+        found = self._kept.get(what)
+        if found is None:
+            found = make()
+            found.setflags(write=False)
+            if len(self._kept) >= self.MOST:
+                self._kept.clear()
+            self._kept[what] = found
+        return found
+
+
 @dataclass(frozen=True)
 class Placements:
     """One row per judged document that was retrieved, and per query what was judged and how much returned.
@@ -139,6 +161,15 @@ class Placements:
     """
     lengths: Lengths | None = None
     """The lengths of retrieved texts, where somebody counted them."""
+    ideals: Ideals | None = field(default=None, compare=False, repr=False)
+    """What was made of judgements before; of these ones, if `judged` is theirs."""
+
+    def of_judgements(self, what: object, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """What `make` gives, if it depends on `judged` and `judged_start` alone. It is not to be written to."""
+        kept = self.ideals
+        if kept is None or kept.judged is not self.judged or kept.start is not self.judged_start:
+            return make()
+        return kept.once(what, make)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -157,7 +188,7 @@ class Placements:
 
     def cumulate(self, which: np.ndarray) -> np.ndarray:
         """Per placement, how many marked ones its query has up to and including it."""
-        running: np.ndarray = np.cumsum(which)
+        running: np.ndarray = which.cumsum()
         if len(self.queries) == 1:
             return running
         before = np.concatenate(([0], running))[self.start[self.query]]
@@ -180,6 +211,9 @@ class Placements:
 
     def relevant(self, rel: float) -> np.ndarray:
         """Per query, how many judged documents have at least this grade, retrieved or not."""
+        return self.of_judgements(("relevant", rel), lambda: self._at_least(rel))
+
+    def _at_least(self, rel: float) -> np.ndarray:
         if len(self.queries) == 1:
             return np.array([np.count_nonzero(self.judged >= rel)])
         return np.bincount(self.judged_query[self.judged >= rel], minlength=len(self))

@@ -25,7 +25,9 @@ from goldrank.data.judgement_columns import (
 )
 from goldrank.data.judgement_columns import Grade as Grade
 from goldrank.data.judgement_columns import Judgements as Judgements
+from goldrank.data.placements import Ideals
 from goldrank.errors import InputError, Place, of_type, one_of
+from goldrank.native import core
 from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
@@ -54,7 +56,18 @@ class JudgementArrays:
     def descending(self) -> np.ndarray:
         """Every judged grade, descending within its query."""
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
-        return self.grade[np.lexsort((-self.grade, query))]
+        if self.grade.dtype != np.int64:
+            return self.grade[np.lexsort((-self.grade, query))]
+        # Grades are below 10**8, so that a query and a grade are one number, and one sort of numbers does it.
+        high, low = self.grade.max(initial=0), self.grade.min(initial=0)
+        before = query * (high - low + 1) + high
+        descending: np.ndarray = before - np.sort(before - self.grade)
+        return descending
+
+    @cached_property
+    def ideals(self) -> Ideals:
+        """What measures make of the judgements alone."""
+        return Ideals(self.descending, self.start)
 
 
 class Qrels(Mapping[str, Mapping[str, Grade]]):
@@ -76,28 +89,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         criteria: str | None = None,
         real_grades: bool = False,
     ) -> None:
-        text: dict[str, dict[str, Grade]] = {}
-        query_types: set[type] = set()
-        doc_types: set[type] = set()
-        for query, docs in of_type(judgements, Mapping, name, "a mapping").items():
-            if not isinstance(docs, Mapping):
-                raise InputError(
-                    f"judgements of query {query!r} are a {type(docs).__name__}, not a mapping",
-                    where=name,
-                    hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
-                )
-            query_types.add(type(query))
-            doc_types.update(map(type, docs))
-            row = text.setdefault(ids.as_text(query, "query id", name), {})
-            if doc_types <= {str} and set(map(type, docs.values())) <= {int} and _usual(docs.values()):
-                ids.check_lengths(docs, "document id", f"{name}: query {query!r:.80}")
-                row.update(docs)
-                continue
-            for doc, grade in docs.items():
-                where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
-                row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
-        kind = ids.kind(query_types, doc_types, name)
-        notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
+        given = of_type(judgements, Mapping, name, "a mapping")
+        text = _copied(given)
+        kind = "str" if text else ""
+        notes: tuple[Note, ...] = ()
+        if text is None:
+            text, kind = _checked(given, name, real_grades)
+            notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
         self._set(name=name, text=text, notes=notes, criteria=criteria, id_kind=kind)
 
     def _set(
@@ -350,11 +348,15 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             queries = ids.decode_all(self.order)
             rows = [self._raw[query] for query in self.order]
         else:
-            queries = tuple(sorted(self.text, key=ids.encode))
+            # Letters are in the order of their bytes, except for bytes that are no text.
+            queries = tuple(sorted(self.text, key=None if "".join(self.text).isascii() else ids.encode))
             rows = [self.text[query] for query in queries]  # type: ignore[misc]
-        sizes = np.fromiter(map(len, rows), np.int64, len(rows))
-        start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        return JudgementArrays(queries, start, grade_array([grade for row in rows for grade in row.values()]))
+        start = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=start[1:])
+        whole = np.empty(start[-1], np.int64)
+        if core is None or not core.grades(rows, whole):
+            return JudgementArrays(queries, start, grade_array([grade for row in rows for grade in row.values()]))
+        return JudgementArrays(queries, start, whole)
 
     @cached_property
     def docs(self) -> tuple[str, ...]:
@@ -428,6 +430,39 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
     def __repr__(self) -> str:
         return f"<Qrels {self.name}: {len(self):,} queries, {len(self.arrays.grade):,} judgements>"
+
+
+def _copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
+    """A copy of judgements in which all ids and grades are plain; None if something must be looked at more closely."""
+    if core is None:
+        return None
+    copy: dict[str, dict[str, Grade]] | None = core.judgements(given, ids.SHORT, HIGH_GRADE)
+    return copy
+
+
+def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[dict[str, dict[str, Grade]], str]:
+    """The judgements by text ids, with checked grades, and what the ids were."""
+    text: dict[str, dict[str, Grade]] = {}
+    query_types: set[type] = set()
+    doc_types: set[type] = set()
+    for query, docs in given.items():
+        if not isinstance(docs, Mapping):
+            raise InputError(
+                f"judgements of query {query!r} are a {type(docs).__name__}, not a mapping",
+                where=name,
+                hint='Judgements look like {"q1": {"d1": 2, "d2": 0}}.',
+            )
+        query_types.add(type(query))
+        doc_types.update(map(type, docs))
+        row = text.setdefault(ids.as_text(query, "query id", name), {})
+        if doc_types <= {str} and set(map(type, docs.values())) <= {int} and _usual(docs.values()):
+            ids.check_lengths(docs, "document id", f"{name}: query {query!r:.80}")
+            row.update(docs)
+            continue
+        for doc, grade in docs.items():
+            where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
+            row[ids.as_text(doc, "document id", where)] = check_grade(grade, where, real_grades)
+    return text, ids.kind(query_types, doc_types, name)
 
 
 def reserve_judgements(count: int, where: str, beside: int = 0) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from goldrank import ids
 from goldrank.errors import InputError, Place
+from goldrank.native import core
 from goldrank.notes import Note
 
 if TYPE_CHECKING:
@@ -54,8 +55,17 @@ class Rankings:
 
     engine: ClassVar[str] = "memory"
 
-    def __init__(self, results: Mapping[str, Mapping[str, float]]) -> None:
+    def __init__(self, results: Mapping[str, Mapping[str, float]], scores: bytes | None = None) -> None:
         self._results = results
+        self._scores = scores
+
+    def take_scores(self) -> bytes | None:
+        """The scores as doubles, row after row, as `gathered` has them; None if they must be looked at one by one.
+
+        What was gathered when the run was made is handed out once: whoever gave the mapping may change it later.
+        """
+        scores, self._scores = self._scores, None
+        return gathered(self._results) if scores is None else scores
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
         return self._results
@@ -245,6 +255,17 @@ def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = F
 def notes_on_ids(id_kind: str) -> tuple[Note, ...]:
     """What to say of ids that were given as objects of a kind."""
     return (Note.of("integer-ids"),) if "int" in id_kind else ()
+
+
+def gathered(results: Mapping[Any, Any]) -> bytes | None:
+    """The scores of a run as doubles, row after row, if it is a dict of dicts in which all ids and scores are plain.
+
+    None if something must be looked at more closely, or there is no compiled core.
+    """
+    if core is None:
+        return None
+    scores: bytes | None = core.gather(results, ids.SHORT)
+    return scores
 
 
 def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:

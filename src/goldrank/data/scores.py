@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -104,7 +103,7 @@ class Scores(Mapping[str, float]):
     columns: Mapping[str, Column]
     counts: Mapping[str, int] = field(default_factory=dict)
     """What was judged, returned, missing, dropped and so on, as numbers."""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = field(default_factory=tuple)
     """Caveats and remarks; `str(note)` is what people read."""
     convention: str = ""
     origin: Callable[[], Mapping[str, Any]] = dict
@@ -117,6 +116,16 @@ class Scores(Mapping[str, float]):
     """What the convention gave to measures that were asked for without: columns are found without it, too."""
     placed: Any = field(default=None, repr=False)  # evaluation's `Placed`, which this layer does not know
     """The placed run that these are the scores of, for whoever asks which documents it returned; fresh scores only."""
+
+    if not TYPE_CHECKING:  # else every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            state = vars(self)
+            if name in ("counts", "notes") and "_remarks" in state:
+                state["counts"], state["notes"] = state["_remarks"]()
+                state.pop("_remarks", None)
+                return state[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def explain(self, query: str) -> Explanation:
         """Which retrieved text covered which reference of a question, by which rule and which words."""
@@ -234,6 +243,8 @@ class Scores(Mapping[str, float]):
 
     def to_json(self) -> str:
         """Everything, as JSON; NaN becomes null."""
+        import json
+
         return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     def save(self, path: str | Path) -> None:
@@ -299,6 +310,15 @@ class Scores(Mapping[str, float]):
         from goldrank.data import score_table
 
         return score_table.fragment([self])
+
+
+def with_remarks(remarks: Callable[[], tuple[Mapping[str, int], tuple[Note, ...]]], **known: Any) -> Scores:
+    """Scores whose counts and notes are made when somebody asks for them: not everybody who calls often does."""
+    scores = Scores(**known)
+    state = vars(scores)
+    del state["counts"], state["notes"]
+    state["_remarks"] = remarks
+    return scores
 
 
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")

@@ -7,9 +7,7 @@ and uses it for every cell and sentence. The two writers here need nothing but P
 
 from __future__ import annotations
 
-import html as html_entities
 import math
-import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -269,6 +267,8 @@ def _plain_sentence(sentence: Sentence, width: int | None) -> list[str]:
     if width is None or len(text) <= width:
         return [text]
     hanging = " " * len(mark + label)
+    import textwrap
+
     return textwrap.wrap(text, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
@@ -282,7 +282,9 @@ def escape_html(text: str, limit: int = TEXT_LIMIT) -> str:
 
 def entities(text: str) -> str:
     """The same for text without control characters."""
-    return html_entities.escape(text).replace("##", "#&#35;")
+    import html
+
+    return html.escape(text).replace("##", "#&#35;")
 
 
 def html(parts: Iterable[Part]) -> str:

@@ -6,6 +6,7 @@ To add one: a file here with an object `ENGINE` that has the methods of `Engine`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Protocol
 
@@ -49,7 +50,12 @@ class ScoredEngine(Engine, Protocol):
 
 def engine_for(run: Run) -> Engine:
     """The engine that places a run."""
-    engine: Engine = import_module(ENGINES[run.source.engine]).ENGINE
+    return _engine(run.source.engine)
+
+
+@cache
+def _engine(name: str) -> Engine:
+    engine: Engine = import_module(ENGINES[name]).ENGINE
     return engine
 
 

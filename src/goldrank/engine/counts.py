@@ -61,29 +61,33 @@ def assemble(
     tie_first: np.ndarray,
     tie_last: np.ndarray,
     grade: np.ndarray | None = None,
+    *,
+    is_ordered: bool = False,
 ) -> Placements:
-    """Placements in their one order: by query, then rank.
+    """Placements in their one order: by query, then rank. `is_ordered` says that they have it already.
 
     `label` says which judgement each row is about; where nobody knows, the rows have their own `grade`.
     """
     if grade is None:
         assert label is not None
         grade = arrays.grade[label]
-    order: np.ndarray | slice = slice(None)
-    if not ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
+    if not (is_ordered or ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all()):
         order = np.lexsort((rank, query))
+        query, rank, grade, tie_first, tie_last = (one[order] for one in (query, rank, grade, tie_first, tie_last))
+        label = None if label is None else label[order]
     return Placements(
         queries=arrays.queries,
         retrieved=retrieved,
         answered=answered,
         judged_start=arrays.start,
         judged=arrays.descending,
-        query=query[order],
-        rank=rank[order],
-        grade=grade[order],
-        tie_first=tie_first[order],
-        tie_last=tie_last[order],
-        label=None if label is None else label[order],
+        query=query,
+        rank=rank,
+        grade=grade,
+        tie_first=tie_first,
+        tie_last=tie_last,
+        label=label,
+        ideals=arrays.ideals,
     )
 
 

@@ -20,7 +20,7 @@ from goldrank.conventions import Convention
 from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run, check_score
+from goldrank.data.run import Rankings, Run, check_score, gathered
 from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores, tie_order
 from goldrank.native import core
 
@@ -36,43 +36,25 @@ _TIES = {"input": 0, "docid-ascending": 2}
 class MemoryEngine:
     """Places runs that are mappings of mappings."""
 
-    @np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
-        arrays = qrels.arrays
-        results = run.results
-        size = len(arrays.queries)
-        counts = RunCounts()
-        retrieved, placed = np.full(size, -1, np.int64), np.zeros(size, np.int64)
-        rows, left = _place_compiled(qrels, results, convention, retrieved, placed, counts)
-        query = np.repeat(np.arange(size), placed)
-        if len(left):
-            placed[:] = 0
-            more = bytearray()  # most queries add a number or two, for which arrays would be slow
-            for code in left:
-                row = results.get(arrays.queries[code])
-                if row is not None:
-                    retrieved[code] = len(row)
-                if row:
-                    found = _place_query(qrels, run.name, arrays.queries[code], row, convention, counts)
-                    placed[code] = len(found) // ROW_BYTES
-                    more += found
-            rows += bytes(more)
-            query = np.concatenate((query, np.repeat(np.arange(size), placed)))
-
-        answered = retrieved >= 0
-        np.maximum(retrieved, 0, out=retrieved)
-        counts.lines = int(retrieved.sum())
+        arrays, results, counts = qrels.arrays, run.results, RunCounts()
+        retrieved, answered = np.empty(len(arrays.queries), np.int64), np.empty(len(arrays.queries), bool)
+        rows, left, unjudged = _place_compiled(qrels, run, convention, retrieved, answered, counts)
+        if left:
+            more = _place_by_numpy(qrels, run, convention, left, retrieved, answered, counts)
+            rows = np.concatenate((rows, more), axis=1)
+            counts.lines = int(retrieved.sum())
         if counts.lines:
-            first_answered = arrays.queries[int(np.flatnonzero(retrieved)[0])]
+            first_answered = arrays.queries[int(retrieved.astype(bool).argmax())]
             counts.example_docs = list(islice(results[first_answered], 3))
         for name, forms in qrels.near_forms.items():
             counts.near_forms += len(forms.keys() & results.get(name, {}).keys())
-        for name in results:
-            if name not in qrels.numbers and qrels.owns(ids.encode(name)):
+        for name in unjudged:
+            if qrels.owns(ids.encode(name)):
                 counts.unjudged_queries += 1
                 counts.example(counts.unjudged_examples, name)
-        rank, first, last, label = np.frombuffer(rows, np.int64).reshape(-1, 4).T
-        return assemble(arrays, retrieved, answered, query, rank, label, first, last), counts
+        query, rank, first, last, label = rows
+        return assemble(arrays, retrieved, answered, query, rank, label, first, last, is_ordered=not left), counts
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
         return [docs for docs, _ in self.top_scored(run, queries, depth, convention)]
@@ -91,26 +73,56 @@ ENGINE = MemoryEngine()
 
 
 def _place_compiled(
-    qrels: Qrels,
-    results: Mapping[str, Mapping[str, float]],
-    convention: Convention,
-    retrieved: np.ndarray,
-    placed: np.ndarray,
-    counts: RunCounts,
-) -> tuple[bytes, Sequence[int]]:
-    """The rows (see `_place_query`) of the queries that the compiled core can do, and the numbers of the others."""
-    arrays = qrels.arrays
-    found = None
-    if core is not None:
+    qrels: Qrels, run: Run, convention: Convention, retrieved: np.ndarray, answered: np.ndarray, counts: RunCounts
+) -> tuple[np.ndarray, Sequence[int], Iterable[str]]:
+    """Query, rank, first and last rank of its tie group, and label of each judged document that the core found.
+
+    Beside them the numbers of the queries that it left, and names of queries that are not judged.
+    """
+    arrays, results = qrels.arrays, run.results
+    found = np.empty((5, len(arrays.grade)), np.int64)
+    scores = run.source.take_scores() if isinstance(run.source, Rankings) else gathered(results)
+    placed = None
+    if core is not None and scores is not None:
         ties = _TIES.get(convention.ties, _DESCENDING)
         single = convention.score_type == "float32"
-        found = core.place(results, arrays.queries, qrels.rows, arrays.start, ties, single, retrieved, placed)
-    if found is None:
-        return b"", range(len(arrays.queries))
-    rows, left, infinite, constant = found
+        judged = (qrels.numbers, qrels.rows, arrays.start)
+        found_scores = memoryview(scores).cast("d")
+        placed = core.place(results, found_scores, *judged, ties, single, retrieved, answered, found)
+    if placed is None:
+        unjudged = (name for name in results if name not in qrels.numbers)
+        return found[:, :0], range(len(arrays.queries)), unjudged
+    hits, counts.lines, left, names, infinite, constant = placed
     counts.infinite += infinite
     counts.constant += constant
-    return rows, left
+    return found[:, :hits], left, names
+
+
+@np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed
+def _place_by_numpy(
+    qrels: Qrels,
+    run: Run,
+    convention: Convention,
+    left: Iterable[int],
+    retrieved: np.ndarray,
+    answered: np.ndarray,
+    counts: RunCounts,
+) -> np.ndarray:
+    """The same columns for some of the queries."""
+    queries, results = qrels.arrays.queries, run.results
+    numbers: list[int] = []
+    sizes: list[int] = []
+    rows = bytearray()  # most queries add a number or two, for which arrays would be slow
+    for code in left:
+        row = results.get(queries[code])
+        retrieved[code], answered[code] = len(row or ()), row is not None
+        if row:
+            found = _place_query(qrels, run.name, queries[code], row, convention, counts)
+            numbers.append(code)
+            sizes.append(len(found) // ROW_BYTES)
+            rows += found
+    columns = np.frombuffer(bytes(rows), np.int64).reshape(-1, 4).T
+    return np.vstack((np.repeat(np.array(numbers, np.int64), sizes), columns))
 
 
 def _place_query(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TypeVar, cast
@@ -293,6 +292,14 @@ def in_threads(work: Callable[[In], Out], items: Iterator[In], threads: int | No
     # limit; it is never touched, so it costs nothing.
     np.empty(_LARGE_BLOCK, np.uint8)
     threads = threads or processors()
+    first = list(islice(items, 2))
+    if len(first) < 2:  # most files are one piece, for which threads would only take time to start
+        yield from map(work, first)
+        return
+    items = chain(first, items)
+    del first
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[Out]] = deque()
         try:

@@ -9,7 +9,6 @@ import numpy as np
 from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
-from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, format_value
 from goldrank.engine import RunCounts
 from goldrank.measures import Measure, summarise
@@ -62,7 +61,7 @@ def notes_of(
     numbers: Mapping[str, int],
     counts: RunCounts,
     on_judgements: Sequence[Note],
-    run: Run,
+    on_run: Sequence[Note],
     rules: Convention,
     placements: Placements,
     columns: Mapping[Measure, Column],
@@ -96,7 +95,7 @@ def notes_of(
     if len(counts.tags) > 1:
         notes.append(Note.of("several-tags", samples=map(ids.decode, counts.tags)))
     notes += [note.with_about("qrels") for note in on_judgements]
-    notes += [note.with_about("run") for note in run.notes]
+    notes += [note.with_about("run") for note in on_run]
     notes += from_counts(counts.tolerated, about="run")
     if placements.shared:
         notes.append(Note.of("repeated-places", count=int((~placements.novel).sum()), about="run"))

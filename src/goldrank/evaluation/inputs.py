@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,10 @@ def resolve(
     """
     limit = None if max_memory is None else memory.size(max_memory)
     named = Columns.of(columns)
-    with budget.limited(limit):
-        found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from, judged_by)
+    with nullcontext() if limit is None else budget.limited(limit):
+        found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from, background, judged_by)
     named.check_used()
-    return replace(found, background=background)
+    return found
 
 
 def _resolved(
@@ -78,6 +79,7 @@ def _resolved(
     limit: int | None,
     columns: Columns,
     relevant_from: float | None,
+    background: Background,
     judged_by: str | None,
 ) -> Inputs:
     if limit is not None:
@@ -110,7 +112,7 @@ def _resolved(
         sources = [tagged] if tagged is not None else opened
         streamed = [given.source for given in sources if isinstance(given.source, BlockSource)]
         plan = memory.plan(limit, documents_of(judgements), streamed)
-    return Inputs(judgements, opened, rules, several, tagged, plan)
+    return Inputs(judgements, opened, rules, several, tagged, plan, background)
 
 
 def documents_of(judgements: Judgements) -> Qrels:
@@ -121,6 +123,8 @@ def documents_of(judgements: Judgements) -> Qrels:
 def resolve_measures(measures: MeasuresLike, rules: Convention, usual: Sequence[str] = DEFAULT) -> list[Measure]:
     """The measures that were asked for, each once, with the options of the convention."""
     parsed = parse_all(measures, usual)
+    if not rules.options:
+        return parsed
     return list(dict.fromkeys(measure.having(rules.options.get(measure.name, {})) for measure in parsed))
 
 

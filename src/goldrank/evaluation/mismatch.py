@@ -24,11 +24,13 @@ _TESTS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 def explain_mismatch(qrels: Qrels, run: str, placements: Placements, counts: RunCounts) -> None:
     """Raise if no query, or no document of any query, is on both sides."""
+    if len(placements.query):
+        return
     if not placements.answered.any():
         if counts.lines == 0 and not counts.unjudged_queries:
             raise MismatchError("the run is empty", where=run, hint="Did the system return anything?")
         raise _error("query", run, counts.unjudged_examples, list(placements.queries))
-    if not len(placements.query) and placements.retrieved.any() and len(placements.judged):
+    if placements.retrieved.any() and len(placements.judged):
         at = next(i for i, there in enumerate(placements.retrieved) if there)
         judged = list(qrels[placements.queries[at]]) or [doc for docs in qrels.text.values() for doc in docs]
         raise _error("document", run, counts.example_docs, judged)

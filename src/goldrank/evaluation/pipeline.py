@@ -6,7 +6,6 @@ Whoever needs a run's placements again keeps its `Placed`: nothing is read or ra
 
 from __future__ import annotations
 
-import datetime
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +20,7 @@ from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.data.scores import Bounds, Column, Scores
-from goldrank.data.top_documents import TopDocuments
+from goldrank.data.scores import Bounds, Column, Scores, with_remarks
 from goldrank.engine import RunCounts, engine_for
 from goldrank.errors import InputError, MeasureError, MissingQueryError, NoRelevantError, OptionError
 from goldrank.evaluation import footer, recommending, views
@@ -33,6 +31,7 @@ from goldrank.measures import Measure, make, summarise
 from goldrank.measures.apply import check_order, credited, expected, grouped
 from goldrank.measures.apply import counted as measure_counted
 from goldrank.measures.holes import check_monotone, unjudged_bounds
+from goldrank.notes import Note
 
 Tables = Mapping[str, Any]
 """What measures read, by the name that they give it with `over=`: each kind of measure has a table of its own type."""
@@ -160,6 +159,8 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
         (int(measure.k) for measure in measures if measure.declaration.over == "heads" and measure.k), default=0
     )
     if deepest:
+        from goldrank.data.top_documents import TopDocuments
+
         docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
     asked = [measure for measure in measures if measure.declaration.over == "recommended"]
@@ -244,6 +245,8 @@ def without_empty(measure: Measure, values: np.ndarray, tables: Tables, rules: C
     """
     if not measure.declaration.needs_relevant:
         return values
+    if rules.empty == "zero" and "unanswerable" not in tables:
+        return values
     unanswerable: np.ndarray = tables.get("unanswerable", np.zeros(len(values), bool))
     table: Relevance = tables["spans" if measure.declaration.over == "spans" else "placements"]
     if rules.empty != "zero":
@@ -264,18 +267,20 @@ def column_of(
     unanswerable: np.ndarray | None = None,
 ) -> Column:
     """A measure's column from the values of the queries that count."""
+    declared = measure.declaration
+    counts_nan = rules.empty == "nan" and declared.needs_relevant
+    summary = summarise(measure, values)
+    if summary == summary:  # a value that is NaN would have made it NaN
+        return Column(str(measure), values, summary, declared.average, declared.higher_is_better, counts_nan)
     missing = np.isnan(values) if unanswerable is None else np.isnan(values) & ~unanswerable
-    if rules.empty == "error" and missing.any() and measure.declaration.needs_relevant:
+    if rules.empty == "error" and missing.any() and declared.needs_relevant:
         empty = np.flatnonzero(missing).tolist()
         raise NoRelevantError(
             f"{len(empty):,} queries have no relevant document for {measure}: {ids.samples(queries[i] for i in empty)}",
             where=run,
             hint="empty='zero' scores them 0, empty='skip' leaves them out.",
         )
-    declared = measure.declaration
-    counts_nan = rules.empty == "nan" and declared.needs_relevant
-    counted = values if counts_nan else values[~np.isnan(values)]
-    summary = summarise(measure, counted)
+    summary = summarise(measure, values if counts_nan else values[~np.isnan(values)])
     return Column(str(measure), values, summary, declared.average, declared.higher_is_better, counts_nan)
 
 
@@ -290,13 +295,15 @@ def columns_of(
 ) -> tuple[dict[Measure, Column], dict[Measure, Bounds]]:
     """Every measure's column over the queries that count, and how far it could move if that was asked for."""
 
+    everything = bool(counted.all())
+    unanswerable: np.ndarray | None = tables.get("unanswerable")
+    marked = unanswerable if unanswerable is None or everything else unanswerable[counted]
+
     def column(measure: Measure, values: np.ndarray) -> Column:
-        unanswerable: np.ndarray | None = tables.get("unanswerable")
-        marked = None if unanswerable is None else unanswerable[counted]
-        return column_of(measure, values[counted], rules, queries, run, marked)
+        return column_of(measure, values if everything else values[counted], rules, queries, run, marked)
 
     columns = {measure: column(measure, values_of(measure, tables, rules, credit)) for measure in measures}
-    if rules.ties == "expected" or credit is not None:
+    if rules.ties == "expected" or credit is not None or (rules.bounds == "none" and rules.ties != "bounds"):
         return columns, {}
     bounds: dict[Measure, Bounds] = {}
     for measure in measures:
@@ -332,26 +339,35 @@ def score(
     counts_all = rules.missing != "skip" or any(measure.name in rules.all_queries for measure in measures)
     counted = np.ones(len(placements), bool) if counts_all else placements.answered
     views.refuse(measures, placements, counted, rules, placed.run)
-    queries = placements.queries if counted.all() else tuple(placements.queries[i] for i in np.flatnonzero(counted))
+    queries = placements.queries
+    if not (counts_all or counted.all()):
+        queries = tuple(queries[i] for i in np.flatnonzero(counted))
     columns, bounds = columns_of(measures, tables, counted, queries, rules, placed.run.name)
-    numbers = footer.counts_of(placements, placed.counts)
-    return Scores(
+    by_name = {str(measure): both for measure, both in bounds.items()}
+    recommended = tables.get("recommended")
+    on_judgements, on_run = placed.judgements.notes, placed.run.notes
+
+    def remarks() -> tuple[Mapping[str, int], tuple[Note, ...]]:
+        numbers = footer.counts_of(placements, placed.counts)
+        return numbers, (
+            *footer.notes_of(
+                numbers, placed.counts, on_judgements, on_run, rules, placements, columns, depth, by_name
+            ),
+            *recommending.notes(placed.background, placed.qrels, placements.queries, placed.removed,
+                                placements.retrieved, recommended, columns),
+        )  # fmt: skip
+
+    return with_remarks(
+        remarks,
         run=placed.run.name,
         queries=queries,
         columns={str(measure): column for measure, column in columns.items()},
-        counts=numbers,
-        notes=(
-            *footer.notes_of(numbers, placed.counts, placed.judgements.notes, placed.run, rules, placements, columns,
-                             depth, {str(measure): both for measure, both in bounds.items()}),
-            *recommending.notes(placed.background, placed.qrels, placements.queries, placed.removed,
-                                placements.retrieved, tables.get("recommended"), columns),
-        ),
         convention=rules.label + placed.background.label,
         origin=origin(placed.judgements, placed.run, rules, depth, placed.background),
-        bounds={str(measure): both for measure, both in bounds.items()},
+        bounds=by_name,
         options=rules.options,
         placed=placed if depth is None else replace(placed, placements=placements),
-    )  # fmt: skip
+    )
 
 
 def origin(
@@ -380,6 +396,8 @@ def origin(
 
 def provenance(rules: Convention, now: float | None = None) -> dict[str, Any]:
     """What every result says of how it was made: version, time and policies."""
+    import datetime
+
     made = datetime.datetime.fromtimestamp(time.time() if now is None else now, datetime.UTC)
     return {
         "goldrank": __version__,

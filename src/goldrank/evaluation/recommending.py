@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from goldrank.conventions import Convention
 from goldrank.data.catalogue import Catalogue, History
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.recommended import Recommended
 from goldrank.data.run import Rankings, Run
 from goldrank.data.scores import Column
 from goldrank.engine import engine_for
@@ -25,6 +24,9 @@ from goldrank.errors import InputError, one_of
 from goldrank.io.columns import Columns
 from goldrank.measures import Measure
 from goldrank.notes import Note
+
+if TYPE_CHECKING:
+    from goldrank.data.recommended import Recommended
 
 SEEN = {
     "remove": "what a user had before is removed from the run, and what is below moves up",
@@ -226,6 +228,8 @@ def table_of(
         more = max((len(had) for had in train.items.values()), default=0) if train else 0
         against = engine_for(background.against).top_documents(background.against, queries, longest + more, rules)
         against = against if train is None else unseen(against, queries, train, longest)
+    from goldrank.data.recommended import Recommended
+
     return Recommended.of(queries, lists, qrels.text, background.catalogue, background.train, against)
 
 

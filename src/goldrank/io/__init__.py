@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,11 +18,10 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Judgements, Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, file_name, one_of
-from goldrank.io import aliases, datasets, formats, objects, result_objects, sources
+from goldrank.io import aliases, datasets, formats, sources
 from goldrank.io.columns import ROLES, Columns
 from goldrank.io.files import InputFiles, is_file, is_frame, is_spark, open_files, parts_run
 from goldrank.io.formats import KnownColumns, Reading
-from goldrank.io.id_lists import IdLists
 from goldrank.io.sources import ByteSource
 from goldrank.notes import Note
 from goldrank.writing import write_whole
@@ -67,8 +66,15 @@ def read_run(
 def _known_columns(columns: Columns, thing: str) -> KnownColumns:
     """Whether the header of a text table has columns for a run or for qrels, by their names or by the user's."""
     named = {name for role in ROLES if (name := columns.named(role, thing)) is not None}
-    lists = IdLists(thing, columns)
-    return lambda header: bool(named & set(header)) or formats.has_ranking_columns(header) or lists.is_header(header)
+
+    def known(header: Sequence[str]) -> bool:
+        from goldrank.io.id_lists import IdLists
+
+        if named & set(header) or formats.has_ranking_columns(header):
+            return True
+        return IdLists(thing, columns).is_header(header)
+
+    return known
 
 
 def read_runs(given: FileLike, *, format: str | None = None, columns: ColumnsLike = None) -> Runs:
@@ -92,6 +98,8 @@ def _run_of_parts(files: InputFiles, how: dict[str, Any]) -> Run:
     """One run in several files."""
     names = [source.name for source, _ in files.opened]
     if files.format.in_memory:
+        from goldrank.io import objects
+
         return objects.joined_run(files.read("run", **how), names, files.label, how["duplicates"])
     parts: list[Callable[[], Run]] = files.readers("run", **how)
     notes = [note.with_about(source.label) for source, _ in files.opened for note in source.notes]
@@ -214,6 +222,8 @@ def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
 
 def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write a run as TREC text, JSON or Parquet, by the file's name or by `format`."""
+    from goldrank.io import objects
+
     _write(objects.checked(as_run(run)), path, format)
 
 
@@ -258,6 +268,8 @@ def as_qrels(
     how: dict[str, Any] = _reading(judgements, named, relevant_from, real_grades)
     if is_file(given):
         return read_qrels(given, **{**how, "real_grades": real_grades})
+    from goldrank.io import objects
+
     reading = Reading("object", **how)
     given = datasets.as_table(given, "qrels")
     if isinstance(given, Mapping):
@@ -296,6 +308,8 @@ def as_run(
     named = Columns.of(columns)
     if is_file(given):
         return read_run(given, format=format, duplicates=duplicates, columns=columns)
+    from goldrank.io import objects
+
     given = datasets.as_table(given, name)
     if isinstance(given, Mapping):
         found = objects.run_from_mapping(given, name, duplicates)
@@ -331,8 +345,10 @@ def as_runs(
             several = _holds_rankings(first)
         else:
             several = isinstance(first, Run) or is_file(first) or is_frame(first)
+        if not several:
+            return None
         named = [(str(name), run) for name, run in given.items()]
-        return [as_run(run, **how, name=name).renamed(name) for name, run in named] if several else None
+        return [as_run(run, **how, name=name).renamed(name) for name, run in named]
     if isinstance(given, list | tuple) and given and all(isinstance(run, Run) or is_file(run) for run in given):
         runs = [as_run(run, **how) for run in given]
         return [run.renamed(name) for run, name in zip(runs, distinct(runs), strict=True)]
@@ -341,8 +357,10 @@ def as_runs(
 
 def _holds_rankings(value: Mapping[Any, Any]) -> bool:
     """Whether a mapping is a run, rather than the results of one query."""
+    from goldrank.io import result_objects
+
     inner = next(iter(value.values()), None)
-    if result_objects.is_result(value):
+    if type(inner) is float or result_objects.is_result(value):
         return False
     return isinstance(inner, Mapping | list | tuple) or result_objects.is_result(inner)
 

@@ -49,6 +49,8 @@ class Columns:
             raise OptionError(f"columns is {given!r:.60}, not a dict", hint=f"For example {_EXAMPLE}.")
         self._given = dict(given or {})
         self._used: set[str] = set()
+        if not self._given:
+            return
         known = [*ROLES, *(f"run.{role}" for role in OF_RUN), *(f"qrels.{role}" for role in OF_QRELS)]
         for role, name in self._given.items():
             if role not in known:

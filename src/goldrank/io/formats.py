@@ -175,7 +175,7 @@ def _is_json_lines(seen: Beginning) -> bool:
 
 
 def _is_table(seen: Beginning) -> bool:
-    return seen.known_columns(seen.header) and not seen.is_trec
+    return not seen.is_trec and seen.known_columns(seen.header)
 
 
 def _is_msmarco(seen: Beginning) -> bool:

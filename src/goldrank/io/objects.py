@@ -14,7 +14,7 @@ from goldrank.data.blocks import Block, BlockSource, Rows
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
 from goldrank.data.qrels import Qrels, check_grade
-from goldrank.data.run import Rankings, Run, check_score, notes_on_ids, with_text_ids
+from goldrank.data.run import Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
 from goldrank.io import aliases, id_lists, result_objects
 from goldrank.io.columns import Columns
@@ -25,14 +25,14 @@ from goldrank.notes import Note, from_counts
 
 RowName = Callable[[int], str]
 
-SHORT = ids.MAX_ID_BYTES // 4
-"""Characters that are surely not too long for an id."""
-
 
 def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "error") -> Run:
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
     if not given:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
+    scores = gathered(given)
+    if scores is not None:
+        return Run(Rankings(given, scores), name=name, id_kind="str")
     given = {query: result_objects.ranked(docs, f"{name}: query {query!r:.80}") for query, docs in given.items()}
     if all(isinstance(row, Mapping) for row in given.values()):
         texts, kind = with_text_ids(given, name)
@@ -203,7 +203,7 @@ def _run(
     for number, (query, doc, score) in enumerate(rows):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        if type(query) is not str or type(doc) is not str or not query or not doc or len(query) + len(doc) > SHORT:
+        if type(query) is not str or type(doc) is not str or not query or not doc or len(query) + len(doc) > ids.SHORT:
             place_of_id = row_name(number)
             query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
         q, d = query, doc
@@ -302,8 +302,9 @@ def checked(run: Run) -> Run:
 
 def qrels_from_mapping(given: Mapping[Any, Any], name: str, real_grades: bool = False) -> Qrels:
     """Qrels from {query: {doc: grade}}, or {query: [doc, ...]} or {query: doc} where all that is listed is relevant."""
-    table = {query: _graded(query, docs, name) for query, docs in given.items()}
-    return Qrels(table, name=name, real_grades=real_grades)
+    if not all(type(docs) is dict for docs in given.values()):
+        given = {query: _graded(query, docs, name) for query, docs in given.items()}
+    return Qrels(given, name=name, real_grades=real_grades)
 
 
 def _graded(query: Any, docs: Any, name: str) -> Any:

@@ -55,11 +55,9 @@ def is_result(value: Any) -> bool:
 
 
 def _shape(value: Mapping[Any, Any]) -> Shape | None:
-    if not any(isinstance(inner, Mapping | list) for inner in value.values()):
-        return None
     from goldrank.io import shapes
 
-    return shapes.shape_of(value)
+    return None if value.keys().isdisjoint(shapes.HOLDERS) else shapes.shape_of(value)
 
 
 def _list_of_hits(value: Mapping[Any, Any]) -> str | None:

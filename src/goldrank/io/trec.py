@@ -231,7 +231,9 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
         raise source.empty()
     column = layout.column("grade")
     grade, left = scan.integers(fields, column, signs=True)
-    left = np.union1d(left, np.flatnonzero(np.abs(grade) > MAX_GRADE))
+    unusual = np.abs(grade) > MAX_GRADE
+    unusual[left] = True
+    left = np.flatnonzero(unusual)
     if len(left):
         texts = fields.texts(column, left)
         others = grade_array(_grades(texts, lambda i: _spot(source, place(int(left[i])), column), how.real_grades))

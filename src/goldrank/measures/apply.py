@@ -128,7 +128,7 @@ def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False)
     kind = measure if isinstance(measure, str) else measure.declaration.average
     if kind == "geometric" and not logs:
         values = np.array([math.log(v) for v in values.tolist()])
-    total = float(np.cumsum(values)[-1]) if len(values) else 0.0
+    total = (values.item() if len(values) == 1 else float(values.cumsum()[-1])) if len(values) else 0.0
     if kind == "sum":
         return total
     if not len(values):

@@ -211,25 +211,24 @@ def _declaration(
     """The declaration of a function, or the error that says what is wrong with it."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise MeasureError(f"{name!r} cannot be the name of a measure", hint="Letters, digits and _, a letter first.")
-    parameters = inspect.signature(function).parameters
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    taken = {key: rule for key, rule in rules.items() if takes_any or key in list(parameters)[1:]}
+    parameters, by_keyword, takes_any = _parameters(function)
+    taken = {key: rule for key, rule in rules.items() if takes_any or key in parameters[1:]}
     options = {**COMMON, **taken}
     defaults = dict(COMMON_DEFAULTS)
-    for p in parameters.values():
-        if p.kind is not p.KEYWORD_ONLY or p.name in ("k", *COMMON):
+    for option, default in by_keyword.items():
+        if option in ("k", *COMMON):
             continue
-        rule = options.get(p.name) or option_for(p.name, p.default)
+        rule = options.get(option) or option_for(option, default)
         if rule is None:
             raise MeasureError(
-                f"measure {name}: nothing says what option {p.name!r} may be",
-                hint=f'For example options={{"{p.name}": Choice(("one", "two"))}}, from goldrank.measures.options.',
+                f"measure {name}: nothing says what option {option!r} may be",
+                hint=f'For example options={{"{option}": Choice(("one", "two"))}}, from goldrank.measures.options.',
             )
-        options[p.name] = rule
+        options[option] = rule
         try:
-            defaults[p.name] = rule.check(p.default)
+            defaults[option] = rule.check(default)
         except ValueError as error:
-            raise MeasureError(f"measure {name}: option {p.name!r} needs a default that is {error}") from None
+            raise MeasureError(f"measure {name}: option {option!r} needs a default that is {error}") from None
     declared = Declaration(
         name,
         function,
@@ -259,6 +258,20 @@ def _declaration(
     if not declared.low < declared.high:
         raise MeasureError(f"measure {name}: low is {declared.low:g}, which is not below high, {declared.high:g}")
     return declared
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[list[str], dict[str, Any], bool]:
+    """Names of a function's parameters, defaults of those that are given by name, and whether it takes any name."""
+    code = getattr(function, "__code__", None)
+    if code is not None and vars(function).keys().isdisjoint(("__wrapped__", "__signature__")):
+        # What the signature would say; most measures are declared when the package is imported, where each counts.
+        names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        given = getattr(function, "__kwdefaults__", None) or {}
+        defaults = {name: given.get(name, inspect.Parameter.empty) for name in names[code.co_argcount :]}
+        return names, defaults, bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    parameters = inspect.signature(function).parameters
+    defaults = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    return list(parameters), defaults, any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def _register(declared: Declaration, aliases: list[str | tuple[str, Mapping[str, object]]], replace: bool) -> None:
@@ -318,7 +331,7 @@ def lookup(name: str) -> Alias | None:
     return found
 
 
-_OTHER_SPELLING = re.compile(r"([A-Za-z][A-Za-z_\-]*?)(_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)")
+_OTHER_SPELLING = r"([A-Za-z][A-Za-z_\-]*?)(_at_|_cut_|_|@|\.)(\d{1,20}(?:\.\d{1,20})?)"
 
 
 def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float | None] | None:
@@ -326,7 +339,7 @@ def other_spelling(text: str) -> tuple[str, Mapping[str, object], int | float | 
 
     In ranx's `rbp.95` the number after the point is no cut-off but the decimals of p, the patience.
     """
-    found = _OTHER_SPELLING.fullmatch(text)
+    found = re.fullmatch(_OTHER_SPELLING, text)
     alias = found and (lookup(found[1]) or lookup(found[1].removesuffix("_cut")))
     if not found or not alias:
         return None

@@ -83,12 +83,12 @@ def in_own_words(alias: Alias, k: Any, given: Mapping[str, Any]) -> Spelled:
 _COUNTED_FROM = {"NumRet": "NumRelRet"}
 """Counts of everything, and what counts from a grade up."""
 
-_LEVEL = re.compile(r"(.+?)-l(\d{1,9})")
+_LEVEL = r"(.+?)-l(\d{1,9})"
 
 
 def split_level(text: str) -> tuple[str, int] | None:
     """ranx's `map-l2` as ("map", 2): only grades from 2 up count. None without such an end."""
-    found = _LEVEL.fullmatch(text)
+    found = re.fullmatch(_LEVEL, text)
     return (found[1], int(found[2])) if found else None
 
 

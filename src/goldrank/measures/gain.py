@@ -95,17 +95,21 @@ def _within(
 def ideal_dcg(
     p: Placements, k: int | None, rel: float, gain: Gain, discount: str, negative: str, ideal: str
 ) -> np.ndarray:
-    """The DCG of the best order of the judged documents, or of those that were retrieved."""
-    if ideal == "judged" and not isinstance(gain, Mapping):  # grades are in order, and gains rise with them
+    """The DCG of the best order of the judged documents, or of those retrieved. It is not to be written to."""
+
+    def of_judged() -> np.ndarray:  # grades are in order, and gains rise with them
         query, grade, rank = _within(k, p.judged_rank, p.judged_query, p.judged)
-        worth = gains(grade, gain, rel, negative)
-    else:
-        query, grade = (p.judged_query, p.judged) if ideal == "judged" else (p.query, p.grade)
-        worth = gains(grade, gain, rel, negative)
-        order = np.lexsort((-worth, query))
-        query, worth = query[order], worth[order]
-        rank = np.arange(1, len(query) + 1) - np.searchsorted(query, np.arange(len(p)))[query]
-        query, worth, rank = _within(k, rank, query, worth)
+        worth = discounted(gains(grade, gain, rel, negative), rank, discount)
+        return np.bincount(query, weights=worth, minlength=len(p))
+
+    if ideal == "judged" and not isinstance(gain, Mapping):
+        return p.of_judgements(("DCG", k, rel, gain, discount, negative), of_judged)
+    query, grade = (p.judged_query, p.judged) if ideal == "judged" else (p.query, p.grade)
+    worth = gains(grade, gain, rel, negative)
+    order = np.lexsort((-worth, query))
+    query, worth = query[order], worth[order]
+    rank = np.arange(1, len(query) + 1) - np.searchsorted(query, np.arange(len(p)))[query]
+    query, worth, rank = _within(k, rank, query, worth)
     return np.bincount(query, weights=discounted(worth, rank, discount), minlength=len(p))
 
 
@@ -131,7 +135,7 @@ def best_dcg(
     >>> evaluate({"q": {"a": 3}}, {"q": ["x", "a"]}, "IdealDCG")["IdealDCG"]
     3.0
     """
-    return ideal_dcg(p, k, rel, gain, discount, "none", "judged")
+    return ideal_dcg(p, k, rel, gain, discount, "none", "judged").copy()
 
 
 def _normalised(

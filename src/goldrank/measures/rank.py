@@ -59,9 +59,9 @@ def reciprocal_rank(p: Placements, *, k: int | None, rel: float = 1) -> np.ndarr
 def _mean_precision(
     total: np.ndarray, found: np.ndarray, p: Placements, k: int | None, rel: float, divisor: str
 ) -> np.ndarray:
-    """A sum of precisions divided as `divisor` says: by those `found`, or by all relevant ones."""
+    """A sum of precisions divided as `divisor` says: by the number of those `found`, or of all relevant ones."""
     if divisor == "hits":
-        return ratio(total, found)
+        return ratio(total, p.count(found))
     relevant = p.relevant(rel)
     return ratio(total, relevant if divisor == "relevant" or k is None else np.minimum(relevant, k))
 
@@ -73,7 +73,7 @@ def grouped_average_precision(p: Placements, *, k: int | None, rel: float, divis
     total = np.zeros(len(p))
     for query, first, size, relevant, before in tie_groups(p, rel):
         total[query] += relevant * (before + relevant) / (first + size - 1)
-    return _mean_precision(total, p.count(p.grade >= rel), p, k, rel, divisor)
+    return _mean_precision(total, p.grade >= rel, p, k, rel, divisor)
 
 
 def _expected_average_precision(p: Placements, *, k: int | None, rel: float, divisor: str) -> np.ndarray:
@@ -84,7 +84,7 @@ def _expected_average_precision(p: Placements, *, k: int | None, rel: float, div
         rank = np.arange(first, first + size if k is None else min(first + size, k + 1))
         above = (rank - first) * ((relevant - 1) / (size - 1) if size > 1 else 0.0)
         total[query] += float(((relevant / size) * (before + 1 + above) / rank).sum())
-    return _mean_precision(total, p.count(p.grade >= rel), p, k, rel, divisor)
+    return _mean_precision(total, p.grade >= rel, p, k, rel, divisor)
 
 
 @_by_places(
@@ -113,7 +113,7 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
         found = found & (p.rank <= k)
     first = found & p.novel if p.shared else found
     total = p.sum(np.where(found, p.cumulate(first) / p.rank, 0.0))
-    return _mean_precision(total, p.count(found), p, k, rel, divisor)
+    return _mean_precision(total, found, p, k, rel, divisor)
 
 
 @_by_places(

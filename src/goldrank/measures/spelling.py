@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import math
 import re
@@ -81,7 +80,11 @@ class Measure:
 
     def option(self, name: str) -> Any:  # the measure's declaration, not this signature, says of which type
         """The value of an option, given or default."""
-        return dict(self.options).get(name, self.declaration.defaults.get(name))
+        return self._options.get(name)
+
+    @cached_property
+    def _options(self) -> Mapping[str, Any]:
+        return {**self.declaration.defaults, **dict(self.options)}
 
     def having(self, defaults: Mapping[str, object]) -> Measure:
         """This measure with other defaults: options that were given stay."""
@@ -138,7 +141,7 @@ class Measure:
     @cached_property
     def _given(self) -> tuple[bool, Mapping[str, Any]]:
         """Whether only judged documents count, and what else the kernel gets by name."""
-        given: dict[str, Any] = {**self.declaration.defaults, **dict(self.options)}
+        given: dict[str, Any] = dict(self._options)
         judged_only = given.pop("judged_only")
         del given["pack"]
         if not self.declaration.takes_budget:
@@ -323,6 +326,25 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
         listed = list(measures)
     if not listed:
         raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
+    if all(type(given) is str for given in listed):
+        spelled = tuple(listed)
+        found = _of_texts(spelled)
+        if any(dict.get(REGISTRY, one.name) is not one.declaration for one in found):  # somebody took a measure away
+            _of_texts.cache_clear()
+            found = _of_texts(spelled)
+        return list(found)
+    return _each_once(listed)
+
+
+@lru_cache(1024)  # whoever measures in a loop spells the same measures each time
+def _of_texts(spelled: tuple[str, ...]) -> tuple[Measure, ...]:
+    return tuple(_each_once(spelled))
+
+
+FORGET.append(_of_texts.cache_clear)
+
+
+def _each_once(listed: Iterable[MeasureLike]) -> list[Measure]:
     found: dict[str, Measure] = {}
     for measure in (measure for given in listed for measure in _each(given)):
         name, number = measure.name, 1
@@ -346,22 +368,8 @@ def of_line(line: trec_names.Line, level: float = 1, docs: int = 0) -> Measure |
 
 def _each(given: MeasureLike) -> Sequence[Measure]:
     """The measures that were asked for by one name: several for trec_eval's nicknames and lists of cut-offs."""
-    if not isinstance(given, str):
-        return (parse(given),)
-    found = _of_text(given.strip())
-    if any(REGISTRY.get(one.name) is not one.declaration for one in found):  # somebody took a measure away
-        _of_text.cache_clear()
-        found = _of_text(given.strip())
-    return found
-
-
-@lru_cache(1024)  # whoever measures in a loop spells the same measures each time
-def _of_text(spelled: str) -> tuple[Measure, ...]:
-    listed = _listed(spelled)
-    return (parse(spelled),) if listed is None else tuple(listed)
-
-
-FORGET.append(_of_text.cache_clear)
+    listed = _listed(given.strip()) if isinstance(given, str) else None
+    return (parse(given),) if listed is None else listed
 
 
 def known(name: str) -> Measure | None:
@@ -452,6 +460,8 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
                 f"What follows {word} is not understood. For example {word}{example}; see `goldrank measures {word}`."
             )
             return MeasureError(f"unknown measure {text!r:.120}", hint=hint)
+    import difflib
+
     for word in words:
         near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
         alias = lookup(near[0]) if near else None

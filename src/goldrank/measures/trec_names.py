@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from goldrank.errors import MeasureError, did_you_mean
@@ -124,7 +125,7 @@ def asked(text: str) -> list[Line] | None:
         return lines_of([text])
     if text in TABLE:
         return lines_of([text]) if TABLE[text].default or text in ("runid", "relstring") else None
-    found = _WITH_PARAMETERS.fullmatch(text)
+    found = _with_parameters().fullmatch(text) if "." in text or "_" in text else None
     if not found:
         return None
     name, parameters = found.groups()
@@ -138,7 +139,12 @@ def asked(text: str) -> list[Line] | None:
 
 
 _CUT = {"ranks": r"\d+(,\d+)*", "levels": r"\d+(\.\d+)?(,\d+(\.\d+)?)*"}
-_WITH_PARAMETERS = re.compile(rf"({'|'.join(sorted(map(re.escape, TABLE), key=len, reverse=True))})[._]([-+\d.,=p]+)")
+
+
+@cache
+def _with_parameters() -> re.Pattern[str]:
+    names = "|".join(sorted(map(re.escape, TABLE), key=len, reverse=True))
+    return re.compile(rf"({names})[._]([-+\d.,=p]+)")
 
 
 def proper(name: str) -> Alias:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from itertools import repeat
 
@@ -67,6 +66,8 @@ def _cell(value: float, average: str) -> Cell:
 
 
 def _json(scores: Sequence[Scores], by_query: bool) -> str:
+    import json
+
     found = []
     for run in scores:
         data = json.loads(run.to_json())
@@ -79,6 +80,8 @@ def _json(scores: Sequence[Scores], by_query: bool) -> str:
 
 
 def _json_lines(scores: Sequence[Scores], by_query: bool) -> str:
+    import json
+
     lines = []
     for run in scores:
         if by_query:

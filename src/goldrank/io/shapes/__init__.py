@@ -1,6 +1,6 @@
 """The answers of search engines, one file for each: what one is recognised by, and the page of results that it holds.
 
-A new engine is one file with a `SHAPE`, and one name in `ENGINES`.
+A new engine is one file with a `SHAPE`, and one line in `ENGINES`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.errors import InputError
 
-ENGINES = ("elasticsearch", "solr", "vespa", "typesense", "meilisearch", "anserini")
+ENGINES = {
+    "elasticsearch": ("hits", "responses"),
+    "solr": ("response",),
+    "vespa": ("root",),
+    "typesense": ("hits", "results"),
+    "meilisearch": ("hits", "results"),
+    "anserini": ("candidates", "contexts", "ctxs"),
+}
+"""Each engine with the keys of which its answers have one, for their results."""
+HOLDERS = frozenset(key for keys in ENGINES.values() for key in keys)
+"""What has none of these keys is no answer; that is known without looking through a long ranking."""
 
 
 class Hit(NamedTuple):
