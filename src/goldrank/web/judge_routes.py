@@ -104,9 +104,9 @@ def _judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str
     judge = params.get("judge") or judging.judge
     blind = params.get("blind") == "1"
     query = explorer.find_query(params["query"]) if params.get("query") else None
-    item = judging.next(judge, view, blind, query)
+    item, left = judging.next(judge, view, blind, query)
     frame = explorer.frame(view, "/judge", params)
-    shown = judge_page.values(explorer.session, judging, view, judge, blind, query, item)
+    shown = judge_page.values(explorer.session, judging, view, judge, blind, query, item, left)
     if blind:
         # A page that is blind names no system, not even in what can be chosen.
         frame |= {"chooser": None, "said": f"{view.name}, systems hidden", "a_name": "", "b_name": ""}

@@ -128,6 +128,8 @@ class Judging:
             self._begin(judge)
             if action == "undo":
                 return self._undo(judge)
+            if action == "withdraw_all":
+                return self._withdraw(judge, given)
             query = addresses.found(_text(given, "query"), session.numbers)
             if query is None:
                 raise RefusedError("there is no such query")
@@ -176,6 +178,19 @@ class Judging:
         return {"seq": self._seen, "undone": old.seq, "doc": addresses.spelled(old.doc),
                 "query": addresses.spelled(old.query)}  # fmt: skip
 
+    def _withdraw(self, judge: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Take back all that a judge said, or all after one judgement; the name is typed once more to confirm it."""
+        if _text(given, "confirm") != judge:
+            raise RefusedError("type the judge's name to confirm it")
+        since = given.get("since") or 0
+        if not isinstance(since, int) or isinstance(since, bool) or since < 0:
+            raise RefusedError("since is the number of a judgement")
+        old = self._log.withdraw(judge, since=since)
+        if not old:
+            raise RefusedError("there is nothing to take back")
+        self.refresh()
+        return {"seq": self._seen, "withdrawn": len(old)}
+
     def _name(self, name: str) -> str:
         name = name.strip()
         if not name or not name.isprintable() or len(name) > 100:
@@ -220,22 +235,29 @@ class Judging:
             for one in self.session.queue_all(view):
                 if query is not None and one.query != query:
                     continue
-                standing = self.standing(one.query, one.doc)
+                pair = (one.query, one.doc)
+                if pair not in self._events and pair not in self._leases:
+                    left.append(one)  # as nearly all are
+                    continue
+                standing = self.standing(*pair)
                 mine = standing.get(judge)
                 if mine is not None and mine.state not in ("withdrawn", "open"):
                     continue
                 others = sum(s.grade is not None for s in standing.values())
-                holder, since = self._leases.get((one.query, one.doc), ("", -LEASE))
+                holder, since = self._leases.get(pair, ("", -LEASE))
                 others += holder not in ("", judge) and now - since < LEASE
                 if others < self.per_pair:
                     left.append(one)
             return left
 
-    def next(self, judge: str, view: View, blind: bool, query: str | None = None) -> ToJudge | None:
-        """The next document for a judge, which is theirs for ten minutes. Blind: shuffled within a query."""
+    def next(self, judge: str, view: View, blind: bool, query: str | None = None) -> tuple[ToJudge | None, int]:
+        """The next document for a judge, which is theirs for ten minutes, and how many are left with it.
+
+        Blind: shuffled within a query.
+        """
         left = self.queue(judge, view, query)
         if not left:
-            return None
+            return None, 0
         first = left[0]
         if blind:
             together = [one for one in left if one.query == first.query]
@@ -244,7 +266,7 @@ class Judging:
             order.shuffle(together)
             first = together[0]
         self._leases[first.query, first.doc] = (judge, time.monotonic())
-        return first
+        return first, len(left)
 
     # What changed.
 

@@ -26,6 +26,13 @@ HAPPENED = {
     "pulled in": "raised above the cut-off",
 }
 """What `rank_changes` calls it, in words for people; other causes are as they are."""
+NOTED = {
+    "missing-queries": "Missing in a run",
+    "empty-rankings": "Empty ranking",
+    "no-relevant": "Nothing relevant judged",
+    "tied-documents": "Tied scores",
+}
+"""Codes of notes that are about single queries, in words."""
 TEXT = 160
 
 
@@ -92,7 +99,11 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
         "unjudged": session.unjudged(view, cutoff(view.name)) > 0,
         "empty": retrieved == 0,
     }
+    masks |= {f"note:{code}": mask for code, mask in session.noted(view).items()}
     found = known.copy()
+    note = params.get("note", "")
+    if note == "missing-queries":
+        found |= masks.get("note:missing-queries", found)  # they have no value, and are asked for
     wanted = _searched(session, params.get("q", ""))
     if wanted is not None:
         found &= wanted
@@ -105,6 +116,8 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
     for name in ("unjudged", "empty"):
         if params.get(name):
             found &= masks[name]
+    if note:
+        found &= masks.get(f"note:{note}", np.zeros(len(found), bool))
     numbers = np.flatnonzero(found)
     sort = params.get("sort", "loss")
     if sort != "id":
@@ -140,7 +153,7 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
     per_page = max(1, len(numbers)) if params.get("all") else PER_PAGE
     last = max(1, -(-len(numbers) // per_page))
     number = min(max(1, int(params["page"])) if params.get("page", "").isdigit() else 1, last)
-    state = {name: params.get(name) or None for name in ("sort", "show", "unjudged", "empty", "slice", "q")}
+    state = {name: params.get(name) or None for name in ("sort", "show", "unjudged", "empty", "note", "slice", "q")}
 
     def to(**changed: Any) -> str:
         return str(link("/queries", **{**state, **changed}))
@@ -150,6 +163,11 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
     switches = [
         (words, to(**{name: None if state[name] else 1}), bool(state[name]), counts[name])
         for name, words in (("unjudged", "Unjudged in the first ranks"), ("empty", "No result"))
+    ]
+    switches += [
+        (words, to(note=None if state["note"] == code else code), state["note"] == code, counts[f"note:{code}"])
+        for code, words in NOTED.items()
+        if f"note:{code}" in counts
     ]
     groups = [
         (
