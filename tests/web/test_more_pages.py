@@ -154,3 +154,28 @@ def test_serving_from_python(monkeypatch, tmp_path):
     start.serve(QRELS, RUNS["a"], docs={"d1": "text"}, read_only=True)
     assert [[system.name for system in one.systems] for one in served] == [["a", "b"], ["run"]]
     assert served[0].text_of("q1") == "what is one"
+
+
+def test_withdrawing_in_the_browser(browser, tmp_path):
+    with Served("--demo", "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
+        for doc in ("plant-2", "coffee-4"):
+            server.post({"query": "q04", "doc": doc, "action": "grade", "grade": 2, "judge": "ann"})
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(server.base + "/judges")
+        page.locator("[data-confirm]").click()
+        assert page.locator("#confirm-what").inner_text() == "ann"
+        page.locator("#confirm-set").click()
+        page.wait_for_selector("#confirm-said:not(:empty)")
+        page.locator("#confirm-again").fill("ann")
+        page.locator("#confirm-set").click()
+        page.wait_for_function("document.querySelectorAll('[data-confirm]').length === 0")
+        context.close()
+        with JudgementLog.open(tmp_path / "log.db", read_only=True) as log:
+            assert [event.action for event in log.events()] == ["grade", "grade", "withdraw", "withdraw"]
+
+
+def test_every_page_has_a_body(tmp_path):
+    with Served("--demo", "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
+        for path in ("/", "/queries", "/query?id=q04", "/judge", "/judges", "/conflicts", "/notes", "/part/judge"):
+            assert "</h" in server.get(path)[2], path

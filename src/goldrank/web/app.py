@@ -10,6 +10,7 @@ from typing import Any
 from goldrank import __version__, ids
 from goldrank.errors import GoldrankError, InputError
 from goldrank.packages import needed
+from goldrank.report.numbers import count
 from goldrank.web import (
     addresses,
     doc_page,
@@ -109,7 +110,7 @@ class Explorer:
             "b_name": view.b.name if view.b else "",
             "can_judge": self.can_judge,
             "grades": [f"{one.grade:g}" for one in session.offered],
-            "footer": f"{len(session.queries):,} queries, convention {session.rules.name}. "
+            "footer": f"{count(len(session.queries), 'query')}, convention {session.rules.name}. "
             "Numbers are those of the command line.",
         }
 
@@ -172,8 +173,7 @@ class Explorer:
         """What the page of a query shows."""
         view = self.view(params)
         query = self.find_query(params.get("id", "")) if query is None else query
-        start = int(params["from"]) if params.get("from", "").isdigit() else 1
-        start = min(max(1, start), 91)
+        start = min(addresses.whole(params, "from"), 91)
         frame = self.frame(view, "/query", params)
         shown = query_page.values(self.session, view, query, start, bool(params.get("ideal")))
         number, link = self.session.numbers[query], frame["link"]
@@ -221,8 +221,7 @@ class Explorer:
     def _doc(self, doc: str, query: str | None, params: Mapping[str, str], template: str) -> str:
         view = self.view(params)
         frame = self.frame(view, "/doc", params)
-        piece = int(params["piece"]) if params.get("piece", "").isdigit() else 1
-        values = doc_page.values(self.session, view, doc, query, piece)
+        values = doc_page.values(self.session, view, doc, query, addresses.whole(params, "piece"))
         title = "".join(part.text for part in values["heading"])
         return render(template, {**frame, **values, "title": title[:120], "here": ""})
 

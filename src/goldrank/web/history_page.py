@@ -21,7 +21,7 @@ from goldrank.history.trends import ALPHA, trend_lines
 from goldrank.report import comparison as comparison_report
 from goldrank.report import gate as gate_report
 from goldrank.report import trend, trend_chart
-from goldrank.web.addresses import address
+from goldrank.web.addresses import address, whole
 from goldrank.web.numbers import signed, value, way
 from goldrank.web.overview_page import minus
 from goldrank.web.pages import render
@@ -88,11 +88,11 @@ class HistoryPages:
 
     def records(self, params: Mapping[str, str]) -> str:
         """Two records as a comparison, query by query."""
-        refs = [params.get(name, "") for name in "ab"]
-        if not all(ref.isdigit() for ref in refs) or refs[0] == refs[1]:
+        refs = [whole(params, name, 0) for name in "ab"]
+        if not all(refs) or refs[0] == refs[1]:
             raise OptionError("two different records are compared, by their numbers", hint="/records?a=1&b=2")
         with self.open() as history:
-            records = [history.get(int(ref)) for ref in refs]
+            records = [history.get(ref) for ref in refs]
             scores = record_scores(history, refs)
         comparison = compare(scores)
         parts: list[Part] = list(comparison_report.parts(comparison))

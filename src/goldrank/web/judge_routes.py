@@ -40,7 +40,10 @@ def routes(explorer: Explorer) -> list[Route]:
     def listing(request: Request, template: str) -> Response:
         judging.look()
         params = addresses.parsed(request.scope["query_string"])
-        frame = explorer.frame(explorer.view(params), "/judge", params)
+        try:
+            frame = explorer.frame(explorer.view(params), "/judge", params)
+        except GoldrankError as error:
+            return Response(explorer.failed(error), 404, media_type="text/html")
         values: dict[str, Any] = judge_page.judges(explorer.session, judging)
         if template == "conflicts.html.jinja":
             values = {"found": judge_page.conflicts(explorer.session, judging)}
@@ -101,7 +104,7 @@ def routes(explorer: Explorer) -> list[Route]:
 
 def _judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]) -> dict[str, Any]:
     view = explorer.view(params)
-    judge = params.get("judge") or judging.judge
+    judge = judging.named(params.get("judge") or judging.judge)
     blind = params.get("blind") == "1"
     query = explorer.find_query(params["query"]) if params.get("query") else None
     item, left = judging.next(judge, view, blind, query)

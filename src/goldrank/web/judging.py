@@ -123,7 +123,7 @@ class Judging:
         if given.get("data") != session.data_hash:
             raise RefusedError("the server has other data now", CONFLICT, code="other-data", data=session.data_hash)
         action = _text(given, "action", "grade")
-        judge = self._name(_text(given, "judge", self.judge))
+        judge = self.named(_text(given, "judge", self.judge))
         with self._lock:
             self._begin(judge)
             if action == "undo":
@@ -191,7 +191,9 @@ class Judging:
         self.refresh()
         return {"seq": self._seen, "withdrawn": len(old)}
 
-    def _name(self, name: str) -> str:
+    @staticmethod
+    def named(name: str) -> str:
+        """A name that a judge can have."""
         name = name.strip()
         if not name or not name.isprintable() or len(name) > 100:
             raise RefusedError("the judge has no name, or one that cannot be shown")

@@ -10,6 +10,7 @@ import numpy as np
 from goldrank.comparison import rank_changes
 from goldrank.data.table import Cell, Cells, Head, Table
 from goldrank.report.comparison_queries import cutoff
+from goldrank.web.addresses import whole
 from goldrank.web.numbers import signed, value, way
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import visible
@@ -152,7 +153,7 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
     numbers, counts = selected(session, view, params)
     per_page = max(1, len(numbers)) if params.get("all") else PER_PAGE
     last = max(1, -(-len(numbers) // per_page))
-    number = min(max(1, int(params["page"])) if params.get("page", "").isdigit() else 1, last)
+    number = min(whole(params, "page"), last)
     state = {name: params.get(name) or None for name in ("sort", "show", "unjudged", "empty", "note", "slice", "q")}
 
     def to(**changed: Any) -> str:
