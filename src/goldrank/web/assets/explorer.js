@@ -210,7 +210,8 @@ if (document.querySelector("[data-waiting]")) {
     try {
       const state = JSON.parse(await get("/api/numbers"));
       if ((meta("data") && state.data !== meta("data")) || `${state.made}` === meta("made")) return;
-      await fillIn();
+      if (document.getElementById("judge")) location.reload(); // its script knows the elements of this page
+      else await fillIn();
       if (!document.querySelector("[data-waiting]")) clearInterval(timer);
     } catch { /* the server is away; the page stays as it is */ }
   }, 1000);
