@@ -85,7 +85,7 @@ def _stretches(by_side: Sequence[SourcePlaces | None]) -> list[Shown]:
     cuts = {0, len(text)} | {at for _, *ends in evidence for at in ends}
     cuts |= {at for one in known for _, *ends in one.retrieved for at in ends}
     ordered = sorted(cuts)
-    made = []
+    made: list[Shown] = []
     for low, high in pairwise(ordered):
         of = [name for name, start, end in evidence if start <= low and high <= end]
         ranks = [
