@@ -169,7 +169,7 @@ def test_withdrawing_in_the_browser(browser, tmp_path):
         page.wait_for_selector("#confirm-said:not(:empty)")
         page.locator("#confirm-again").fill("ann")
         page.locator("#confirm-set").click()
-        page.wait_for_function("document.querySelectorAll('[data-confirm]').length === 0")
+        page.wait_for_selector("[data-confirm]", state="detached")
         context.close()
         with JudgementLog.open(tmp_path / "log.db", read_only=True) as log:
             assert [event.action for event in log.events()] == ["grade", "grade", "withdraw", "withdraw"]
