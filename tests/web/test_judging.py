@@ -98,18 +98,18 @@ def test_two_judges_and_the_lower_median(judging):
 
 def test_a_document_is_with_one_judge_at_a_time(judging):
     view = judging.session.view()
-    first = judging.next("mara", view, False)
-    second = judging.next("jon", view, False)
+    first = judging.next("mara", view, False)[0]
+    second = judging.next("jon", view, False)[0]
     assert (first.query, first.doc) != (second.query, second.doc)
-    assert judging.next("mara", view, False) == first
+    assert judging.next("mara", view, False)[0] == first
 
 
 def test_skipped_and_untold_do_not_come_back(judging):
     view = judging.session.view()
     for action in ("skip", "cannot_tell"):
-        one = judging.next("mara", view, False)
+        one = judging.next("mara", view, False)[0]
         judging.add({"query": one.query, "doc": one.doc, "action": action, "data": judging.session.data_hash})
-        assert judging.next("mara", view, False) != one
+        assert judging.next("mara", view, False)[0] != one
     assert judging.session.grades.get("q04", {}).keys() <= {"clean-1", "coffee-3"}
 
 
@@ -118,9 +118,9 @@ def test_the_order_of_blind_mode_is_each_judges_own(judging):
     orders = {}
     for judge in ("ann", "bob", "cem", "dee"):
         judging._leases.clear()
-        orders[judge] = judging.next(judge, view, True).doc
+        orders[judge] = judging.next(judge, view, True)[0].doc
         judging._leases.clear()
-        assert judging.next(judge, view, True).doc == orders[judge]
+        assert judging.next(judge, view, True)[0].doc == orders[judge]
     assert len(set(orders.values())) > 1
 
 

@@ -28,7 +28,7 @@ CHECKS = """() => {
     const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
     if (ratio < 4.5) wrong.push(`contrast ${ratio.toFixed(2)}: ${node.data.trim().slice(0, 40)}`);
   }
-  for (const e of document.querySelectorAll('a[href], button, input, select')) {
+  for (const e of document.querySelectorAll('a[href], button, input, select, summary')) {
     if (!seen(e) || e.type === 'hidden' || e.closest('svg')) continue;
     const name = e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent || e.value;
     if (!name.trim()) wrong.push(`no name: ${e.outerHTML.slice(0, 80)}`);
@@ -51,16 +51,11 @@ def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("looks")
     with History.open(folder / "h.db", create=True) as history:
         for name, run in demo.runs().items():
-            history.record(
-                evaluate(
-                    demo.load()["qrels"],
-                    run,
-                    ["nDCG@10", "AP"],
-                ),
-                label=name,
-            )
-            history.record(evaluate(demo.load()["qrels"], run, ["nDCG@10", "AP"]), label="main")
-    options = ("--log", str(folder / "l.db"), "--history", str(folder / "h.db"))
+            for label in (name, "main"):
+                history.record(evaluate(demo.load()["qrels"], run, ["nDCG@10", "AP"]), label=label)
+        history.set_baseline("main", 1)
+    (folder / "rules.toml").write_text('[[rule]]\nmeasure = "nDCG@10"\nfloor = 0.8\n')
+    options = ("--log", str(folder / "l.db"), "--history", str(folder / "h.db"), "--rules", str(folder / "rules.toml"))
     with Served("--demo", *options, cache=folder) as running:
         for judge, grade in (("mara", 2), ("jon", 0)):
             running.post(
@@ -69,19 +64,55 @@ def served(tmp_path_factory):
         yield running
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 900, 1400])
-def test_every_page(browser, served, width, scheme):
+SOURCE = "One. The bridge was built in 1932. It cost two million pounds. End."
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory):
+    """Questions of texts by place, and of references."""
+    folder = tmp_path_factory.mktemp("evidence")
+    wanted = [{"source": "s", "start": 5, "end": 34}, {"source": "s", "start": 35, "end": 62}]
+    for name, start, end in (("a", 5, 34), ("b", 20, 66)):
+        retrieved = [{"text": SOURCE[start:end], "source": "s", "start": start}]
+        item = {"id": "q1", "question": "When?", "retrieved": retrieved, "evidence": wanted, "sources": {"s": SOURCE}}
+        (folder / f"{name}.jsonl").write_text(json.dumps(item) + "\n")
+    files = (str(folder / "a.jsonl"), str(folder / "b.jsonl"))
+    with Served(*files, "-m", "SpanRecall@5", cache=folder) as running:
+        yield running
+
+
+BOTH = pytest.mark.parametrize("scheme", ["light", "dark"])
+WIDTHS = pytest.mark.parametrize("width", [400, 900, 1400])
+
+
+def looked_at(browser, server, paths, width, scheme):
+    """What is wrong with pages: as they come, and with all that can be opened open."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     found = {}
-    for path in PAGES:
-        page.goto(served.base + path)
+    for path in paths:
+        page.goto(server.base + path)
         wrong = page.evaluate(CHECKS)
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        if page.locator("[data-confirm]").count():
+            page.locator("[data-confirm]").first.click()
+        wrong += page.evaluate(CHECKS)
         if wrong:
             found[path] = wrong[:8]
-    assert not found, json.dumps(found, indent=1, ensure_ascii=False)
     context.close()
+    return json.dumps(found, indent=1, ensure_ascii=False) if found else ""
+
+
+@BOTH
+@WIDTHS
+def test_every_page(browser, served, width, scheme):
+    assert looked_at(browser, served, PAGES, width, scheme) == ""
+
+
+@BOTH
+@WIDTHS
+def test_pages_of_texts(browser, evidence, width, scheme):
+    assert looked_at(browser, evidence, ["/", "/queries", "/query?id=q1", "/notes"], width, scheme) == ""
 
 
 def test_focus_is_seen_and_skip_comes_first(browser, served):

@@ -109,16 +109,16 @@ def test_a_history_to_the_detail_and_a_baseline(browser, history, tmp_path):
         page.goto(server.base + "/")
         assert page.url.endswith("/history")
         assert "worse since record 2" in page.locator(".say").inner_text()
-        page.locator("[data-baseline]").first.click()
-        page.locator("#baseline-name").fill("main")
-        page.locator("#baseline-again").fill("mian")
-        page.locator("#baseline-set").click()
-        page.wait_for_selector("#baseline-said:not(:empty)")
-        assert "confirm" in page.locator("#baseline-said").inner_text()
+        page.locator("[data-confirm]").first.click()
+        page.locator("#confirm-name").fill("main")
+        page.locator("#confirm-again").fill("mian")
+        page.locator("#confirm-set").click()
+        page.wait_for_selector("#confirm-said:not(:empty)")
+        assert "confirm" in page.locator("#confirm-said").inner_text()
         with History.open(history, read_only=True) as found:
             assert found.baselines() == {}
-        page.locator("#baseline-again").fill("main")
-        page.locator("#baseline-set").click()
+        page.locator("#confirm-again").fill("main")
+        page.locator("#confirm-set").click()
         page.wait_for_selector("td b")
         with History.open(history, read_only=True) as found:
             assert found.baselines() == {"main": 3}

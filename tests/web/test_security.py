@@ -138,6 +138,24 @@ def test_no_path_leaves_the_pages(server, path):
     assert "root:" not in text
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/conflicts?m=no-such", "/judges?a=no-such", "/judge?judge=%00", "/judge?m=no-such", "/judge?query=no-such"),
+        *("/take.svg?of=query&id=q04", "/take.csv?of=nothing", "/take.csv?of=query&id=no-such", "/take.exe"),
+        *("/part/query?id=no-such", "/part/doc?id=no-such", "/part/judge?judge=%0A", "/doc?id=~0", "/query?id=~0"),
+    ],
+)
+def test_what_is_not_there_is_said(server, path):
+    assert server.get(path)[0] == 404
+
+
+@pytest.mark.parametrize("number", ["%C2%B2", "99999999999999999999", "-1", "1e3", "%D9%A1", "0", ""])
+def test_numbers_in_addresses(server, number):
+    for path in ("/queries?page=", "/query?id=q04&from=", "/doc?id=plant-2&query=q04&piece="):
+        assert server.get(path + number)[0] == 200
+
+
 def test_without_the_token_nothing_is_read(locked):
     for page in [*PAGES, "/api/numbers", "/part/query?id=q04", "/take.csv"]:
         status, _, text = locked.get(page)

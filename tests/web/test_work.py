@@ -10,9 +10,11 @@ from goldrank import compare, conventions, io
 from goldrank.comparison.holes import wanted_depth
 from goldrank.measures import parse
 from goldrank.measures.holes import count_holes, find_holes
+from goldrank.web import judge_routes, sides
 from goldrank.web import session as sessions
-from goldrank.web import sides
 from goldrank.web.app import Explorer
+from goldrank.web.judging import Judging
+from goldrank.web.pages import render
 from goldrank.web.start import demo_session
 from goldrank.web.work import Worker
 
@@ -117,3 +119,27 @@ def test_bounds_of_the_difference_by_hand():
 def test_a_caveat_is_said_once():
     page = Explorer(demo_session(), wait=None).overview({})
     assert page.count("Unjudged documents could decide this") == 1
+
+
+def test_the_judging_page_does_not_make_the_queue_itself(large, tmp_path):
+    session, _, _ = large
+    begin = threading.Event()
+    session.work.ask("before", begin.wait)
+    judging = Judging(session, str(tmp_path / "log.db"), "me")
+    explorer = Explorer(session, judging=judging)
+    waiting = judge_routes.judge_values(explorer, judging, {})
+    assert (waiting["item"], waiting["preparing"]) == (None, True)
+    assert "data-waiting" in render("judge.html.jinja", waiting)
+    begin.set()
+    session.work.wait()
+    made = judge_routes.judge_values(explorer, judging, {})
+    assert made["item"] is not None
+    assert "data-waiting" not in render("judge.html.jinja", made)
+
+
+def test_the_first_page_does_not_wait_for_the_hash(large, monkeypatch):
+    session, _, _ = large
+    session.data_hash  # noqa: B018 - the thread that makes it ends
+    monkeypatch.setattr(session, "_hashed", "")
+    monkeypatch.setattr(type(session), "data_hash", property(lambda session: pytest.fail("it waits for the hash")))
+    assert 'goldrank-data" content=""' in Explorer(session).overview({})

@@ -23,6 +23,7 @@ from goldrank.cli.output import say
 @click.argument("runs", metavar="RUN...", nargs=-1)
 @click.option("--demo", is_flag=True, help="Show the data of `goldrank demo`.")
 @click.option("--history", type=click.Path(exists=True, dir_okay=False), help="Show a history, alone or beside runs.")
+@file_option("--rules", help="Rules of a gate, to which the records of --history are held.")
 @click.option(
     "--docs", type=click.Path(exists=True), help="Texts of documents: JSON Lines, TSV, Parquet or a BEIR folder."
 )
@@ -53,6 +54,7 @@ def command(
     runs: tuple[str, ...],
     demo: bool,
     history: str | None,
+    rules: str | None,
     docs: str | None,
     query_file: str | None,
     matcher: str,
@@ -88,6 +90,8 @@ def command(
         raise click.UsageError("--demo brings its own data")
     if not (demo or qrels or history):
         raise click.UsageError("give judgements and runs, questions with texts, --history or --demo")
+    if rules and not history:
+        raise click.UsageError("--rules are for the records of a --history")
     if token is not None and no_token:
         raise click.UsageError("--token and --no-token exclude each other")
     if token == "":
@@ -97,7 +101,7 @@ def command(
         access.checked()
     if not (demo or qrels):
         assert history is not None
-        start.run_history(history, access, lambda text: say(text, err=False))
+        start.run_history(history, access, lambda text: say(text, err=False), rules)
         return
     if demo:
         session = start.demo_session(measures)
@@ -107,11 +111,11 @@ def command(
         read_only = True
     else:
         assert qrels is not None
-        rules = conventions.get(convention).having(**policies)
+        convention_rules = conventions.get(convention).having(**policies)
         session = start.session_of(
             open_qrels(qrels, policies | {"convention": convention}),
             open_runs(runs, policies | {"convention": convention}, run_format),
-            rules=rules,
+            rules=convention_rules,
             measures=measures,
             docs=docs,
             queries=query_file,
@@ -123,4 +127,4 @@ def command(
         say(start.export(session, export), err=False)
         return
     judging = None if read_only else start.judging_of(session, log, judge, per_pair, qrels)
-    start.run(session, access, judging, lambda text: say(text, err=False), history)
+    start.run(session, access, judging, lambda text: say(text, err=False), history, rules)

@@ -13,7 +13,7 @@ How a measure follows them is declared beside its kernel (`Declaration.holes`):
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -130,8 +130,7 @@ class PairHoles:
 
 def _best_rank(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """The better of two ranks, where 0 is none."""
-    best = np.where((before > 0) & (after > 0), np.minimum(before, after), np.maximum(before, after))
-    return np.asarray(best)
+    return np.asarray(np.where((before > 0) & (after > 0), np.minimum(before, after), np.maximum(before, after)))
 
 
 def wanted_depth(measures: Sequence[Measure], placements: Sequence[Placements]) -> int:
@@ -158,11 +157,12 @@ class _Holes:
     count: np.ndarray
     """Per query."""
 
-    @cached_property
-    def nth(self) -> np.ndarray:
-        """The number of each hole within its query, from 0."""
-        place: np.ndarray = np.arange(len(self.query)) - (np.cumsum(self.count) - self.count)[self.query]
-        return place
+    def stretches(self) -> Iterator[slice]:
+        """The holes of some whole queries at a time, so that work on them needs little memory."""
+        ends, begin = np.cumsum(self.count), 0
+        while begin < len(self.query):
+            last = int(np.searchsorted(ends, begin + AT_ONCE, side="right")) - 1
+            yield slice(begin, begin := int(ends[max(last, int(self.query[begin]))]))
 
 
 @dataclass(frozen=True)
@@ -188,17 +188,20 @@ class HoleFinder:
     systems: Sequence[System]
     _codes: list[np.ndarray] = field(default_factory=list, init=False)
     """By system a row for each query: its documents, numbered within the query in the order of all systems."""
-    _most: int = field(default=1, init=False)
+    _sizes: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
+    """How many documents of each query are numbered."""
 
     def __post_init__(self) -> None:
         sizes: list[list[int]] = [[] for _ in self.systems]
         flat = [array("i") for _ in self.systems]
+        numbered = array("q")
         for rows in zip(*(system.heads for system in self.systems), strict=True):
             numbers: dict[str, int] = {}
             for i, row in enumerate(rows):
                 sizes[i].append(len(row))
                 flat[i].extend([numbers.setdefault(doc, len(numbers)) for doc in row])
-            self._most = max(self._most, len(numbers))
+            numbered.append(len(numbers))
+        self._sizes = np.array(numbered, np.int64)
         for size, found in zip(map(np.array, sizes), flat, strict=True):
             width = int(size.max(initial=0))
             codes = np.full((len(size), width), -1, np.int32)
@@ -245,20 +248,17 @@ class HoleFinder:
 
     def _union(self, a: int, b: int, depth: int, known: np.ndarray) -> _Holes:
         """The unjudged documents of both, each once, with its ranks; of queries whose documents are known."""
-        keys, ranks = [], []
+        start = np.concatenate(([0], np.cumsum(self._sizes)))
+        columns = []
         for i in (a, b):
             query, rank = find_holes(self.systems[i].placements, depth, known)
-            keys.append(query * self._most + self._codes[i][query, rank - 1])
-            ranks.append(rank)
-        every, place = np.unique(np.concatenate(keys), return_inverse=True)
-        columns = []
-        for rank, at in zip(ranks, np.split(place, [len(keys[0])]), strict=True):
-            column = np.zeros(len(every), np.int64)
-            column[at[::-1]] = rank[::-1]  # of a document that is repeated the first place counts
+            column = np.zeros(int(start[-1]), np.int32)
+            # Of a document that is repeated the first place counts.
+            column[(start[query] + self._codes[i][query, rank - 1])[::-1]] = rank[::-1]
             columns.append(column)
-        query = every // self._most
-        before, after = columns
-        return _Holes(query, before, after, np.bincount(query, minlength=len(known)))
+        at = np.flatnonzero(columns[0] + columns[1])
+        query = np.repeat(np.arange(len(known), dtype=np.int32), self._sizes)[at]
+        return _Holes(query, columns[0][at], columns[1][at], np.bincount(query, minlength=len(known)))
 
 
 @dataclass(frozen=True)
@@ -282,19 +282,16 @@ class _Pair:
         if self.measure.declaration.average != "geometric":
             return found
         with np.errstate(divide="ignore"):
-            logarithms: np.ndarray = np.log(found)
-        return logarithms
+            return np.asarray(np.log(found))
 
     def difference(self, first: Placements, second: Placements) -> np.ndarray:
         """What is compared, per query."""
-        apart: np.ndarray = self.values(second) - self.factor * self.values(first)
-        return apart
+        return np.asarray(self.values(second) - self.factor * self.values(first))
 
     @property
     def has_holes(self) -> np.ndarray:
         """Which queries have any, known by id or not."""
-        some: np.ndarray = (count_holes(self.first, self.depth) > 0) | (count_holes(self.second, self.depth) > 0)
-        return some
+        return np.asarray((count_holes(self.first, self.depth) > 0) | (count_holes(self.second, self.depth) > 0))
 
     # Measures of which more is known.
 
@@ -341,26 +338,30 @@ class _Pair:
 
         The bounds are widened in place; returns how far each hole moves the difference.
         """
-        effect = self._alone(self.second, holes.query, holes.after)
-        effect -= self.factor * self._alone(self.first, holes.query, holes.before)
         one_more = self._with_one_more(self.second) - self.factor * self._with_one_more(self.first)
-        move: np.ndarray = (one_more - low)[holes.query] + effect
-        shrunk = self._shrunk(holes)
+        shrunk, kind = self._shrunk(holes)
+        observed, move = low.copy(), np.zeros(len(holes.query))
         start = np.cumsum(holes.count) - holes.count
-        for ends, sign, better in ((low, 1.0, np.minimum), (high, -1.0, np.maximum)):
-            running = np.cumsum(effect[np.lexsort((sign * effect, holes.query))])
-            before = np.concatenate(([0.0], running))[start[holes.query]]
-            better.at(ends, holes.query, shrunk * (one_more[holes.query] + running - before))
+        for rows in holes.stretches():
+            query = holes.query[rows]
+            effect = self._alone(self.second, query, holes.after[rows])
+            effect -= self.factor * self._alone(self.first, query, holes.before[rows])
+            move[rows] = (one_more - observed)[query] + effect
+            share = shrunk[kind[query], np.arange(rows.start, rows.stop) - start[query]]
+            for ends, sign, better in ((low, 1.0, np.minimum), (high, -1.0, np.maximum)):
+                running = np.cumsum(effect[np.lexsort((sign * effect, query))])
+                before = np.concatenate(([0.0], running))[start[query] - rows.start]
+                better.at(ends, query, share * (one_more[query] + running - before))
         return move
 
-    def _shrunk(self, holes: _Holes) -> np.ndarray:
-        """For the nth hole of each query, what a document is worth with n relevant holes, as a share of that with one.
+    def _shrunk(self, holes: _Holes) -> tuple[np.ndarray, np.ndarray]:
+        """What a document is worth with n relevant holes, as a share of that with one: a row for each kind of query.
 
-        That depends on what was judged alone, so that queries judged alike are looked at once.
+        That depends on what was judged alone, so that queries judged alike are of one kind; and the kind of each query.
         """
         p, most = self.first, int(holes.count.max(initial=0))
         if most < 2:
-            return np.ones(len(holes.query))
+            return np.ones((1, 1)), np.zeros(len(p), np.int64)
         alike: dict[bytes, int] = {}
         bounds = zip(p.judged_start[:-1].tolist(), p.judged_start[1:].tolist(), strict=True)
         kind = np.array([alike.setdefault(p.judged[low:high].tobytes(), len(alike)) for low, high in bounds])
@@ -374,7 +375,7 @@ class _Pair:
             some = np.flatnonzero(count > nth)
             value = self._on_top(whole, example[some], nth)
             table[some, nth] = np.divide(value, single[some], out=np.zeros(len(some)), where=single[some] != 0)
-        return np.asarray(table[kind[holes.query], holes.nth])
+        return table, kind
 
     def first_only(self, holes: _Holes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Exact bounds where nothing but the first relevant document counts; as `linear` otherwise."""
@@ -434,8 +435,7 @@ class _Pair:
             inside = rank > 0
             beyond = np.bincount(made[~inside], minlength=len(owner))
             values.append(self.values(fill(copies(p, owner), made[inside], rank[inside], self.grade[owner], beyond)))
-        apart: np.ndarray = values[1] - self.factor * values[0]
-        return apart
+        return np.asarray(values[1] - self.factor * values[0])
 
     def each_alone(self, queries: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         """Bounds from those of each system by itself, as if a document could have a grade in each ranking."""

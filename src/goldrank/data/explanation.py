@@ -96,6 +96,19 @@ class ShownReference:
 
 
 @dataclass(frozen=True)
+class SourcePlaces:
+    """A source, and what of it is evidence or was retrieved: places from one character up to another."""
+
+    name: str
+    text: str
+    """'' if it is not known."""
+    evidence: Sequence[tuple[str, int, int]]
+    """Name of the reference, from, to."""
+    retrieved: Sequence[tuple[int, int, int]]
+    """Rank of the text, from, to."""
+
+
+@dataclass(frozen=True)
 class Explanation:
     """One question's texts and references, pair by pair.
 
@@ -123,6 +136,8 @@ class Explanation:
     """Whether the threshold itself is enough."""
     refused: Mapping[tuple[int, int], str] = field(default_factory=dict)
     """Pairs (row, column) whose degree is enough, and what they differ in all the same: "numbers"."""
+    sources: Sequence[SourcePlaces] = ()
+    """Evidence by place: the sources that it is in."""
 
     @property
     def title(self) -> str:

@@ -94,25 +94,34 @@ class JudgementLog(JudgementFile):
     def undo(self, judge: str) -> Event | None:
         """Take back the last event of a judge that stands; the event, or None if there is none."""
         with self._writing():
-            number = self._db.execute("SELECT id FROM judges WHERE name = ?", (_name(judge),)).fetchone()
-            if number is None:
-                return None
-            rows = self._db.execute(
-                "SELECT seq, action, knew, query, doc FROM events WHERE judge = ? ORDER BY seq", number
-            ).fetchall()
-            by_pair: dict[tuple[bytes, bytes], list[tuple[Any, ...]]] = {}
-            for seq, action, knew, query, doc in rows:
-                by_pair.setdefault((query, doc), []).append((seq, action, knew))
-            last = max((seq for each in by_pair.values() for seq in standing_numbers(each)), default=None)
-            if last is None:
-                return None
-            row = self._db.execute(_ROWS + " WHERE seq = ?", (last,)).fetchone()
-            old = self._event(row, self._judges(), self._criteria())
-            taken = Event(
-                old.judge, old.query, old.doc, "withdraw", kind=old.kind, knew=last, key=secrets.token_hex(16)
-            )
-            self._add(taken)
-            return old
+            taken = self._take_back(self._open(judge)[-1:])
+            return taken[0] if taken else None
+
+    def withdraw(self, judge: str, *, since: int = 0) -> list[Event]:
+        """Take back all events of a judge that stand and came after the event `since`, in one transaction."""
+        whole_number(since, "since")
+        with self._writing():
+            return self._take_back([number for number in self._open(judge) if number > since])
+
+    def _open(self, judge: str) -> list[int]:
+        """The numbers of a judge's events that were not taken back, in order."""
+        number = self._db.execute("SELECT id FROM judges WHERE name = ?", (_name(judge),)).fetchone() or (-1,)
+        rows = self._db.execute("SELECT seq, action, knew, query, doc FROM events WHERE judge = ? ORDER BY seq", number)
+        by_pair: dict[tuple[bytes, bytes], list[tuple[Any, ...]]] = {}
+        for seq, action, knew, query, doc in rows:
+            by_pair.setdefault((query, doc), []).append((seq, action, knew))
+        return sorted(seq for each in by_pair.values() for seq in standing_numbers(each))
+
+    def _take_back(self, numbers: list[int]) -> list[Event]:
+        judges, criteria = self._judges(), self._criteria()
+        taken = []
+        for number in numbers:
+            row = self._db.execute(_ROWS + " WHERE seq = ?", (number,)).fetchone()
+            old = self._event(row, judges, criteria)
+            key = secrets.token_hex(16)
+            self._add(Event(old.judge, old.query, old.doc, "withdraw", kind=old.kind, knew=number, key=key))
+            taken.append(old)
+        return taken
 
     def events(
         self,

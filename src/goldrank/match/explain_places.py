@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from goldrank.data.explanation import Explanation
+from goldrank.data.explanation import Explanation, SourcePlaces
 from goldrank.data.intervals import length_within, merge
 from goldrank.data.spans import NOWHERE, parts_of
 from goldrank.data.texts import Reference, Span, TextItem
@@ -47,7 +47,23 @@ def explain_places(item: TextItem, sources: Mapping[str, str]) -> Explanation:
         degrees=degrees,
         matched=matched,
         marks={pair: found for pair, found in marks.items() if matched[pair]},
+        sources=_sources(item, places, sources),
     )
+
+
+def _sources(item: TextItem, places: Sequence[Sequence[Span]], sources: Mapping[str, str]) -> list[SourcePlaces]:
+    """Every source of evidence, with all that was retrieved of it."""
+    evidence: dict[str, list[tuple[str, int, int]]] = {}
+    for column, one in enumerate(item.evidence, 1):
+        for span in (span for wanted in one.alternatives for span in wanted if span.source != NOWHERE):
+            evidence.setdefault(span.source, []).append((f"r{column}", span.start, span.end))
+    retrieved: dict[str, list[tuple[int, int, int]]] = {}
+    for rank, spans in enumerate(places, 1):
+        for span in spans:
+            retrieved.setdefault(span.source, []).append((rank, span.start, span.end))
+    return [
+        SourcePlaces(name, sources.get(name, ""), found, retrieved.get(name, [])) for name, found in evidence.items()
+    ]
 
 
 def shown_span(span: Span, sources: Mapping[str, str]) -> str:

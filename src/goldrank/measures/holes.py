@@ -8,7 +8,7 @@ number gives the exact bounds over all ways to judge them right or wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -157,6 +157,21 @@ def judging_order(shares: np.ndarray, rank: np.ndarray, move: np.ndarray, query:
     return np.asarray(order[move[order] != 0])
 
 
+AT_ONCE = 5_000
+"""Rows of copies of queries that are measured at a time: one call serves many ways to judge, and fits into a cache."""
+
+
+def _portions(p: Placements, owner: np.ndarray, filled: np.ndarray | int) -> Iterator[slice]:
+    """Stretches of copies of queries (`owner`), each with so many filled holes, that are measured together."""
+    rows = np.cumsum((np.diff(p.judged_start) + np.diff(p.start))[owner] + filled + 1)
+    begin = 0
+    while begin < len(owner):
+        most = AT_ONCE + (int(rows[begin - 1]) if begin else 0)
+        end = max(begin + 1, int(np.searchsorted(rows, most, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
 def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.ndarray]:
     """Per query, the least and greatest value over all ways to judge the unjudged documents right or wrong."""
     check_monotone(measure, "bounds from unjudged documents")
@@ -164,16 +179,22 @@ def unjudged_bounds(measure: Measure, p: Placements) -> tuple[np.ndarray, np.nda
     grade = top_grade(measure, p)
     query, rank = find_holes(p, depth)
     count = np.bincount(query, minlength=len(p))
-    from_top = np.arange(len(query)) - (np.cumsum(count) - count)[query]
-    from_bottom = count[query] - 1 - from_top
+    first = np.cumsum(count) - count
     judged_beyond = p.count((p.grade >= 0) & (p.rank > depth))
     beyond = np.maximum(p.retrieved - depth, 0) - judged_beyond
-    low = high = measure(p)
-    for filled in range(int(count.max(initial=0)) + 1):
-        upper = from_top < filled
-        high = np.maximum(high, measure(fill(p, query[upper], rank[upper], grade)))
-        lower = from_bottom < filled
-        low = np.minimum(low, measure(fill(p, query[lower], rank[lower], grade, beyond)))
+    # A copy of a query for each number of filled holes, from none to all.
+    owner = np.repeat(np.arange(len(p)), count + 1)
+    filled = np.arange(len(owner)) - (first + np.arange(len(p)))[owner]
+    value = measure(p)
+    low, high = value.copy(), value.copy()
+    for part in _portions(p, owner, filled):
+        of, many = owner[part], filled[part]
+        copied = copies(p, of)
+        made = np.repeat(np.arange(len(of)), many)
+        nth = np.arange(len(made)) - (np.cumsum(many) - many)[made]
+        start, last = first[of][made], (first + count)[of][made] - 1
+        np.maximum.at(high, of, measure(fill(copied, made, rank[start + nth], grade[of])))
+        np.minimum.at(low, of, measure(fill(copied, made, rank[last - nth], grade[of], beyond[of])))
     return low, high
 
 
@@ -185,8 +206,7 @@ def single_moves(measure: Measure, p: Placements, depth: int) -> tuple[np.ndarra
     query, rank = find_holes(p, depth)
     move = np.zeros(len(query))
     base = measure(p)
-    for at in range(1, depth + 1):
-        rows = rank == at
-        if rows.any():
-            move[rows] = (measure(fill(p, query[rows], rank[rows], grade)) - base)[query[rows]]
+    for part in _portions(p, query, 1):
+        of = query[part]
+        move[part] = measure(fill(copies(p, of), np.arange(len(of)), rank[part], grade[of])) - base[of]
     return query, rank, move

@@ -29,5 +29,6 @@ def p_value(value: float, at_most: bool = False) -> str:
 
 
 def count(value: int, what: str) -> str:
-    """'1 record', '1,200 records'."""
-    return f"{value:,} {what}{'s' * (value != 1)}"
+    """'1 record', '1,200 records', '2 queries'."""
+    many = f"{what[:-1]}ies" if what.endswith("query") else f"{what}s"
+    return f"{value:,} {what if value == 1 else many}"

@@ -66,7 +66,7 @@ def sliced(details: LineDetails, attribute: str, size: tuple[float, float]) -> C
     average = line.records[-1].averages[line.measure]
     series = [
         Series(
-            f"{part.value} ({count(part.of[-1].n, 'query')})".replace("querys", "queries"),
+            f"{part.value} ({count(part.of[-1].n, 'query')})",
             line.records,
             [one.mean for one in part.of],
             average,

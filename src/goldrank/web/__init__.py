@@ -9,5 +9,6 @@
 | `*_page` | one file per page: from the session to what its template shows |
 | `pages` `addresses` | templates; addresses |
 | `judging` | judgements in, queue, undo |
+| `coverage` | texts and what they cover; evidence in its source |
 | `site` | the same pages as files |
 """

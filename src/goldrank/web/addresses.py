@@ -56,5 +56,11 @@ def parsed(query: bytes) -> dict[str, str]:
     return values
 
 
+def whole(values: Mapping[str, str], name: str, usual: int = 1) -> int:
+    """A number from 1 that an address gives, in plain digits; else the usual one."""
+    given = values.get(name, "")
+    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 10 else usual
+
+
 def _plain(raw: bytes) -> str:
     return unquote_to_bytes(raw.replace(b"+", b" ")).decode("utf-8", "replace")

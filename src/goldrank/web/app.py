@@ -10,6 +10,7 @@ from typing import Any
 from goldrank import __version__, ids
 from goldrank.errors import GoldrankError, InputError
 from goldrank.packages import needed
+from goldrank.report.numbers import count
 from goldrank.web import (
     addresses,
     doc_page,
@@ -21,8 +22,6 @@ from goldrank.web import (
     take,
     texts_page,
 )
-from goldrank.web.history_page import HistoryPages
-from goldrank.web.history_routes import history_routes
 from goldrank.web.judging import Judging
 from goldrank.web.pages import ASSETS, NAV, Links, asset, assets_hash, base_values, render
 from goldrank.web.security import Guard, new_secret
@@ -59,6 +58,8 @@ class Explorer:
     judging: Judging | None = None
     history: str | None = None
     """The file of a history, whose pages are offered too."""
+    rules: str | None = None
+    """A file of rules, to which the records of the history are held."""
 
     @property
     def can_judge(self) -> bool:
@@ -73,6 +74,8 @@ class Explorer:
         systems = [(addresses.spelled(system.name), ids.show(system.name, 40)) for system in session.systems]
         link = self.links(view)
         given = params.get("data", "")
+        # The first page of a large session does not wait for the hash, unless a link asks whether it is the same.
+        data = session.known_hash if here == "/" and not given and not session.is_small else session.data_hash
         left_out = {"m", "a", "b", "data"}
         return {
             **base_values(),
@@ -98,16 +101,16 @@ class Explorer:
             "static": self.static,
             "theme": self.theme,
             "write_secret": self.write_secret,
-            "data_hash": session.data_hash,
+            "data_hash": data,
             "seq": session.seq,
             "made": session.work.done,
-            "other_data": given[:8] if given and given != session.data_hash else "",
+            "other_data": given[:8] if given and given != data else "",
             "measure": view.name,
             "a_name": view.a.name,
             "b_name": view.b.name if view.b else "",
             "can_judge": self.can_judge,
             "grades": [f"{one.grade:g}" for one in session.offered],
-            "footer": f"{len(session.queries):,} queries, convention {session.rules.name}. "
+            "footer": f"{count(len(session.queries), 'query')}, convention {session.rules.name}. "
             "Numbers are those of the command line.",
         }
 
@@ -135,7 +138,9 @@ class Explorer:
         against = f"{ids.show(view.b.name)} against {ids.show(view.a.name)}" if view.b else ids.show(view.a.name)
         heading = f"{visible(self.session.title)}: {against}" if self.session.title else against
         values = overview_page.values(self.session, view, frame["link"], self.wait)
-        return render("overview.html.jinja", {**frame, **values, "title": against, "heading": heading})
+        forms = [("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX"), *([("svg", "SVG")] if view.b else [])]
+        more = {"title": against, "heading": heading, "forms": forms}
+        return render("overview.html.jinja", {**frame, **values, **more})
 
     def queries(self, params: Mapping[str, str]) -> str:
         """The list of queries."""
@@ -143,7 +148,7 @@ class Explorer:
         frame = self.frame(view, "/queries", params)
         values = queries_page.page(self.session, view, dict(params), frame["link"])
         state = {name: text for name, text in params.items() if name not in ("m", "a", "b", "page", "data")}
-        more = {"take": frame["link"]("/take.csv", of="queries", **state), "title": "Queries"}
+        more = {"state": state, "title": "Queries"}
         return render("queries.html.jinja", {**frame, **values, **more})
 
     def query_of(self, query: str) -> str:
@@ -168,8 +173,7 @@ class Explorer:
         """What the page of a query shows."""
         view = self.view(params)
         query = self.find_query(params.get("id", "")) if query is None else query
-        start = int(params["from"]) if params.get("from", "").isdigit() else 1
-        start = min(max(1, start), 91)
+        start = min(addresses.whole(params, "from"), 91)
         frame = self.frame(view, "/query", params)
         shown = query_page.values(self.session, view, query, start, bool(params.get("ideal")))
         number, link = self.session.numbers[query], frame["link"]
@@ -217,8 +221,7 @@ class Explorer:
     def _doc(self, doc: str, query: str | None, params: Mapping[str, str], template: str) -> str:
         view = self.view(params)
         frame = self.frame(view, "/doc", params)
-        piece = int(params["piece"]) if params.get("piece", "").isdigit() else 1
-        values = doc_page.values(self.session, view, doc, query, piece)
+        values = doc_page.values(self.session, view, doc, query, addresses.whole(params, "piece"))
         title = "".join(part.text for part in values["heading"])
         return render(template, {**frame, **values, "title": title[:120], "here": ""})
 
@@ -226,7 +229,7 @@ class Explorer:
         """Notes and conventions."""
         view = self.view(params)
         frame = self.frame(view, "/notes", params)
-        return render("notes.html.jinja", {**frame, **notes_page.values(self.session), "title": "Notes"})
+        return render("notes.html.jinja", {**frame, **notes_page.values(self.session, frame["link"]), "title": "Notes"})
 
     def failed(self, error: GoldrankError) -> str:
         """A page that says what is wrong; the rest of the pages works."""
@@ -238,7 +241,7 @@ class Explorer:
         s = self.session
         if self.judging is not None:
             self.judging.look()
-        state = (s.data_hash, s.seq, s.verdicts.seq, s.work.done, s.texts.state, __version__, assets_hash())
+        state = (s.known_hash, s.seq, s.verdicts.seq, s.work.done, s.texts.state, __version__, assets_hash())
         known = repr((state, self.write_secret, path)).encode()
         return f'"{hashlib.blake2b(known + query, digest_size=12).hexdigest()}"'
 
@@ -330,14 +333,19 @@ def _always() -> list[Route]:
     ]
 
 
-def history_application(path: str, token: str | None, port: int, hosts: Collection[str] | None) -> Guard:
+def history_application(
+    path: str, rules: str | None, token: str | None, port: int, hosts: Collection[str] | None
+) -> Guard:
     """The pages of a history alone, behind the same gate."""
+    from goldrank.web.history_page import HistoryPages
+    from goldrank.web.history_routes import history_routes
+
     secret = new_secret()
 
     def frame() -> dict[str, Any]:
         return {**base_values(), "write_secret": secret, "nav": [("/history", NAV["/history"])]}
 
-    app = Starlette(routes=[*_always(), *history_routes(HistoryPages(path, frame), alone=True)])
+    app = Starlette(routes=[*_always(), *history_routes(HistoryPages(path, frame, rules), alone=True)])
     return Guard(app, token, f"goldrank_{port}", secret, hosts)
 
 
@@ -354,7 +362,13 @@ def application(explorer: Explorer, token: str | None, port: int, hosts: Collect
 
     more = []
     if explorer.history is not None:
-        pages = HistoryPages(explorer.history, lambda: explorer.frame(explorer.session.view(), "/history", {}))
+        from goldrank.web.history_page import HistoryPages
+        from goldrank.web.history_routes import history_routes
+
+        def frame() -> dict[str, Any]:
+            return explorer.frame(explorer.session.view(), "/history", {})
+
+        pages = HistoryPages(explorer.history, frame, explorer.rules)
         more = history_routes(pages)
     handlers: Any = {404: missing, 500: broken}
     app = Starlette(routes=[*routes(explorer), *judge_routes.routes(explorer), *more], exception_handlers=handlers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,20 +48,18 @@ class Heads:
         self._rules = rules
         self._retrieved = retrieved
         self._number = {query: i for i, query in enumerate(queries)}
-        raw = bytearray()
-        ends: list[int] = [0]
+        raw, ends, scores = bytearray(), array("q", [0]), array("d")
         counts = np.zeros(len(queries), np.int64)
-        scores: list[np.ndarray] = []
         for i, (docs, values) in enumerate(engine.top_scored(run, queries, DEPTH, rules)):
             for doc in docs:
                 raw += ids.encode(doc)
                 ends.append(len(raw))
             counts[i] = len(docs)
-            scores.append(np.array(values, np.float64))
+            scores.extend(values)
         self._raw = bytes(raw)
-        self._ends = np.array(ends, np.int64)
+        self._ends = np.array(ends)
         self._start = np.concatenate(([0], np.cumsum(counts)))
-        self._scores = np.concatenate(scores) if scores else np.zeros(0)
+        self._scores = np.array(scores)
         self.of = lru_cache(maxsize=512)(self._of)
 
     def __len__(self) -> int:

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from goldrank.comparison import compare
+from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Part, Sentence, Table
-from goldrank.errors import OptionError
+from goldrank.errors import GoldrankError, OptionError
+from goldrank.gating.decide import gate
+from goldrank.gating.verdict import Verdict
 from goldrank.history import History
 from goldrank.history.comparing import record_scores
 from goldrank.history.details import line_details
 from goldrank.history.trends import ALPHA, trend_lines
 from goldrank.report import comparison as comparison_report
+from goldrank.report import gate as gate_report
 from goldrank.report import trend, trend_chart
-from goldrank.web.addresses import address
+from goldrank.web.addresses import address, whole
 from goldrank.web.numbers import signed, value, way
 from goldrank.web.overview_page import minus
 from goldrank.web.pages import render
@@ -26,6 +30,8 @@ from goldrank.web.snippets import visible
 MOST_RECORDS = 500
 MOST_MEASURES = 12
 MOST_QUERIES = 200
+MOST_GATED = 20
+"""Records of a line, the newest, that are held to rules."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class HistoryPages:
 
     path: str
     frame: Callable[[], dict[str, Any]]
+    rules: str | None = None
+    """A file of rules, to which records are held."""
 
     def open(self, write: bool = False) -> History:
         """The history; marks are kept if the file can be written."""
@@ -48,6 +56,8 @@ class HistoryPages:
             lines = trend_lines(history, asked, label=label)
             details = [line_details(history, line) for line in lines]
             baselines = history.baselines()
+            newest = [record.id for line in lines for record in line.records[::-1][:MOST_GATED]]
+            verdicts = {number: self._gated(history, number, baselines) for number in newest} if self.rules else {}
             names = list(dict.fromkeys(name for r in history.records() for name in r.summaries))[:MOST_MEASURES]
             labels = list(dict.fromkeys(record.label or record.run for record in history.records()))
         said: list[Part] = [
@@ -55,7 +65,7 @@ class HistoryPages:
         ]
         shown = [
             {"name": one.line.name, "why": one.line.new_because, "remarks": trend.remarks(one.line),
-             "records": _records(one, baselines)}
+             "records": _records(one, baselines, verdicts)}
             for one in details
         ]  # fmt: skip
         measure = lines[0].measure
@@ -69,8 +79,8 @@ class HistoryPages:
             "all_lines": address("/history", {"m": asked}),
             "has_line": label is not None,
             "method": trend.method(ALPHA),
-            "baselines": sorted(baselines.items()),
             "measure_name": measure,
+            "gated": bool(self.rules),
         }
         return render(
             "history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": minus_all(said)}
@@ -78,11 +88,11 @@ class HistoryPages:
 
     def records(self, params: Mapping[str, str]) -> str:
         """Two records as a comparison, query by query."""
-        refs = [params.get(name, "") for name in "ab"]
-        if not all(ref.isdigit() for ref in refs) or refs[0] == refs[1]:
+        refs = [whole(params, name, 0) for name in "ab"]
+        if not all(refs) or refs[0] == refs[1]:
             raise OptionError("two different records are compared, by their numbers", hint="/records?a=1&b=2")
         with self.open() as history:
-            records = [history.get(int(ref)) for ref in refs]
+            records = [history.get(ref) for ref in refs]
             scores = record_scores(history, refs)
         comparison = compare(scores)
         parts: list[Part] = list(comparison_report.parts(comparison))
@@ -100,12 +110,33 @@ class HistoryPages:
             "title": f"Records {refs[0]} and {refs[1]}",
             "records": [trend.brief(record) for record in records],
             "parts": parts,
+            "verdict": self._verdict(scores),
             "rows": rows,
             "more": max(0, len(delta) - len(rows)),
             "names": list(comparison.runs),
             "measure": measure,
         }
         return render("records.html.jinja", {**self.frame(), **shown, "here": "/history"})
+
+    def _gated(self, history: History, number: int, baselines: Mapping[str, int]) -> Verdict | str:
+        """The verdict on a record, held against the newest baseline of before; or why there is none."""
+        before = [record for record in baselines.values() if record < number]
+        try:
+            wanted = [number, *([max(before)] if before else [])]
+            scores = list(record_scores(history, wanted).values())
+            return gate(scores[0], rules=self.rules, baseline=scores[1] if before else None)
+        except GoldrankError as error:
+            return error.what
+
+    def _verdict(self, scores: Mapping[str, Scores]) -> list[Part]:
+        """The second of two records held to the rules, with the first as the baseline."""
+        if not self.rules:
+            return []
+        first, second = scores.values()
+        try:
+            return list(gate_report.parts(gate(second, rules=self.rules, baseline=first)))
+        except GoldrankError as error:
+            return [Sentence(f"The gate cannot decide: {error.what}.", "warning")]
 
     def set_baseline(self, given: Any) -> dict[str, Any]:
         """Give a record a name; the name is typed twice, so that no slip changes what gates are held against."""
@@ -126,7 +157,7 @@ def minus_all(said: list[Part]) -> list[Part]:
     return [Sentence(minus(part.text), part.style) if isinstance(part, Sentence) else part for part in said]
 
 
-def _records(details: Any, baselines: Mapping[str, int]) -> list[dict[str, Any]]:
+def _records(details: Any, baselines: Mapping[str, int], verdicts: Mapping[int, Verdict | str]) -> list[dict[str, Any]]:
     """The records of a line, newest first, each with the one before it to compare with."""
     line = details.line
     named: dict[int, list[str]] = {}
@@ -151,9 +182,17 @@ def _records(details: Any, baselines: Mapping[str, int]) -> list[dict[str, Any]]
                 "compare": address("/records", {"a": before, "b": record.id, "m": line.measure}) if before else None,
                 "baselines": named.get(record.id, []),
                 "note": visible(record.note or ""),
+                "verdict": _told(verdicts.get(record.id)),
             }
         )
     return made[::-1][:MOST_RECORDS]
+
+
+def _told(verdict: Verdict | str | None) -> tuple[str, str, str]:
+    """Class, word and sentence of a verdict."""
+    if verdict is None or isinstance(verdict, str):
+        return "", "–", visible(verdict or "")
+    return {"pass": "better", "fail": "worse"}.get(verdict.status, ""), verdict.status, visible(verdict.words)
 
 
 def table_of(pages: HistoryPages, params: Mapping[str, str]) -> Table:

@@ -13,6 +13,7 @@ from goldrank.web.history_page import HistoryPages, table_of
 from goldrank.web.pages import render
 
 with needed("starlette"):
+    from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
     from starlette.responses import JSONResponse, RedirectResponse, Response
     from starlette.routing import Route
@@ -35,7 +36,8 @@ def history_routes(pages: HistoryPages, alone: bool = False) -> list[Route]:
 
     async def baseline(request: Request) -> Response:
         try:
-            return JSONResponse(pages.set_baseline(json.loads(await request.body())))
+            given = json.loads(await request.body())
+            return JSONResponse(await run_in_threadpool(pages.set_baseline, given))
         except GoldrankError as error:
             return JSONResponse({"what": error.what, "hint": error.hint}, 400)
         except (ValueError, RecursionError):

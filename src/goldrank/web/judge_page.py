@@ -28,10 +28,10 @@ def highest(session: Session) -> float:
 
 
 def values(
-    session: Session, judging: Judging, view: View, judge: str, blind: bool, query: str | None, item: ToJudge | None
-) -> dict[str, Any]:
+    session: Session, judging: Judging, view: View, judge: str, blind: bool, query: str | None,
+    item: ToJudge | None, left: int,
+) -> dict[str, Any]:  # fmt: skip
     """What the page shows: the document to judge, what judgements changed, and the last ones."""
-    left = len(judging.queue(judge, view, query))
     done = judging.done(judge)
     seconds = judging.median_seconds(judge)
     shown: dict[str, Any] = {}
@@ -130,6 +130,7 @@ def judges(session: Session, judging: Judging) -> dict[str, Any]:
         rows.append(
             {
                 "judge": judge,
+                "open": bool(judging.last(judge, 1)),
                 "count": len(grades),
                 "seconds": "–" if seconds is None else f"{seconds:.0f} s",
                 "grades": [sum(grade == one for grade in grades) for one in scale],

@@ -32,7 +32,7 @@ def routes(explorer: Explorer) -> list[Route]:
         judging.look()
         params = addresses.parsed(request.scope["query_string"])
         try:
-            text = render(template, _judge_values(explorer, judging, params))
+            text = render(template, judge_values(explorer, judging, params))
         except GoldrankError as error:
             return Response(explorer.failed(error), 404, media_type="text/html")
         return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
@@ -40,7 +40,10 @@ def routes(explorer: Explorer) -> list[Route]:
     def listing(request: Request, template: str) -> Response:
         judging.look()
         params = addresses.parsed(request.scope["query_string"])
-        frame = explorer.frame(explorer.view(params), "/judge", params)
+        try:
+            frame = explorer.frame(explorer.view(params), "/judge", params)
+        except GoldrankError as error:
+            return Response(explorer.failed(error), 404, media_type="text/html")
         values: dict[str, Any] = judge_page.judges(explorer.session, judging)
         if template == "conflicts.html.jinja":
             values = {"found": judge_page.conflicts(explorer.session, judging)}
@@ -99,18 +102,21 @@ def routes(explorer: Explorer) -> list[Route]:
     ]
 
 
-def _judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]) -> dict[str, Any]:
+def judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]) -> dict[str, Any]:
+    """What the page of judging shows."""
     view = explorer.view(params)
-    judge = params.get("judge") or judging.judge
+    judge = judging.named(params.get("judge") or judging.judge)
     blind = params.get("blind") == "1"
     query = explorer.find_query(params["query"]) if params.get("query") else None
-    item = judging.next(judge, view, blind, query)
+    # A queue that takes long is made by the worker; the page says so, and comes again.
+    is_ready = explorer.session.ready(view)
+    item, left = judging.next(judge, view, blind, query) if is_ready else (None, 0)
     frame = explorer.frame(view, "/judge", params)
-    shown = judge_page.values(explorer.session, judging, view, judge, blind, query, item)
+    shown = judge_page.values(explorer.session, judging, view, judge, blind, query, item, left)
     if blind:
         # A page that is blind names no system, not even in what can be chosen.
         frame |= {"chooser": None, "said": f"{view.name}, systems hidden", "a_name": "", "b_name": ""}
-    return {**frame, **shown, "title": "Judge", "doc_query": item.query if item else None, "params": dict(params)}
+    return {**frame, **shown, "title": "Judge", "preparing": not is_ready, "params": dict(params)}
 
 
 def _before(explorer: Explorer, judging: Judging, params: Mapping[str, str], query: str) -> dict[str, str]:

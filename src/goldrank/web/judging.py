@@ -123,11 +123,13 @@ class Judging:
         if given.get("data") != session.data_hash:
             raise RefusedError("the server has other data now", CONFLICT, code="other-data", data=session.data_hash)
         action = _text(given, "action", "grade")
-        judge = self._name(_text(given, "judge", self.judge))
+        judge = self.named(_text(given, "judge", self.judge))
         with self._lock:
             self._begin(judge)
             if action == "undo":
                 return self._undo(judge)
+            if action == "withdraw_all":
+                return self._withdraw(judge, given)
             query = addresses.found(_text(given, "query"), session.numbers)
             if query is None:
                 raise RefusedError("there is no such query")
@@ -176,7 +178,22 @@ class Judging:
         return {"seq": self._seen, "undone": old.seq, "doc": addresses.spelled(old.doc),
                 "query": addresses.spelled(old.query)}  # fmt: skip
 
-    def _name(self, name: str) -> str:
+    def _withdraw(self, judge: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Take back all that a judge said, or all after one judgement; the name is typed once more to confirm it."""
+        if _text(given, "confirm") != judge:
+            raise RefusedError("type the judge's name to confirm it")
+        since = given.get("since") or 0
+        if not isinstance(since, int) or isinstance(since, bool) or since < 0:
+            raise RefusedError("since is the number of a judgement")
+        old = self._log.withdraw(judge, since=since)
+        if not old:
+            raise RefusedError("there is nothing to take back")
+        self.refresh()
+        return {"seq": self._seen, "withdrawn": len(old)}
+
+    @staticmethod
+    def named(name: str) -> str:
+        """A name that a judge can have."""
         name = name.strip()
         if not name or not name.isprintable() or len(name) > 100:
             raise RefusedError("the judge has no name, or one that cannot be shown")
@@ -220,22 +237,29 @@ class Judging:
             for one in self.session.queue_all(view):
                 if query is not None and one.query != query:
                     continue
-                standing = self.standing(one.query, one.doc)
+                pair = (one.query, one.doc)
+                if pair not in self._events and pair not in self._leases:
+                    left.append(one)  # as nearly all are
+                    continue
+                standing = self.standing(*pair)
                 mine = standing.get(judge)
                 if mine is not None and mine.state not in ("withdrawn", "open"):
                     continue
                 others = sum(s.grade is not None for s in standing.values())
-                holder, since = self._leases.get((one.query, one.doc), ("", -LEASE))
+                holder, since = self._leases.get(pair, ("", -LEASE))
                 others += holder not in ("", judge) and now - since < LEASE
                 if others < self.per_pair:
                     left.append(one)
             return left
 
-    def next(self, judge: str, view: View, blind: bool, query: str | None = None) -> ToJudge | None:
-        """The next document for a judge, which is theirs for ten minutes. Blind: shuffled within a query."""
+    def next(self, judge: str, view: View, blind: bool, query: str | None = None) -> tuple[ToJudge | None, int]:
+        """The next document for a judge, which is theirs for ten minutes, and how many are left with it.
+
+        Blind: shuffled within a query.
+        """
         left = self.queue(judge, view, query)
         if not left:
-            return None
+            return None, 0
         first = left[0]
         if blind:
             together = [one for one in left if one.query == first.query]
@@ -244,7 +268,7 @@ class Judging:
             order.shuffle(together)
             first = together[0]
         self._leases[first.query, first.doc] = (judge, time.monotonic())
-        return first
+        return first, len(left)
 
     # What changed.
 

@@ -200,6 +200,14 @@ class System:
         found = self.bounds(measure)
         return None if found is None else (self.summary(measure, found.low), self.summary(measure, found.high))
 
+    def query_bounds(self, measure: Measure, query: str) -> tuple[float, float]:
+        """How far one query's value could move."""
+        found, at = self._bounds.get(str(measure)), self.numbers[query]
+        if found is not None:
+            return float(found.low[at]), float(found.high[at])
+        (low,), (high,) = unjudged_bounds(measure, self.table(query).per_label)
+        return float(low), float(high)
+
     def _bound_again(self, measure: Measure, query: str) -> None:
         at, found = self.numbers[query], self._bounds[str(measure)]
         (found.low[at],), (found.high[at],) = unjudged_bounds(measure, self.table(query).per_label)

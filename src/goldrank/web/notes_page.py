@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from goldrank.data.table import Part, Sentence, facts, note_sentences
+from goldrank.web.queries_page import NOTED
 from goldrank.web.session import Session
 
 SAMPLED = 2_000
 """Documents whose texts are looked for."""
 
 
-def values(session: Session) -> dict[str, Any]:
+def values(session: Session, link: Any) -> dict[str, Any]:
     """What the template shows."""
     parts: list[tuple[str, list[Part]]] = []
     for scores in session.scores():
@@ -22,7 +23,10 @@ def values(session: Session) -> dict[str, Any]:
         found: list[Part] = [Sentence(f"{comparison.method}.", "remark"), *note_sentences(comparison.notes)]
         parts.append(("Comparison", found))
     policies = {name: str(value) for name, value in session.rules.describe().items()}
-    return {"notes": parts, "policies": facts({"convention": session.rules.name, **policies}), "texts": _texts(session)}
+    view = session.view()
+    noted = [(NOTED[code], link("/queries", note=code), int(mask.sum())) for code, mask in session.noted(view).items()]
+    shown = facts({"convention": session.rules.name, **policies})
+    return {"notes": parts, "noted": noted, "policies": shown, "texts": _texts(session)}
 
 
 def _texts(session: Session) -> str:

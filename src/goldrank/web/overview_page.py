@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -302,7 +303,7 @@ def _unjudged(session: Session, view: View) -> dict[str, Any] | None:
         if later and after
         else None,
         "after_width": value(after[1] - after[0]) if after else "",
-        "after_count": min(AFTER, len(session.queue(view))),
+        "after_count": len(list(islice(session.queue(view), AFTER))),
         "number": 1 if view.b else 0,
     }
 
@@ -324,7 +325,7 @@ def bounds_after(session: Session, view: View, first: int) -> tuple[float, float
 
     system = view.b or view.a
     now = system.bounds(view.measure)
-    queue = session.queue(view)[:first]
+    queue = list(islice(session.queue(view), first))
     if now is None or not queue:
         return None
     low, high = now.low.copy(), now.high.copy()

@@ -19,7 +19,7 @@ with needed("jinja2"):
     import jinja2
     import markupsafe
 
-ASSETS = ("explorer.css", "explorer.js", "judge.js", "parts.js", "baseline.js")
+ASSETS = ("explorer.css", "explorer.js", "judge.js", "parts.js", "confirm.js")
 NAV = {"/": "Overview", "/queries": "Queries", "/judge": "Judge", "/history": "History", "/notes": "Notes"}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from goldrank.comparison import rank_changes
 from goldrank.data.table import Cell, Cells, Head, Table
 from goldrank.report.comparison_queries import cutoff
+from goldrank.web.addresses import whole
 from goldrank.web.numbers import signed, value, way
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import visible
@@ -26,6 +27,13 @@ HAPPENED = {
     "pulled in": "raised above the cut-off",
 }
 """What `rank_changes` calls it, in words for people; other causes are as they are."""
+NOTED = {
+    "missing-queries": "Missing in a run",
+    "empty-rankings": "Empty ranking",
+    "no-relevant": "Nothing relevant judged",
+    "tied-documents": "Tied scores",
+}
+"""Codes of notes that are about single queries, in words."""
 TEXT = 160
 
 
@@ -92,7 +100,11 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
         "unjudged": session.unjudged(view, cutoff(view.name)) > 0,
         "empty": retrieved == 0,
     }
+    masks |= {f"note:{code}": mask for code, mask in session.noted(view).items()}
     found = known.copy()
+    note = params.get("note", "")
+    if note == "missing-queries":
+        found |= masks.get("note:missing-queries", found)  # they have no value, and are asked for
     wanted = _searched(session, params.get("q", ""))
     if wanted is not None:
         found &= wanted
@@ -105,6 +117,8 @@ def selected(session: Session, view: View, params: dict[str, str]) -> tuple[list
     for name in ("unjudged", "empty"):
         if params.get(name):
             found &= masks[name]
+    if note:
+        found &= masks.get(f"note:{note}", np.zeros(len(found), bool))
     numbers = np.flatnonzero(found)
     sort = params.get("sort", "loss")
     if sort != "id":
@@ -139,8 +153,8 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
     numbers, counts = selected(session, view, params)
     per_page = max(1, len(numbers)) if params.get("all") else PER_PAGE
     last = max(1, -(-len(numbers) // per_page))
-    number = min(max(1, int(params["page"])) if params.get("page", "").isdigit() else 1, last)
-    state = {name: params.get(name) or None for name in ("sort", "show", "unjudged", "empty", "slice", "q")}
+    number = min(whole(params, "page"), last)
+    state = {name: params.get(name) or None for name in ("sort", "show", "unjudged", "empty", "note", "slice", "q")}
 
     def to(**changed: Any) -> str:
         return str(link("/queries", **{**state, **changed}))
@@ -150,6 +164,11 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
     switches = [
         (words, to(**{name: None if state[name] else 1}), bool(state[name]), counts[name])
         for name, words in (("unjudged", "Unjudged in the first ranks"), ("empty", "No result"))
+    ]
+    switches += [
+        (words, to(note=None if state["note"] == code else code), state["note"] == code, counts[f"note:{code}"])
+        for code, words in NOTED.items()
+        if f"note:{code}" in counts
     ]
     groups = [
         (

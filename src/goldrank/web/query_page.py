@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from goldrank.data.explanation import ShownPart
 from goldrank.web import ladder
 from goldrank.web.heads import DEPTH
@@ -219,16 +217,15 @@ def _matrix(session: Session, query: str, shown: ladder.Shown) -> dict[str, Any]
 
 def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
     """The queries before and after this one, by loss."""
-    order = loss_order(session, view)
-    place = {number: i for i, number in enumerate(order)}
-    at = place.get(session.numbers[query])
-    if at is None:
+    order, place = session.loss_order(view)
+    at = int(place[session.numbers[query]])
+    if at >= len(order):
         return {"at": None, "of": len(order), "before": None, "after": None}
 
     def known(i: int) -> Mapping[str, str] | None:
         if not 0 <= i < len(order):
             return None
-        found = session.queries[order[i]]
+        found = session.queries[int(order[i])]
         text = visible(session.text_of(found) or found)
         return {"id": found, "text": text[:28].rstrip() + "…" * (len(text) > 28)}
 
@@ -237,6 +234,5 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
 
 def loss_order(session: Session, view: View) -> list[int]:
     """Numbers of the queries that count, the largest loss first."""
-    deltas = session.deltas(view) * view.better
-    order: list[int] = np.argsort(np.nan_to_num(deltas, nan=np.inf), kind="stable").tolist()
-    return order[: int((~np.isnan(deltas)).sum())]
+    order: list[int] = session.loss_order(view)[0].tolist()
+    return order

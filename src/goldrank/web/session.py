@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from goldrank.comparison.holes import System as HoleSystem
 from goldrank.comparison.metadata import lookup
 from goldrank.comparison.slices import group_queries
 from goldrank.conventions import Convention
+from goldrank.data.placements import Placements
 from goldrank.data.qrels import Grade, Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
@@ -26,7 +27,7 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
-from goldrank.measures.holes import hole_rule, judging_order, relevant_shares, single_moves
+from goldrank.measures.holes import hole_reach, hole_rule, judging_order, relevant_shares, single_moves
 from goldrank.types import MeasuresLike
 from goldrank.web.heads import DEPTH, FirstDocuments
 from goldrank.web.live import System, placed_now
@@ -39,6 +40,8 @@ LEAST_GRADES = (0, 1)
 MOST_OFFERED = 10
 FEW = 500
 """With more queries, what takes long is made in a thread."""
+LEAST_REACH, MOST_NAMED = 20, 100_000
+"""The queue looks at so many first ranks at least; more as long as they are not more documents than this."""
 QUEUE = 2_000
 """Documents of the queue that are kept in order."""
 
@@ -100,11 +103,11 @@ class Session:
         self.measures = resolve_measures(self.asked, self.rules)
         self.lock = threading.RLock()
         self._hashed = ""
-        self._hashing = threading.Thread(target=self._hash_beside, daemon=True, name="goldrank-hash")
-        self._hashing.start()  # it reads all files, beside the placing
         self.systems = [
             System(run.name, pipeline.place(self.qrels, run, self.rules), self.measures) for run in self.runs
         ]
+        self._hashing = threading.Thread(target=self._hash_beside, daemon=True, name="goldrank-hash")
+        self._hashing.start()  # it reads all files once more; the first page of a large session does without it
         self.queries = self.systems[0].queries
         self.numbers = self.systems[0].numbers
         self.texts = Texts(self.docs, self._named_documents)
@@ -152,6 +155,11 @@ class Session:
         self._hashing.join()
         if not self._hashed:
             self._hash()
+        return self._hashed
+
+    @property
+    def known_hash(self) -> str:
+        """The same, '' as long as it is being made."""
         return self._hashed
 
     def _hash(self) -> None:
@@ -204,6 +212,20 @@ class Session:
         ideal = view.measure(self.placed(view.a).placements.ideal)
         found: np.ndarray = view.a.values[view.name] - ideal
         return found
+
+    def loss_order(self, view: View) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the queries that count, the largest loss first; and the place of each query among all."""
+        found: tuple[np.ndarray, np.ndarray] = self._cached(
+            ("order", view.name, view.a.name, view.b.name if view.b else ""), lambda: self._loss_order(view)
+        )
+        return found
+
+    def _loss_order(self, view: View) -> tuple[np.ndarray, np.ndarray]:
+        deltas = self.deltas(view) * view.better
+        order = np.argsort(np.nan_to_num(deltas, nan=np.inf), kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return order[: int((~np.isnan(deltas)).sum())], place
 
     def _cached(self, key: object, make: Callable[[], Any]) -> Any:
         """What was made since the last judgement, or is made now."""
@@ -280,17 +302,21 @@ class Session:
         return found
 
     def _holes(self, view: View) -> PairHoles | None:
-        assert view.b is not None
-        systems = []
-        tables = [self.placed(system).placements for system in (view.a, view.b)]
-        depth = min(DEPTH, wanted_depth([view.measure], tables))
-        for system, table in zip((view.a, view.b), tables, strict=True):
-            systems.append(HoleSystem(table, FirstDocuments(system.heads, depth), depth))
-        return HoleFinder(systems).pair(view.measure, 0, 1)
+        tables = [self.placed(system).placements for system in self._both(view)]
+        return self._finder(view, tables, min(DEPTH, wanted_depth([view.measure], tables))).pair(view.measure, 0, 1)
 
-    def queue(self, view: View) -> list[ToJudge]:
+    @staticmethod
+    def _both(view: View) -> tuple[System, System]:
+        assert view.b is not None
+        return view.a, view.b
+
+    def _finder(self, view: View, tables: Sequence[Placements], depth: int) -> HoleFinder:
+        pairs = zip(self._both(view), tables, strict=True)
+        return HoleFinder([HoleSystem(p, FirstDocuments(one.heads, depth), depth) for one, p in pairs])
+
+    def queue(self, view: View) -> Iterator[ToJudge]:
         """What nobody judged yet of `queue_all`."""
-        return [one for one in self.queue_all(view) if one.doc not in self.judged(one.query)]
+        return (one for one in self.queue_all(view) if one.doc not in self.judged(one.query))
 
     def queue_all(self, view: View) -> list[ToJudge]:
         """What to judge first, queries together: by the chance of being relevant times the move of the difference.
@@ -307,11 +333,26 @@ class Session:
         return {}
 
     def _queue(self, view: View) -> list[ToJudge]:
-        holes = self.holes(view)
+        holes = self._holes_in_reach(view)
         even = np.ones(len(self.queries))
         first = holes.judge_first(even, QUEUE) if holes is not None else self._queue_of_one(view)
         place = {query: i for i, query in reversed(list(enumerate(one.query for one in first)))}
         return sorted(first, key=lambda one: place[one.query])
+
+    def _holes_in_reach(self, view: View) -> PairHoles | None:
+        """The unjudged documents that can be named: those of all ranks, or of as many first ones as are kept.
+
+        A measure without a cut-off is taken as if runs ended there. With many queries these are fewer ranks: the
+        queue holds the documents that move most, and those are at the top.
+        """
+        if view.b is None or hole_rule(view.measure) is None:
+            return None
+        tables = [self.placed(system).placements for system in self._both(view)]
+        reach = max(hole_reach(view.measure, table) for table in tables)
+        depth = min(DEPTH, max(LEAST_REACH, MOST_NAMED // len(self.queries)))
+        if reach <= depth:
+            return self.holes(view)
+        return self._finder(view, [table.cut(depth) for table in tables], depth).pair(view.measure, 0, 1)
 
     def _queue_of_one(self, view: View) -> list[ToJudge]:
         if not view.measure.declaration.monotone or hole_rule(view.measure) is None:
@@ -332,6 +373,28 @@ class Session:
         judged = np.bincount(p.query[(p.rank <= depth) & (p.grade >= 0)], minlength=len(p))
         found: np.ndarray = np.minimum(p.retrieved, depth) - judged
         return found
+
+    def noted(self, view: View) -> dict[str, np.ndarray]:
+        """By the code of a note, which queries of A or B it is about; codes that are about none are left out."""
+        found: dict[str, np.ndarray] = self._cached(
+            ("noted", view.a.name, view.b.name if view.b else ""), lambda: self._noted(view)
+        )
+        return found
+
+    def _noted(self, view: View) -> dict[str, np.ndarray]:
+        masks: dict[str, np.ndarray] = {}
+        for system in (view.a, view.b):
+            if system is None:
+                continue
+            p = self.placed(system).placements
+            for code, mask in (
+                ("missing-queries", ~p.answered),
+                ("empty-rankings", p.answered & (p.retrieved == 0)),
+                ("no-relevant", np.bincount(_owners(p)[p.judged > 0], minlength=len(p)) == 0),
+                ("tied-documents", np.bincount(p.query[p.tie_last > p.tie_first], minlength=len(p)) > 0),
+            ):
+                masks[code] = masks[code] | mask if code in masks else mask
+        return {code: mask for code, mask in masks.items() if mask.any()}
 
     def groups(self) -> dict[str, dict[str, np.ndarray]]:
         """Slices: by attribute and value, which queries have it."""
@@ -354,6 +417,11 @@ class Session:
             return query
         shown = ids.show(query)
         raise InputError(f"no query {shown}", hint=did_you_mean(query, self.queries[:20_000]), code="no-query")
+
+
+def _owners(p: Placements) -> np.ndarray:
+    """The query of each judgement."""
+    return np.repeat(np.arange(len(p)), np.diff(p.judged_start))
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:

@@ -12,7 +12,7 @@ from goldrank.data.qrels import Grade
 from goldrank.errors import MeasureError
 from goldrank.measures import Measure
 from goldrank.measures.apply import expected
-from goldrank.measures.holes import count_holes, reached_depth, single_moves, unjudged_bounds
+from goldrank.measures.holes import count_holes, reached_depth, single_moves
 from goldrank.web.heads import DEPTH
 from goldrank.web.live import System
 from goldrank.web.pieces import has_pieces, ideal_pieces, pieces
@@ -88,8 +88,7 @@ def side_of(system: System, query: str, measure: Measure, grades: Mapping[str, G
         moves = dict(zip(rank.tolist(), move.tolist(), strict=True))
         too_many = int(count_holes(table, reached_depth(measure, table))[0]) > MOST_HOLES
         if not too_many:
-            (low,), (high,) = unjudged_bounds(measure, table)
-            bounds = float(low), float(high)
+            bounds = system.query_bounds(measure, query)
     value = float(system.values[str(measure)][system.numbers[query]])
     return Side(
         name=system.name,

@@ -74,10 +74,6 @@ def write(session: Session, folder: str) -> str:
     for doc, name in list(explorer.docs.items()):
         put(name, explorer.doc_of(doc))
     left = len(order) - len(names)
-    more = (
-        f"; {count(left, 'query')} without a page, those that changed least".replace("querys", "queries")
-        if left
-        else ""
-    )
-    files = f"{count(len(names), 'query')} and {count(len(explorer.docs), 'document')}".replace("querys", "queries")
+    more = f"; {count(left, 'query')} without a page, those that changed least" if left else ""
+    files = f"{count(len(names), 'query')} and {count(len(explorer.docs), 'document')}"
     return f"{ids.show(str(target / 'index.html'), 200)}: {files}{more}."

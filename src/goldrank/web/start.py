@@ -14,6 +14,7 @@ from goldrank.errors import InputError, OptionError, Place
 from goldrank.io.numbers import grade_of
 from goldrank.io.sources import open_source
 from goldrank.packages import needed
+from goldrank.types import MeasuresLike, QrelsLike, RunLike
 from goldrank.web import serving
 from goldrank.web.judging import Judging
 from goldrank.web.security import new_secret
@@ -117,6 +118,47 @@ def text_session_of(
     return TextSession(with_names(scores), title, questions)
 
 
+def serve(
+    qrels: QrelsLike,
+    runs: RunLike | Mapping[str, RunLike],
+    measures: MeasuresLike = None,
+    *,
+    docs: Any = None,
+    queries: Any = None,
+    title: str = "",
+    criteria: str | None = None,
+    log: str | None = None,
+    judge: str | None = None,
+    read_only: bool = False,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    browser: bool = True,
+) -> None:
+    """Serve runs from Python until Ctrl-C, as `goldrank serve` does.
+
+    `docs` and `queries` are files, mappings by id, or objects shaped as datasets of ir_datasets (`docs_store`,
+    `queries_iter`); such an object can be the `qrels` too. Without `log`, judgements go to `judgements.db` here.
+    """
+    access = Access(host, port, token, browser)
+    access.checked()
+    named = runs if isinstance(runs, Mapping) and not _is_run(runs) else {"run": runs}
+    opened = {name: io.as_run(run).renamed(ids.as_text(name, "name of a run")) for name, run in named.items()}
+    if queries is None and hasattr(docs, "queries_iter"):
+        queries = docs
+    session = session_of(qrels, opened, measures=measures, docs=docs, queries=queries, title=title, criteria=criteria)
+    judging = None if read_only else judging_of(session, log or "judgements.db", judge, 1, None)
+    run(session, access, judging, print)
+
+
+def _is_run(given: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is the results of one run by query, and not runs by name."""
+    first = next(iter(given.values()), None)
+    if isinstance(first, Mapping):
+        return not isinstance(next(iter(first.values()), None), Mapping | list | tuple)
+    return isinstance(first, list | tuple)
+
+
 def read_criteria(path: str) -> list[Criterion]:
     """What grades mean: a line for each with the grade, its name and a sentence, with tabs between them."""
     found = []
@@ -165,18 +207,32 @@ def _needed() -> None:
 
 
 def run(
-    session: Session, access: Access, judging: Judging | None, say: Callable[[str], None], history: str | None = None
+    session: Session,
+    access: Access,
+    judging: Judging | None,
+    say: Callable[[str], None],
+    history: str | None = None,
+    rules: str | None = None,
 ) -> None:
     """Serve a session until Ctrl-C."""
     _needed()
     from goldrank.web.app import Explorer, application
 
-    explorer = Explorer(session, judging=judging, history=history)
+    explorer = Explorer(session, judging=judging, history=history, rules=_rules(rules))
     said = f"Judgements go to {judging.path}. Ctrl-C ends it." if judging is not None else "Ctrl-C ends it."
     _serve(lambda *gate: application(explorer, *gate), access, say, said)
 
 
-def run_history(history: str, access: Access, say: Callable[[str], None]) -> None:
+def _rules(path: str | None) -> str | None:
+    """The file of rules, if it is one: what is wrong with it is said here, not in the browser."""
+    if path is not None:
+        from goldrank.gating.rules import Rules
+
+        Rules.load(path)
+    return path
+
+
+def run_history(history: str, access: Access, say: Callable[[str], None], rules: str | None = None) -> None:
     """Serve the pages of a history until Ctrl-C."""
     _needed()
     from goldrank.history import History
@@ -184,7 +240,7 @@ def run_history(history: str, access: Access, say: Callable[[str], None]) -> Non
 
     with History.open(history, read_only=True) as found:
         found.records(limit=1)  # a file that is no history is complained of here, not in the browser
-    _serve(lambda *gate: history_application(history, *gate), access, say, "Ctrl-C ends it.")
+    _serve(lambda *gate: history_application(history, _rules(rules), *gate), access, say, "Ctrl-C ends it.")
 
 
 def _serve(make: Callable[..., Any], access: Access, say: Callable[[str], None], said: str) -> None:

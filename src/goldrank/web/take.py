@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from goldrank.web.app import Explorer
     from goldrank.web.session import Session, View
 
+OF = ("overview", "queries", "query")
 KINDS = {"csv": "text/csv", "md": "text/markdown", "tex": "application/x-tex", "svg": "image/svg+xml"}
 
 
@@ -26,7 +27,11 @@ def written(explorer: Explorer, form: str, params: Mapping[str, str]) -> tuple[s
         raise InputError(f"there is no form {ids.show(form)}", hint=f"There are: {', '.join(KINDS)}.")
     session, view = explorer.session, explorer.view(params)
     what = params.get("of") or "overview"
+    if what not in OF:
+        raise InputError(f"there is no {ids.show(what)} to take", hint=f"There are: {', '.join(OF)}.")
     if form == "svg":
+        if what != "overview":
+            raise InputError(f"there is no drawing of {what}", hint="The overview has one.")
         return _drawing(session, view), KINDS[form]
     if what == "queries":
         parts: list[Part] = [queries_page.table(session, view, dict(params))]

@@ -80,6 +80,8 @@ class TextSession(Session):
     def data_hash(self) -> str:
         return self._hashed
 
+    known_hash = data_hash
+
     def ready(self, view: View) -> bool:
         return True
 
@@ -97,6 +99,11 @@ class TextSession(Session):
 
     def unjudged(self, view: View, depth: int) -> np.ndarray:
         return np.zeros(len(self.queries), np.int64)
+
+    def noted(self, view: View) -> dict[str, np.ndarray]:
+        systems = [system for system in (view.a, view.b) if system is not None]
+        missing = np.any([np.isnan(system.values[view.name]) for system in systems], axis=0)
+        return {"missing-queries": missing} if missing.any() else {}
 
     def queue_all(self, view: View) -> list[ToJudge]:
         return []

@@ -90,6 +90,8 @@ def read_queries(given: Any) -> dict[str, str]:
     """The texts of queries, all of them: there are few."""
     if isinstance(given, Mapping):
         return {ids.as_text(query, "query id"): str(text) for query, text in given.items()}
+    if hasattr(given, "queries_iter"):
+        return {ids.as_text(one.query_id, "query id"): _query_text(one) for one in given.queries_iter()}
     path = Path(given)
     if path.is_dir():
         path = next((path / name for name in BEIR_QUERIES if (path / name).is_file()), path / BEIR_QUERIES[0])
@@ -113,6 +115,16 @@ def read_queries(given: Any) -> dict[str, str]:
         if query:
             texts[query] = text.strip()
     return texts
+
+
+def _query_text(query: Any) -> str:
+    """The text of a query of ir_datasets: its own choice, or the first field that has one."""
+    if hasattr(query, "default_text"):
+        return str(query.default_text())
+    found = next((getattr(query, name) for name in ("text", "title", "query") if hasattr(query, name)), None)
+    if found is None:
+        raise InputError(f"a query has no text: {query!r:.80}", hint="Its fields are: query_id, text.")
+    return str(found)
 
 
 class Texts:

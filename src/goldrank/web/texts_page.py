@@ -7,6 +7,7 @@ from typing import Any
 from goldrank.data.explanation import Explanation, ShownText
 from goldrank.errors import GoldrankError
 from goldrank.match.tokens import words
+from goldrank.web import coverage
 from goldrank.web.numbers import signed, way
 from goldrank.web.query_page import neighbours
 from goldrank.web.session import Session, View
@@ -19,12 +20,14 @@ def values(session: Session, view: View, query: str) -> dict[str, Any]:
     sides: list[dict[str, Any]] = []
     references: list[dict[str, Any]] = []
     trouble = ""
+    explained: list[Explanation | None] = []
     for number, system in enumerate(systems):
         found: Explanation | None = None
         try:
             found = system.scores.explain(query)  # type: ignore[attr-defined]
         except (GoldrankError, KeyError) as error:
             trouble = str(error).partition("\n")[0]
+        explained.append(found)
         value = float(system.values[view.name][session.numbers[query]])
         side = {"name": system.name, "number": number, "value": value, "texts": [], "summary": "", "left_out": ""}
         if found is not None:
@@ -59,6 +62,8 @@ def values(session: Session, view: View, query: str) -> dict[str, Any]:
         "total_way": way(total, view.better),
         "why": _why(references, systems),
         "neighbours": neighbours(session, view, query),
+        "drawing": coverage.drawing(explained),
+        "sources": coverage.in_sources(explained),
     }  # fmt: skip
 
 

@@ -157,6 +157,9 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     moveTo(link.closest(".row"));
     openText(link);
+  } else if (link.dataset.png !== undefined) {
+    event.preventDefault();
+    picture(link).catch(() => say("The picture cannot be made now; the SVG can."));
   } else if (link.dataset.copy !== undefined) {
     event.preventDefault();
     navigator.clipboard?.writeText(link.href).then(
@@ -166,6 +169,25 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// A picture of the drawing: made here of the SVG that the server drew, without foreign code.
+async function picture(link) {
+  const drawn = new Blob([await get(link.href)], { type: "image/svg+xml" });
+  const source = URL.createObjectURL(drawn);
+  const image = new Image();
+  image.src = source;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(source);
+  const made = document.createElement("a");
+  made.href = URL.createObjectURL(await new Promise((done) => canvas.toBlob(done, "image/png")));
+  made.download = "goldrank.png";
+  made.click();
+  setTimeout(() => URL.revokeObjectURL(made.href), 10000);
+}
+
+for (const link of document.querySelectorAll("[data-png]")) link.classList.remove("hide");
 for (const choice of document.querySelectorAll("form.view select")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
 }
@@ -176,7 +198,9 @@ async function fillIn() {
   const main = document.getElementById("main");
   const focused = main.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   main.replaceChildren(...fresh.getElementById("main").childNodes);
-  document.querySelector('meta[name="goldrank-made"]').content = meta("made", fresh);
+  for (const name of ["made", "data"]) document.querySelector(`meta[name="goldrank-${name}"]`).content = meta(name, fresh);
+  document.querySelector("footer").replaceChildren(...fresh.querySelector("footer").childNodes);
+  for (const link of main.querySelectorAll("[data-png]")) link.classList.remove("hide");
   if (focused) [...main.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused)?.focus();
 }
 
@@ -185,8 +209,9 @@ if (document.querySelector("[data-waiting]")) {
     if (document.hidden) return;
     try {
       const state = JSON.parse(await get("/api/numbers"));
-      if (state.data !== meta("data") || `${state.made}` === meta("made")) return;
-      await fillIn();
+      if ((meta("data") && state.data !== meta("data")) || `${state.made}` === meta("made")) return;
+      if (document.getElementById("judge")) location.reload(); // its script knows the elements of this page
+      else await fillIn();
       if (!document.querySelector("[data-waiting]")) clearInterval(timer);
     } catch { /* the server is away; the page stays as it is */ }
   }, 1000);
