@@ -46,6 +46,10 @@ class JudgementArrays:
     @cached_property
     def descending(self) -> np.ndarray:
         """Every judged grade, descending within its query."""
+        falls = self.grade[1:] <= self.grade[:-1]
+        falls[self.start[1:-1][(self.start[1:-1] > 0) & (self.start[1:-1] < len(self.grade))] - 1] = True
+        if falls.all():
+            return self.grade
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
         return self.grade[np.lexsort((-self.grade, query))]
 
@@ -200,14 +204,14 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             qrels = cls.__new__(cls)
             qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")
             return qrels
-        first = np.cumsum([0, *(len(part.queries) for part in parts)])
+        first = np.cumsum([0, *(len(part.docs) for part in parts)])
 
         def where(row: int) -> Place | str:
             part = int(np.searchsorted(first, row, "right")) - 1
             return parts[part].where(int(row - first[part]))
 
         return cls.from_rows(
-            chain.from_iterable(part.queries for part in parts),
+            chain.from_iterable(part.row_queries() for part in parts),
             chain.from_iterable(part.docs for part in parts),
             chain.from_iterable(as_grades(grade_array(part.grades)) for part in parts),
             name=name,
@@ -339,8 +343,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             return len(self._columns.queries)
         return len(self._text if self._text is not None else self.raw)
 
+    @property
+    def size(self) -> int:
+        """How many judgements there are."""
+        return len((self.arrays if self._columns is None else self._columns).grade)
+
     def __repr__(self) -> str:
-        return f"<Qrels {self.name}: {len(self):,} queries, {len(self.arrays.grade):,} judgements>"
+        return f"<Qrels {self.name}: {len(self):,} queries, {self.size:,} judgements>"
 
 
 def reserve_judgements(count: int, where: str, beside: int = 0) -> None:

@@ -72,6 +72,9 @@ def assemble(
     order: np.ndarray | slice = slice(None)
     if not ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
         order = np.lexsort((rank, query))
+    rank, tie_first, tie_last = rank[order], tie_first[order], tie_last[order]
+    if np.array_equal(tie_first, tie_last):
+        tie_first = tie_last = rank  # nothing is tied: one array for all three
     return Placements(
         queries=arrays.queries,
         retrieved=retrieved,
@@ -79,10 +82,10 @@ def assemble(
         judged_start=arrays.start,
         judged=arrays.descending,
         query=query[order],
-        rank=rank[order],
+        rank=rank,
         grade=grade[order],
-        tie_first=tie_first[order],
-        tie_last=tie_last[order],
+        tie_first=tie_first,
+        tie_last=tie_last,
         label=None if label is None else label[order],
     )
 

@@ -51,12 +51,14 @@ def resolve(
     format: str | None = None,
     shard: str | None = None,
     max_memory: str | int | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | Mapping[str, str] | None = None,
     relevant_from: float | None = None,
     background: Background = NOTHING,
 ) -> Inputs:
     """Read the judgements, open the runs, and plan the work within the memory that there is."""
     limit = None if max_memory is None else memory.size(max_memory)
+    if shard is not None:
+        parse_shard(shard)
     named = Columns.of(columns)
     with budget.limited(limit):
         found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from)
@@ -78,6 +80,10 @@ def _resolved(
         check_files(limit, qrels, runs)
     if isinstance(qrels, AspectQrels | Preferences | Qrels) and relevant_from is not None:
         raise OptionError("relevant_from= is for judgements that are read now", hint="Give it to read_qrels.")
+    tagged = runs if isinstance(runs, Runs) else None
+    how: dict[str, Any] = {"format": format, "duplicates": rules.duplicates, "columns": columns}
+    # Judgements in Spark take a job: what is wrong with the run is said before it.
+    opened = _opened(runs, how) if io.is_spark(qrels) else None
     judgements: Judgements
     if isinstance(qrels, AspectQrels | Preferences):
         judgements = qrels
@@ -85,21 +91,25 @@ def _resolved(
         judgements = io.as_qrels(qrels, judgements=rules.judgements, columns=columns, relevant_from=relevant_from)
     if shard is not None:
         judgements = of_shard(judgements, shard)
-    opened: list[Run] = []
-    several, tagged = True, runs if isinstance(runs, Runs) else None
-    if tagged is None:
-        how: Any = {"format": format, "duplicates": rules.duplicates, "columns": columns}
-        listed = io.as_runs(runs, **how)
-        several = listed is not None
-        opened = [io.as_run(runs, **how)] if listed is None else listed
-        if not opened:
-            raise InputError("no runs were given")
+    found, several = opened or _opened(runs, how)
     plan = USUAL
     if limit is not None:
-        sources = [tagged] if tagged is not None else opened
+        sources = [tagged] if tagged is not None else found
         streamed = [given.source for given in sources if isinstance(given.source, BlockSource)]
         plan = memory.plan(limit, documents_of(judgements), streamed)
-    return Inputs(judgements, opened, rules, several, tagged, plan)
+    return Inputs(judgements, found, rules, several, tagged, plan)
+
+
+def _opened(runs: RunLike | RunsLike, how: dict[str, Any]) -> tuple[Sequence[Run], bool]:
+    """The runs, and whether several were asked for; none of those that are told apart by tag."""
+    if isinstance(runs, Runs):
+        return (), True
+    listed = io.as_runs(runs, **how)
+    if listed is None:
+        return [io.as_run(runs, **how)], False
+    if not listed:
+        raise InputError("no runs were given")
+    return listed, True
 
 
 def documents_of(judgements: Judgements) -> Qrels:
@@ -122,14 +132,20 @@ def whole_depth(depth: int | None) -> int | None:
     return int(depth)
 
 
-def of_shard(judgements: Judgements, shard: str) -> Qrels:
-    """The judgements of a shard such as '2/8'."""
-    if not isinstance(judgements, Qrels):
-        raise OptionError("shard= takes judgements with one grade per document", hint="Split the judgements yourself.")
+def parse_shard(shard: str) -> tuple[int, int]:
+    """Which of how many."""
     found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
     number, of = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= of:
         raise OptionError(f"shard is {shard!r:.80}", hint="For example '2/8', the second of eight.")
+    return number, of
+
+
+def of_shard(judgements: Judgements, shard: str) -> Qrels:
+    """The judgements of a shard such as '2/8'."""
+    if not isinstance(judgements, Qrels):
+        raise OptionError("shard= takes judgements with one grade per document", hint="Split the judgements yourself.")
+    number, of = parse_shard(shard)
     kept = judgements.of_shard(number, of)
     if not len(kept):
         raise InputError(

@@ -58,7 +58,7 @@ def processors() -> int:
 
 def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
     """The fastest way to evaluate runs, one after the other, that fits; or an error that says what is needed."""
-    fixed = resident() + LIBRARIES + PER_JUDGEMENT * len(qrels.arrays.grade) + PER_QUERY * len(qrels)
+    fixed = resident() + LIBRARIES + PER_JUDGEMENT * qrels.size + PER_QUERY * len(qrels)
     needed = 0
     most_threads = processors()
     for share, lines in SMALLER:
@@ -71,7 +71,7 @@ def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
     check(
         limit,
         needed,
-        f"evaluating with {len(qrels.arrays.grade):,} judgements",
+        f"evaluating with {qrels.size:,} judgements",
         ", ".join(source.name for source in sources) or qrels.name,
         "Give more memory, write Parquet with smaller row groups, or split the queries into shards: docs/scale.md.",
     )

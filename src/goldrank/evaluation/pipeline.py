@@ -17,8 +17,10 @@ import numpy as np
 
 from goldrank import __version__, ids
 from goldrank.conventions import Convention
+from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
+from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Scores
@@ -79,6 +81,7 @@ def place(
     if rules.drops_own_id:
         run = views.without_own_ids(run)
     _check_ids(qrels, run, rules)
+    views.check_scores_at_hand(run, rules)
     if background.removed is None:
         placements, counts = engine_for(run).place(qrels, run, rules, plan)
         return _checked(Placed(judgements, run, rules, placements, counts, background))
@@ -185,6 +188,19 @@ _NEEDS = {
     "spans": "evidence by place: evaluate_texts with evidence, and the places of retrieved texts or their sources",
     "recommended": "one grade per item, and a run of items: goldrank.evaluate",
 }
+
+
+def check_asked(measures: Sequence[Measure], judgements: object, rules: Convention) -> None:
+    """Refuse what no run could change, before anything is read: `judgements` may be what they are still made from."""
+    special = isinstance(judgements, AspectQrels | Preferences)
+    tables = dict.fromkeys(("placements", *((judgements.table,) if special else ("heads", "recommended"))))
+    for measure in measures:
+        table_for(measure, tables)
+        views.refuse_asked(measure, rules)
+        if rules.bounds == "unjudged":
+            check_monotone(measure, "bounds from unjudged documents")
+        elif rules.ties == "bounds":
+            check_monotone(measure, "bounds over ties")
 
 
 def table_for(measure: Measure, tables: Tables) -> Any:
