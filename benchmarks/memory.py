@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from goldrank.data.qrels import JUDGEMENT
+from goldrank.data.qrels import JUDGEMENT, TEXT_JUDGEMENT
 from goldrank.engine.external_sort import SCATTERED_LINE
 from goldrank.engine.streaming import RANKED_LINE, RUN
 from goldrank.evaluation.memory import HELD_ID, PER_JUDGEMENT, PER_QUERY
@@ -120,12 +120,12 @@ def record(i: int) -> str:
 
 Case = tuple[str, int, str, Callable[[Path, int], None], float]
 CASES: list[Case] = [
-    ("JUDGEMENT, TREC text", JUDGEMENT, "qrels", qrels_file(".txt"), 1),
+    ("TEXT_JUDGEMENT", TEXT_JUDGEMENT, "qrels", qrels_file(".txt"), 1),
     ("JUDGEMENT, Parquet", JUDGEMENT, "qrels", qrels_file(".parquet"), 1),
     ("JUDGEMENT, CSV", JUDGEMENT, "qrels", qrels_file(".csv"), 1),
     ("JUDGEMENT, JSON", JUDGEMENT, "qrels", qrels_file(".json"), 1),
-    ("PER_JUDGEMENT + PER_QUERY / 10", PER_JUDGEMENT + PER_QUERY // 10, "placing", judgements(10), 1),
-    ("PER_JUDGEMENT + PER_QUERY", PER_JUDGEMENT + PER_QUERY, "placing", judgements(1), 1),
+    ("PER_JUDGEMENT + PER_QUERY / 10", PER_JUDGEMENT + PER_QUERY // 10, "placing", judgements(10), 4),
+    ("PER_JUDGEMENT + PER_QUERY", PER_JUDGEMENT + PER_QUERY, "placing", judgements(1), 4),
     ("HELD_ID", HELD_ID, "run", lines(lambda i: f"query{i:07} Q0 doc{i} 1 0.5 t\n"), 1),
     ("RANKED_LINE", RANKED_LINE, "run", lines(lambda i: f"q1 Q0 document{i:07} {i} {-i}.5 t\n"), 1),
     ("RANKED_LINE, all tied", RANKED_LINE, "run", lines(lambda i: f"q1 Q0 document{i:07} {i} 0.5 t\n"), 1),
@@ -133,7 +133,7 @@ CASES: list[Case] = [
     ("ROW", ROW, "run", lines(record), 1),
     ("RUN", RUN, "tags", lines(lambda i: f"q1 Q0 d1 1 0.5 tag{i}\n"), 0.02),
 ]  # fmt: skip
-"""Constant, its value, what is done, what it is done with, and the share of items that is enough to see it."""
+"""Constant, its value, what is done, what it is done with, and how many times the items are needed to see it."""
 
 
 def highest(what: str, make: Callable[[Path, int], None], items: int) -> int:

@@ -158,6 +158,25 @@ def test_files_that_are_held_whole(huge: Path) -> None:
 
 @needs_proc
 @pytest.mark.slow
+@pytest.mark.parametrize("per_query", [1, 50])
+def test_many_judgements(per_query: int, tmp_path: Path) -> None:
+    """Judgements by the hundred thousand are held as columns: they fit, or are refused with what they take."""
+    pairs = [(i // per_query, i) for i in range(200_000)]
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 document-{d} 1\n" for q, d in pairs))
+    (tmp_path / "run").write_text("".join(f"{q} Q0 document-{d} 1 {-d}.5 t\n" for q, d in pairs))
+    outcomes = []
+    for limit in ("70MB", "200MB", "1GB"):
+        found = evaluated(tmp_path / "qrels", tmp_path / "run", limit)
+        refused = isinstance(found["found"], str)
+        outcomes.append(refused)
+        assert found["peak"] <= memory.size(limit)
+        assert not refused or ("takes about" in found["found"] and "qrels" in found["found"] + str(limit == "70MB"))
+        assert refused or found["found"] == [1.0, 0]
+    assert outcomes == [True, False, False]
+
+
+@needs_proc
+@pytest.mark.slow
 def test_parquet_bomb(tmp_path: Path) -> None:
     """Millions of rows of one pair in some kilobytes are refused by their number; a few by their repetition."""
     (tmp_path / "qrels").write_text("q1 0 d1 1\n")

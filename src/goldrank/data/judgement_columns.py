@@ -106,7 +106,10 @@ def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
 
 
 def _joined(columns: Sequence[np.ndarray]) -> np.ndarray:
-    return columns[0] if len(columns) == 1 else np.concatenate([np.zeros(0, np.int64), *columns])
+    """Several columns as one; what may be a view of a user's data is copied."""
+    if len(columns) == 1 and columns[0].flags.owndata:
+        return columns[0]
+    return np.concatenate([np.zeros(0, np.int64), *columns])
 
 
 def _sizes(part: Judgements) -> np.ndarray:

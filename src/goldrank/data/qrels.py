@@ -23,9 +23,11 @@ from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
 HIGH_GRADE = 1_000
-JUDGEMENT = 400
-"""Bytes that a judgement takes while qrels are made, beside those of the file. With 400,000 of nine-byte ids: 310 from
-TREC text, 350 from Parquet, 340 from CSV, 280 from JSON."""
+JUDGEMENT = 320
+"""Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
+from Parquet, 210 from CSV and 310 from JSON, with nine-byte ids."""
+TEXT_JUDGEMENT = 150
+"""The same from TREC text, which is read in pieces: 140, of which the reader has taken a third before it asks."""
 
 Id = TypeVar("Id", str, bytes)
 
@@ -352,9 +354,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return f"<Qrels {self.name}: {len(self):,} queries, {self.size:,} judgements>"
 
 
-def reserve_judgements(count: int, where: str, beside: int = 0) -> None:
+def reserve_judgements(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:
     """Raises if so many judgements, and some bytes beside, do not fit into memory."""
-    budget.reserve(JUDGEMENT * count + beside, f"holding {count:,} judgements", where)
+    budget.reserve(each * count + beside, f"holding {count:,} judgements", where)
 
 
 def shard_of(query: bytes, of: int) -> int:

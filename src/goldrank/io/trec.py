@@ -26,7 +26,7 @@ from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels, reserve_judgements
+from goldrank.data.qrels import MAX_GRADE, TEXT_JUDGEMENT, Grade, Judgements, Qrels, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
@@ -217,7 +217,7 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     for offset, load in source.pieces():
         parts.append(_judgements(load(), offset, source, layout, how.real_grades))
         first.append(first[-1] + len(parts[-1].docs))
-        reserve_judgements(first[-1], source.name)
+        reserve_judgements(first[-1], source.name, each=TEXT_JUDGEMENT)
     if not first[-1]:
         raise source.empty()
     places = [part.place for part in parts]
