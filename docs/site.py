@@ -46,7 +46,10 @@ GROUPS = {
     "Measures": ["measures.md", "measures/*"],
     "Commands": ["commands/index.md", "commands/*"],
     "Python": ["api/index.md", "api/types.md", "api/*"],
-    "Project": ["architecture.md", "how_it_works.md", "contributing.md", "changes.md", "results.md", "security.md"],
+    "Project": [
+        *("architecture.md", "how_it_works.md", "promises.md", "contributing.md", "changes.md", "results.md"),
+        "security.md",
+    ],
 }
 """The menu. A name that is not there is passed over, and a page that no group has comes last."""
 

@@ -31,6 +31,7 @@ _GROUND = (
         "native",
         "sqlite_file",
         "packages",
+        "deprecating",
     ),
 )
 _ROOMS = ("data", "io", "engine", "match", "measures", "evaluation")
@@ -48,6 +49,7 @@ LAYERS = {
     "conventions": ("errors",),
     "waiting": (),
     "native": (),
+    "deprecating": (),
     "types": ("errors", "ids", "notes", "conventions"),
     "data": _GROUND,
     "io": (*_GROUND, "data"),

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from goldrank.report.coverage import coverage_curves
     from goldrank.retrieval import Retrieved, run_retriever
 
-__version__ = "0.3.0.dev0"
+__version__ = "1.0.0rc1"
 
 _MODULES = {
     "evaluation.documents": "evaluate",
@@ -107,6 +107,15 @@ _MODULES = {
 }
 """Where the public names live. They are loaded when first used, so that importing goldrank costs nothing."""
 _HOME = {name: f"goldrank.{module}" for module, names in _MODULES.items() for name in names.split()}
+_RENAMED = {
+    "agreement": "rank_agreement",
+    "tune": "tune_fusion",
+    "retrieve": "run_retriever",
+    "pitfalls_of": "pitfalls",
+    "compare_scores": "compare",
+    "gate_scores": "gate",
+}
+"""Names of 0.2 and what they are called now. They work until 2.0, with a warning."""
 
 __all__ = [  # noqa: RUF022 - the order in which people meet them
     "evaluate", "evaluate_arrays", "evaluate_texts", "find_causes", "sweep", "coverage_curves", "abstention_curve",
@@ -128,6 +137,11 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
+    if name in _RENAMED:
+        from goldrank.deprecating import warn_renamed
+
+        warn_renamed(name, _RENAMED[name], gone_in="2.0")
+        return __getattr__(_RENAMED[name])
     raise AttributeError(f"module 'goldrank' has no attribute {name!r}")
 
 

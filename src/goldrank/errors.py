@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 from goldrank.escaping import log_line
@@ -18,6 +19,8 @@ from goldrank.escaping import log_line
 Value = TypeVar("Value")
 PLACE_LIMIT = 500
 """Characters of a place in a message."""
+MOST_NAMES = 1_000
+"""Names of files that are looked at for one that is near."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,31 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
         return f"Did you mean {numbered[0]}?"
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f"Did you mean {by_folded[near[0]]}?" if near and by_folded[near[0]] != word else None
+
+
+def cannot_open(
+    error: Exception, name: str, kind: type[GoldrankError] = InputError, hint: str | None = None
+) -> GoldrankError:
+    """The error for a path that cannot be opened, in the system's words, with the name of a file that may be meant."""
+    shown = name if len(name) < 200 and name.isprintable() else f"{name[:60]!r}..."
+    if len(name) > 200 or "\n" in name:
+        hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
+    elif isinstance(error, FileNotFoundError):
+        hint = _near_file(name) or hint
+    return kind(f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint)
+
+
+def _near_file(name: str) -> str | None:
+    """A hint for the name of a file that is not there."""
+    folder, file = os.path.split(name)
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in islice(entries, MOST_NAMES)]
+    except FileNotFoundError:
+        return f"There is no folder {folder}."
+    except OSError:
+        return None
+    return did_you_mean(file, names)
 
 
 def of_type(value: Value, kinds: type | tuple[type, ...], what: str, wanted: str, hint: str | None = None) -> Value:

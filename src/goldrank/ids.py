@@ -37,16 +37,6 @@ def encode(text: str) -> bytes:
 
 def decode(raw: bytes) -> str:
     """The text of an id; undecodable bytes become surrogate escapes and come back by `encode`."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        pass
-    try:
-        text = raw.decode("utf-8", "surrogatepass")
-        if encode(text) == raw:
-            return text
-    except UnicodeDecodeError:
-        pass
     return raw.decode("utf-8", "surrogateescape")
 
 

@@ -94,11 +94,14 @@ class Note:
     @classmethod
     def from_dict(cls, data: Any) -> Note:
         """The inverse of `to_dict`. Text alone, and codes of a later version, become notes of free words."""
+        import json
+
         if isinstance(data, str):
             return cls.of("text", text=data)
         if data["code"] not in KINDS:
             return cls.of("text", text=str(data["words"]))
         facts = {key: _as_tuples(value) for key, value in data["facts"].items()}
+        json.dumps(data["facts"], allow_nan=False)  # NaN and infinity could not be written again
         if not all(isinstance(text, str) for text in (data["about"], *data["samples"])):
             raise TypeError("what a note is about and its samples are texts")
         found = cls.of(data["code"], samples=data["samples"], about=data["about"], **facts)

@@ -125,6 +125,9 @@ class SqliteFile:
         except sqlite3.Error as error:
             what, hint = cls._explained(error, lock_timeout)
             raise cls.error_class(what, where=path, hint=hint) from error
+        except UnicodeDecodeError:  # also where SQLite quotes damaged names in an error of its own
+            what = "the file is damaged: names or texts in it are not UTF-8"
+            raise cls.error_class(what, where=path, hint=cls.recover) from None
         except OverflowError as error:
             raise cls.error_class(f"cannot be asked for that: {error}", where=path) from None
 

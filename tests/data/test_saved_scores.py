@@ -138,3 +138,18 @@ def test_runs_with_other_measures_are_one_table(tmp_path: Path) -> None:
     loaded = ScoresByRun.load(tmp_path / "s.json")
     assert loaded.to_polars()["RR"].to_list() == [0.5, 1.0, 0.0, None, None, None]
     assert loaded.to_pandas()["RR"].isna().tolist() == [False] * 3 + [True] * 3
+
+
+def test_a_count_below_nothing_is_refused():
+    data = goldrank.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP").to_dict()
+    data["counts"]["retrieved"] = -1
+    with pytest.raises(InputError, match="below 0"):
+        Scores.from_dict(data)
+
+
+@pytest.mark.parametrize("fact", [float("nan"), float("inf")])
+def test_a_fact_that_could_not_be_written_again_is_refused(fact):
+    data = goldrank.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP").to_dict()
+    data["notes"] = [{"code": "high-grade", "facts": {"grade": fact}, "about": "", "samples": []}]
+    with pytest.raises(InputError, match="damaged"):
+        Scores.from_dict(data)

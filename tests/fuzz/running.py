@@ -22,7 +22,8 @@ from tests.fuzz import kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 10.0
-"""Seconds that a mutation may take."""
+"""Seconds of CPU that a mutation may take; one that waits may take PATIENCE times as long."""
+PATIENCE = 6
 MOST_MEMORY = 4 << 30
 """A process that has so much is ended, so that the machine stays usable."""
 KEPT = 3
@@ -80,6 +81,7 @@ class Worker:
         self.begun: int | None = None
         self.first = first
         self.since = time.monotonic() + 20  # it imports first
+        self.spent_before = 0.0
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.fuzz.worker", str(first), str(self.last), str(self.step)],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=self.errors, stdin=subprocess.DEVNULL, text=True,
@@ -101,6 +103,14 @@ class Worker:
         except OSError:
             return 0
         return int(found[1]) << 10 if found else 0
+
+    def spent(self) -> float:
+        """Seconds of CPU; on a busy machine the clock says more about the others. Infinite where nobody knows."""
+        try:
+            after_name = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return float("inf")
+        return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> str:
         """End the process, and return what it said last; Python shows where it was."""
@@ -166,7 +176,7 @@ def _heard(worker: Worker, message: Any, findings: Findings, alive: list[Worker]
         worker.process.wait()
         _lost(worker, "abort", f"exit code {worker.process.returncode}", worker.words(), findings, alive)
     elif "begun" in message:
-        worker.begun, worker.since = message["begun"], time.monotonic()
+        worker.begun, worker.since, worker.spent_before = message["begun"], time.monotonic(), worker.spent()
         return 1
     elif "done" in message:
         worker.process.wait()
@@ -177,7 +187,8 @@ def _heard(worker: Worker, message: Any, findings: Findings, alive: list[Worker]
 
 
 def _watch(worker: Worker, findings: Findings, alive: list[Worker], longest: float) -> None:
-    if time.monotonic() - worker.since > longest:
+    waited = time.monotonic() - worker.since
+    if waited > longest and (worker.spent() - worker.spent_before > longest or waited > PATIENCE * longest):
         _lost(worker, "hang", f"over {longest:g} seconds", worker.end(), findings, alive)
     elif worker.resident() > MOST_MEMORY:
         _lost(worker, "memory", f"over {MOST_MEMORY >> 30} GB", worker.end(), findings, alive)

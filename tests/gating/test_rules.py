@@ -109,3 +109,10 @@ def test_no_file(tmp_path):
         Rules.load(tmp_path / "latin")
     with pytest.raises(GoldrankError, match="rules are given as"):
         Rules.of(3)
+
+
+@pytest.mark.parametrize("limit", ["0.4123456789012345678", "0.1", "1e-7", "0.3333333333333333"])
+def test_a_rule_is_spelled_with_its_whole_limit(limit):
+    for line in (f"nDCG@10 >= {limit}", f"AP: -{limit}%", f"AP: -{limit}"):
+        rule = Rule.parse(line)
+        assert Rule.parse(str(rule)) == rule

@@ -226,3 +226,11 @@ def test_defaults_still_work() -> None:
     assert QRELS_FILE.read_bytes() == QRELS
     assert RUN_FILE.read_bytes() == RUN
     assert evaluate(QRELS_FILE, RUN_FILE, "AP")["AP"] == pytest.approx(SOUND[0], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text", ["alpha\u0663_nDC G@20]", "alpha3_foo@10", "ndcgg_nDCG_x@5", "prec_foo_bar(]", "alpha_x_y_z"]
+)
+def test_an_unknown_name_that_begins_like_a_known_one(text):
+    with pytest.raises(GoldrankError, match="unknown measure"):
+        parse(text)

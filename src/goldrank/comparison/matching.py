@@ -13,7 +13,7 @@ from goldrank import ids, types
 from goldrank.comparison.intervals import UNKNOWN, Interval
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.explanation import clip
-from goldrank.data.scores import without_nan
+from goldrank.data.json_values import without_nan
 from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from goldrank.data.scores import utf8, without_nan, write_json
+from goldrank.data.json_values import utf8, without_nan, write_json
 from goldrank.data.table import notebook_html
 from goldrank.forking import check_polars
 from goldrank.packages import needed

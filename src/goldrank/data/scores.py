@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from goldrank.conventions import options_of
 from goldrank.data.by_measure import ByMeasure
+from goldrank.data.json_values import read_json, utf8, without_nan, write_json
 from goldrank.errors import (
     InputError,
     MeasureError,
@@ -21,13 +21,10 @@ from goldrank.errors import (
     OptionError,
     as_list,
     did_you_mean,
-    file_name,
-    one_of,
 )
 from goldrank.forking import check_polars
 from goldrank.notes import Note
 from goldrank.packages import needed
-from goldrank.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -37,16 +34,9 @@ if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
 
 Value = TypeVar("Value")
-FORMAT = "goldrank-scores"
-FORMAT_BY_RUN = "goldrank-scores-by-run"
-VERSION = 2
-READABLE = (1, 2)
-"""Version 1 has notes as plain text."""
 AVERAGES = ("mean", "sum", "geometric")
 SLACK = 1e-9
 """By how much a value may pass the bounds of its measure, which are reached with rounding."""
-_FLAGS = {"higher_is_better": True, "counts_nan": False}
-"""Flags of a column, and what they are where an older version did not write them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,60 +221,16 @@ class Scores(Mapping[str, float]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain Python values."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "run": self.run,
-            "queries": list(self.queries),
-            "measures": {name: _plain(column) for name, column in self.columns.items()},
-            "bounds": {
-                name: {"why": both.why, "low": _plain(both.low), "high": _plain(both.high)}
-                for name, both in self.bounds.items()
-            },
-            "counts": dict(self.counts),
-            "notes": [note.to_dict() for note in self.notes],
-            "convention": self.convention,
-            "provenance": dict(self.provenance),
-        }
+        from goldrank.data.saved_scores import to_plain
+
+        return to_plain(self)
 
     @classmethod
     def from_dict(cls, data: Any, where: str = "scores") -> Scores:
         """The inverse of `to_dict`. Nothing is believed: summaries must follow from values, values be within bounds."""
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            raise InputError("is not saved goldrank scores", where=where)
-        if data.get("version") not in READABLE:
-            raise InputError(
-                f"was saved in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
-                where=where,
-                hint="Use the goldrank that wrote it, or a newer one.",
-            )
-        try:
-            queries = tuple(_of_type(query, str, "a query id") for query in _of_type(data["queries"], list, "queries"))
-            if len(set(queries)) < len(queries):
-                raise ValueError("a query id is duplicated")
-            measures = _of_type(data["measures"], dict, "measures")
-            columns = {name: _from_plain(name, column, len(queries)) for name, column in measures.items()}
-            bounds = {
-                name: Bounds(
-                    one_of(found["why"], ("ties", "unjudged"), "why"),
-                    *(_from_plain(name, found[end], len(queries)) for end in ("low", "high")),
-                )
-                for name, found in _of_type(data.get("bounds", {}), dict, "bounds").items()
-            }
-            counts = {key: _of_type(count, int, key) for key, count in _of_type(data["counts"], dict, "counts").items()}
-            notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
-            run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
-            provenance = _of_type(data["provenance"], dict, "provenance")
-            for part in ("qrels", "policies"):
-                _of_type(provenance.get(part) or {}, dict, part)
-            options = _of_type(provenance.get("options", options_of(convention)), dict, "options")
-            for name, given in options.items():
-                _of_type(given, dict, f"options of {name}")
-            return cls(
-                run, queries, columns, counts, notes, convention, partial(dict, provenance), bounds, None, options
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
-            raise InputError(f"saved scores are damaged: {error}", where=where) from None
+        from goldrank.data.saved_scores import from_plain
+
+        return from_plain(data, where)
 
     def to_json(self) -> str:
         """Everything, as JSON; NaN becomes null."""
@@ -405,12 +351,15 @@ class ScoresByRun(Mapping[str, Scores]):
 
     def save(self, path: str | Path) -> None:
         """Write everything to one JSON file that `ScoresByRun.load` reads back equal."""
-        data = {"format": FORMAT_BY_RUN, "version": VERSION, "runs": list(self.to_dict().values())}
-        write_json(path, data)
+        from goldrank.data.saved_scores import FORMAT_BY_RUN, VERSION
+
+        write_json(path, {"format": FORMAT_BY_RUN, "version": VERSION, "runs": list(self.to_dict().values())})
 
     @classmethod
     def load(cls, path: str | Path) -> ScoresByRun:
         """Read what `save` wrote."""
+        from goldrank.data.saved_scores import FORMAT_BY_RUN
+
         data = read_json(path)
         if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
             hint = "Scores.load reads the scores of one run."
@@ -433,82 +382,3 @@ def format_value(value: float, average: str = "mean") -> str:
     if math.isnan(value):
         return "nan"
     return f"{value:,.0f}" if average == "sum" and value == int(value) else f"{value:.4f}"
-
-
-def _plain(column: Column) -> dict[str, Any]:
-    return {
-        "summary": column.summary,
-        "average": column.average,
-        "higher_is_better": column.higher_is_better,
-        "counts_nan": column.counts_nan,
-        "values": column.values.tolist(),
-    }
-
-
-def _of_type(value: Any, kind: type, what: str) -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise ValueError(f"{what} is {value!r:.60}")
-    return value
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(_of_type(value, int | float, "a value"))  # type: ignore[arg-type]
-
-
-def _from_plain(name: str, column: Any, size: int) -> Column:
-    """A column of a file, checked against what is known of its measure and against itself."""
-    from goldrank.measures import known, summarise
-
-    values = np.array([_number(value) for value in _of_type(column["values"], list, "values")], np.float64)
-    if len(values) != size:
-        raise ValueError(f"{name} has {len(values):,} values for {size:,} queries")
-    average = one_of(column["average"], AVERAGES, "average")
-    flags = (_of_type(column.get(key, usual), bool, key) for key, usual in _FLAGS.items())
-    found = Column(name, values, _number(column["summary"]), average, *flags)
-    summary = summarise(average, found.counted)
-    if not math.isclose(summary, found.summary, rel_tol=1e-9) and not math.isnan(summary) * math.isnan(found.summary):
-        raise ValueError(f"{name} is {found.summary:g} in it, and its values give {summary:g}")
-    measure = known(name)
-    if measure is not None:
-        low, high = measure.declaration.low, measure.declaration.high
-        beyond = values[(values < low - SLACK) | (values > high + SLACK)]
-        if len(beyond) or average != measure.declaration.average:
-            what = f"has the value {beyond[0]:g}" if len(beyond) else f"is averaged by {average}"
-            raise ValueError(f"{name} {what}, which it cannot")
-    return found
-
-
-def write_json(path: str | Path, data: Any) -> None:
-    """A file with plain values; NaN becomes null."""
-    write_whole(path, json.dumps(without_nan(data), ensure_ascii=True).encode() + b"\n")
-
-
-# Any: whatever is in the file, for the caller to check.
-def read_json(path: str | Path) -> Any:
-    """What a JSON file holds."""
-    try:
-        return json.loads(Path(file_name(path)).read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON: {error}", where=str(path)) from None
-
-
-def utf8(text: str) -> str:
-    """An id that data frames can hold: undecodable bytes are shown as escapes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace").decode()
-    return text
-
-
-def without_nan(value: Any) -> Any:
-    """A value for JSON, which has no NaN and no infinity: they become null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(item) for item in value]
-    return value

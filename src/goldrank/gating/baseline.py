@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, format_value
-from goldrank.errors import BaselineError, file_name
+from goldrank.errors import BaselineError, cannot_open, file_name
 from goldrank.gating.documents import KeptDocuments
 from goldrank.writing import write_whole
 
@@ -159,7 +159,7 @@ class Baseline:
         try:
             data = json.loads(Path(path).read_bytes(), object_pairs_hook=_without_repeats)
         except OSError as error:
-            raise BaselineError(f"cannot be opened: {error.strerror}", where=where, hint=made_by) from None
+            raise cannot_open(error, where, BaselineError, made_by) from None
         except (ValueError, RecursionError) as error:
             raise BaselineError(f"is not a baseline: {error}", where=where) from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from goldrank.measures import Measure, parse
 WITHOUT_CUTOFF = 100
 """So many documents of a query are kept for measures that have no cut-off."""
 MOST_KEPT = 1_000
+MOST_RETURNED = 2**53
 
 
 class KeptRanking(NamedTuple):
@@ -36,6 +37,13 @@ class KeptRanking(NamedTuple):
     top: tuple[str, ...]
     below: tuple[tuple[int, str], ...]
     """Rank and id of the documents below that were judged."""
+
+    def ranks(self) -> dict[str, int]:
+        """The rank of each document; of one that is repeated the first counts."""
+        found: dict[str, int] = {}
+        for rank, doc in chain(enumerate(self.top, 1), self.below):
+            found.setdefault(doc, rank)
+        return found
 
 
 @dataclass(frozen=True)
@@ -69,8 +77,9 @@ class KeptDocuments:
 
     def place(self, judgements: Judgements, name: str, rules: Convention) -> Placed:
         """The kept rankings against judgements: as the run was placed then, but for what is not kept."""
-        every = {query: (*kept.top, *(doc for _, doc in kept.below)) for query, kept in self.rankings.items()}
-        results = {query: {doc: -float(i) for i, doc in enumerate(docs)} for query, docs in every.items()}
+        results = {
+            query: {doc: -float(rank) for doc, rank in kept.ranks().items()} for query, kept in self.rankings.items()
+        }
         run = Run(Rankings(results), name=name, id_kind="text")
         # Whether anything matches and which queries are missing was looked at when the baseline was set.
         placed = pipeline.place(judgements, run, rules.having(overlap="allow", missing="zero", ties="docid"))
@@ -80,7 +89,7 @@ class KeptDocuments:
         """The table with the ranks that documents had, which leave gaps where documents are not kept."""
         nothing = KeptRanking(0, (), ())
         kept = [self.rankings.get(query, nothing) for query in p.queries]
-        ranks = [(*range(1, len(one.top) + 1), *(rank for rank, _ in one.below)) for one in kept]
+        ranks = [one.ranks().values() for one in kept]
         sizes = np.fromiter(map(len, ranks), np.int64, len(ranks))
         flat = np.fromiter(chain.from_iterable(ranks), np.int64, int(sizes.sum()))
         rank = flat[(np.cumsum(sizes) - sizes)[p.query] + p.rank - 1]
@@ -109,13 +118,26 @@ class KeptDocuments:
     def from_dict(cls, data: Any, where: str) -> KeptDocuments:
         """The inverse of `to_dict`."""
         try:
-            rankings = {
-                query: KeptRanking(int(returned), tuple(map(str, top)), tuple((int(r), str(doc)) for r, doc in below))
-                for query, (returned, top, below) in data["queries"].items()
-            }
-            return cls(int(data["depth"]), rankings)
+            depth = int(data["depth"])
+            if not 1 <= depth <= MOST_KEPT:
+                raise ValueError(f"the depth is {depth}")
+            rankings = {}
+            for query, (returned, top, below) in data["queries"].items():
+                places = tuple((int(rank), str(doc)) for rank, doc in below)
+                rankings[query] = KeptRanking(int(returned), tuple(map(str, top)), places)
+                _check(query, rankings[query], depth)
+            return cls(depth, rankings)
         except (KeyError, TypeError, ValueError, AttributeError, GoldrankError) as error:
             raise BaselineError(f"its documents are damaged: {error}", where=where) from None
+
+
+def _check(query: str, kept: KeptRanking, depth: int) -> None:
+    """Raises ValueError for what no ranking can be: too few documents, ranks out of order or beyond its end."""
+    ranks = [depth, *(rank for rank, _ in kept.below)]
+    full = 0 <= kept.returned <= MOST_RETURNED and len(kept.top) == min(kept.returned, depth)
+    descends = all(a < b for a, b in pairwise(ranks)) and (not kept.below or ranks[-1] <= kept.returned)
+    if not (full and descends):
+        raise ValueError(f"query {query!r:.60} has ranks that no ranking has")
 
 
 def _reach(measure: Measure) -> int | None:

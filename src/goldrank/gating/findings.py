@@ -399,14 +399,22 @@ class RuleChecker:
             text = f"{share:.1%} of {counted(n, 'query', 'queries')} have a judged document in their results"
         elif rule.kind == "unjudged":
             # Texts are all judged: by their matcher.
-            share = 1 - counts.get("judged_retrieved", counts["retrieved"]) / counts["retrieved"]
-            text = f"{share:.1%} of {counts['retrieved']:,} returned documents are unjudged"
+            retrieved = self._count("retrieved")
+            share = 1 - counts.get("judged_retrieved", retrieved) / retrieved if retrieved else 0.0
+            text = f"{share:.1%} of {retrieved:,} returned documents are unjudged"
         else:
-            n, empty = counts["queries"], counts.get("missing", 0) + counts["no_results"]
-            share = empty / n
+            n, empty = self._count("queries"), counts.get("missing", 0) + self._count("no_results")
+            share = empty / n if n else 0.0
             text = f"{empty:,} of {counted(n, 'judged query', 'judged queries')} ({share:.1%}) are without any result"
         ok = share >= rule.limit if rule.kind == "overlap" else share <= rule.limit
         return Finding(rule, "pass" if ok else "fail", f"{text}; {wanted}", share, queries=n)
+
+    def _count(self, name: str) -> int:
+        """A count of the scores; saved scores may lack it."""
+        if name not in self.scores.counts:
+            hint = "Evaluate again: goldrank's own scores have it."
+            raise InputError(f"the scores of {self.scores.run!r} have no count '{name}'", hint=hint)
+        return self.scores.counts[name]
 
     def _latency(self, rule: Rule) -> Finding:
         if self.latency is None and rule.file is None:

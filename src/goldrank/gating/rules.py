@@ -21,7 +21,17 @@ from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.comparison.settings import Settings
-from goldrank.errors import GoldrankError, InputError, OptionError, Place, did_you_mean, file_name, of_type, one_of
+from goldrank.errors import (
+    GoldrankError,
+    InputError,
+    OptionError,
+    Place,
+    cannot_open,
+    did_you_mean,
+    file_name,
+    of_type,
+    one_of,
+)
 from goldrank.gating import HOLES
 from goldrank.measures import Measure
 from goldrank.measures import parse as parse_measure
@@ -187,7 +197,13 @@ class Rule:
     @property
     def limit_words(self) -> str:
         """The limit as it is spelled."""
-        return f"{100 * self.limit:.6g}%" if self.relative or self.kind in SHARES else f"{self.limit:.6g}"
+        percent = self.relative or self.kind in SHARES
+        factor = 100 if percent else 1
+        for digits in range(6, 18):  # as few as give the limit back
+            text = f"{factor * self.limit:.{digits}g}"
+            if float(text) / factor == self.limit:
+                break
+        return f"{text}%" if percent else text
 
     def __str__(self) -> str:
         subject = f"latency p{100 * self.quantile:g}" if self.kind == "latency" else self.measure or self.kind
@@ -251,7 +267,7 @@ class Rules:
                 raise tomllib.TOMLDecodeError(f"a line has more than {MOST_LINE:,} characters")
             data = tomllib.loads(text)
         except OSError as error:
-            raise RuleError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+            raise cannot_open(error, str(path), RuleError) from None
         except UnicodeDecodeError as error:
             raise RuleError(f"is not UTF-8: {error}", where=str(path)) from None
         except GoldrankError:

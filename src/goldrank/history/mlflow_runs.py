@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-from goldrank.data.scores import Scores, utf8
+from goldrank.data.json_values import utf8
+from goldrank.data.scores import Scores
 from goldrank.errors import HistoryError
 from goldrank.history import Record
 from goldrank.packages import needed

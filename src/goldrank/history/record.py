@@ -82,7 +82,7 @@ def record_digest(
         [position, kind, measure, None if summary is None else struct.pack("<d", summary).hex(), *rest]
         for position, kind, measure, summary, *rest in columns
     ]
-    content = json.dumps([when, label, bytes(query_set).hex(), queries, details, rows], ensure_ascii=True)
+    content = json.dumps([when, label, memoryview(query_set).hex(), queries, details, rows], ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 from goldrank.comparison.one_system import score_intervals
-from goldrank.data.scores import Scores, utf8
+from goldrank.data.json_values import utf8
+from goldrank.data.scores import Scores
 from goldrank.errors import of_type
 from goldrank.history import mlflow_runs
 from goldrank.integrations import need

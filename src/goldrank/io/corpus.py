@@ -10,7 +10,7 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.data.texts import Chunk, Span
-from goldrank.errors import InputError
+from goldrank.errors import InputError, cannot_open
 from goldrank.io import text_values
 from goldrank.io.aliases import TEXT_FIELDS
 from goldrank.io.files import is_file
@@ -131,7 +131,7 @@ def _read(path: Path) -> str:
             f"is not UTF-8 at byte {error.start:,}", where=str(path), hint="Save it as UTF-8, or move it elsewhere."
         ) from None
     except OSError as error:
-        raise InputError(f"cannot be opened: {error.strerror}", where=str(path)) from None
+        raise cannot_open(error, str(path)) from None
 
 
 def _text(value: Any, where: str) -> str:

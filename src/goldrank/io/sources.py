@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldrank.data import budget
-from goldrank.errors import InputError, Place, of_type
+from goldrank.errors import InputError, Place, cannot_open, of_type
 from goldrank.io.compression import COMPRESSIONS, Compression, compression_of, split_suffix
 from goldrank.io.scan import PAD, padded
 from goldrank.notes import Note
@@ -363,14 +363,6 @@ def open_source(given: Any) -> ByteSource:
             return _spool(stream, name)
     except OSError as error:
         raise cannot_open(error, name) from None
-
-
-def cannot_open(error: Exception, name: str) -> InputError:
-    """The error for a path that cannot be opened, in the system's words."""
-    shown = name if len(name) < 200 and name.isprintable() else f"{name[:60]!r}..."
-    is_text = len(name) > 200 or "\n" in name
-    hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame." if is_text else None
-    return InputError(f"cannot be opened: {getattr(error, 'strerror', None) or error}", where=shown, hint=hint)
 
 
 def _spool(stream: Any, name: str) -> ByteSource:

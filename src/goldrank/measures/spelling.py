@@ -468,7 +468,9 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
     for word in words:
         near = difflib.get_close_matches(word.casefold(), ALIASES, n=1, cutoff=0.6)
         alias = lookup(near[0]) if near else None
-        offered = (alias.name + text[len(word) :], alias.name) if alias else ()
+        rest = text[len(word) :]
+        ends = not rest or rest[0] in "@(.["  # else the name would go on, and be as unknown
+        offered = (*((alias.name + rest,) if ends else ()), alias.name) if alias else ()
         for other in offered:
             if known(other):
                 return MeasureError(f"unknown measure {text!r:.120}", hint=f"Did you mean {other}?")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.scores import without_nan
+from goldrank.data.json_values import without_nan
 from goldrank.data.table import note_sentences
 from goldrank.data.texts import Reference, TextItem
 from goldrank.escaping import script_json

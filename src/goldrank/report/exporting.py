@@ -6,7 +6,8 @@ import io
 from pathlib import Path
 
 from goldrank.comparison.tabular import attributes, with_utf8
-from goldrank.data.scores import Scores, utf8, write_json
+from goldrank.data.json_values import utf8, write_json
+from goldrank.data.scores import Scores
 from goldrank.data.table import Cell, Cells, Head, Table
 from goldrank.errors import GoldrankError, HistoryError, OptionError
 from goldrank.forking import check_polars

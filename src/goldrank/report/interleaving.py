@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from goldrank.comparison.interleaving import Preference
-from goldrank.data.scores import without_nan
+from goldrank.data.json_values import without_nan
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
 from goldrank.report import markdown, separated
 from goldrank.report.numbers import count, p_value

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from goldrank import ids
 from goldrank.comparison.one_system import MeanInterval, RunIntervals
-from goldrank.data.scores import format_value, without_nan
+from goldrank.data.json_values import without_nan
+from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, html, note_sentences, plain
 from goldrank.report import latex, markdown, separated
 from goldrank.report.numbers import interval

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from goldrank import ids
 from goldrank.comparison.planning import GateOutcome, Plan
-from goldrank.data.scores import without_nan
+from goldrank.data.json_values import without_nan
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, plain
 from goldrank.report import markdown, separated
 from goldrank.report.numbers import count, number

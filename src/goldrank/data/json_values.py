@@ -1,0 +1,47 @@
+"""Plain values in JSON files: what JSON cannot hold is made null or escaped, what is no JSON is an error."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from goldrank.errors import InputError, cannot_open, file_name
+from goldrank.writing import write_whole
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """A file with plain values; NaN becomes null."""
+    write_whole(path, json.dumps(without_nan(data), ensure_ascii=True).encode() + b"\n")
+
+
+# Any: whatever is in the file, for the caller to check.
+def read_json(path: str | Path) -> Any:
+    """What a JSON file holds."""
+    try:
+        return json.loads(Path(file_name(path)).read_bytes())
+    except OSError as error:
+        raise cannot_open(error, str(path)) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not JSON: {error}", where=str(path)) from None
+
+
+def without_nan(value: Any) -> Any:
+    """A value for JSON, which has no NaN and no infinity: they become null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(item) for item in value]
+    return value
+
+
+def utf8(text: str) -> str:
+    """An id that data frames can hold: undecodable bytes are shown as escapes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text

@@ -1,0 +1,126 @@
+"""The form of `Scores` in files: plain values out, and back with nothing believed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from goldrank.conventions import options_of
+from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Scores
+from goldrank.errors import InputError, one_of
+from goldrank.notes import Note
+
+FORMAT = "goldrank-scores"
+FORMAT_BY_RUN = "goldrank-scores-by-run"
+VERSION = 2
+READABLE = (1, 2)
+"""Version 1 has notes as plain text."""
+_FLAGS = {"higher_is_better": True, "counts_nan": False}
+"""Flags of a column, and what they are where an older version did not write them."""
+
+
+def to_plain(scores: Scores) -> dict[str, Any]:
+    """Everything, as plain Python values."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "run": scores.run,
+        "queries": list(scores.queries),
+        "measures": {name: _plain(column) for name, column in scores.columns.items()},
+        "bounds": {
+            name: {"why": both.why, "low": _plain(both.low), "high": _plain(both.high)}
+            for name, both in scores.bounds.items()
+        },
+        "counts": dict(scores.counts),
+        "notes": [note.to_dict() for note in scores.notes],
+        "convention": scores.convention,
+        "provenance": dict(scores.provenance),
+    }
+
+
+def from_plain(data: Any, where: str) -> Scores:
+    """The inverse of `to_plain`. Summaries must follow from values, values be within their measure's bounds."""
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise InputError("is not saved goldrank scores", where=where)
+    if data.get("version") not in READABLE:
+        raise InputError(
+            f"was saved in version {data.get('version')!r} of the format; this goldrank reads up to {VERSION}",
+            where=where,
+            hint="Use the goldrank that wrote it, or a newer one.",
+        )
+    try:
+        queries = tuple(_of_type(query, str, "a query id") for query in _of_type(data["queries"], list, "queries"))
+        if len(set(queries)) < len(queries):
+            raise ValueError("a query id is duplicated")
+        measures = _of_type(data["measures"], dict, "measures")
+        columns = {name: _from_plain(name, column, len(queries)) for name, column in measures.items()}
+        bounds = {
+            name: Bounds(
+                one_of(found["why"], ("ties", "unjudged"), "why"),
+                *(_from_plain(name, found[end], len(queries)) for end in ("low", "high")),
+            )
+            for name, found in _of_type(data.get("bounds", {}), dict, "bounds").items()
+        }
+        counts = {key: _of_type(count, int, key) for key, count in _of_type(data["counts"], dict, "counts").items()}
+        if min(counts.values(), default=0) < 0:
+            raise ValueError("a count is below 0")
+        notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
+        run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
+        provenance = _of_type(data["provenance"], dict, "provenance")
+        for part in ("qrels", "policies"):
+            _of_type(provenance.get(part) or {}, dict, part)
+        options = _of_type(provenance.get("options", options_of(convention)), dict, "options")
+        for name, given in options.items():
+            _of_type(given, dict, f"options of {name}")
+        return Scores(
+            run, queries, columns, counts, notes, convention, partial(dict, provenance), bounds, None, options
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ArithmeticError) as error:
+        raise InputError(f"saved scores are damaged: {error}", where=where) from None
+
+
+def _plain(column: Column) -> dict[str, Any]:
+    return {
+        "summary": column.summary,
+        "average": column.average,
+        "higher_is_better": column.higher_is_better,
+        "counts_nan": column.counts_nan,
+        "values": column.values.tolist(),
+    }
+
+
+def _of_type(value: Any, kind: type, what: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise ValueError(f"{what} is {value!r:.60}")
+    return value
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(_of_type(value, int | float, "a value"))  # type: ignore[arg-type]
+
+
+def _from_plain(name: str, column: Any, size: int) -> Column:
+    """A column of a file, checked against what is known of its measure and against itself."""
+    from goldrank.measures import known, summarise
+
+    values = np.array([_number(value) for value in _of_type(column["values"], list, "values")], np.float64)
+    if len(values) != size:
+        raise ValueError(f"{name} has {len(values):,} values for {size:,} queries")
+    average = one_of(column["average"], AVERAGES, "average")
+    flags = (_of_type(column.get(key, usual), bool, key) for key, usual in _FLAGS.items())
+    found = Column(name, values, _number(column["summary"]), average, *flags)
+    summary = summarise(average, found.counted)
+    if not math.isclose(summary, found.summary, rel_tol=1e-9) and not math.isnan(summary) * math.isnan(found.summary):
+        raise ValueError(f"{name} is {found.summary:g} in it, and its values give {summary:g}")
+    measure = known(name)
+    if measure is not None:
+        low, high = measure.declaration.low, measure.declaration.high
+        beyond = values[(values < low - SLACK) | (values > high + SLACK)]
+        if len(beyond) or average != measure.declaration.average:
+            what = f"has the value {beyond[0]:g}" if len(beyond) else f"is averaged by {average}"
+            raise ValueError(f"{name} {what}, which it cannot")
+    return found

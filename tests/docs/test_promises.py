@@ -1,0 +1,42 @@
+"""What docs/promises.md promises about names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import goldrank
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_public_names_are_those_of_the_list():
+    """Whoever changes something public sees it here. `python docs/public_names.py` writes the list anew."""
+    code = "import public_names; print('\\n'.join(public_names.lines()))"
+    found = subprocess.run([sys.executable, "-c", code], cwd=DOCS, capture_output=True, text=True, check=True)
+    listed = (DOCS / "public_names.txt").read_text(encoding="utf-8").splitlines()
+    assert set(found.stdout.splitlines()) == set(listed)
+    assert "goldrank.evaluate" in "\n".join(listed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("agreement", "rank_agreement"), ("tune", "tune_fusion"), ("retrieve", "run_retriever"),
+     ("pitfalls_of", "pitfalls"), ("compare_scores", "compare"), ("gate_scores", "gate")],
+)  # fmt: skip
+def test_a_name_of_before_works_and_says_its_new_name(old, new):
+    with pytest.warns(DeprecationWarning, match=f"goldrank.{new}") as caught:
+        found = getattr(goldrank, old)
+    assert found is getattr(goldrank, new)
+    assert caught[0].filename == __file__, "the warning is about the line that used the old name"
+
+
+def test_a_name_of_now_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert goldrank.rank_agreement
+        assert goldrank.compare
