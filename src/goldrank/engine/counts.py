@@ -51,6 +51,13 @@ class RunCounts:
             found.append(text)
 
 
+def in_order(query: np.ndarray, rank: np.ndarray) -> np.ndarray | slice:
+    """The order of placements by query, then rank; a slice of all where they have it."""
+    if ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
+        return slice(None)
+    return np.lexsort((rank, query))
+
+
 def assemble(
     arrays: JudgementArrays,
     retrieved: np.ndarray,
@@ -69,9 +76,7 @@ def assemble(
     if grade is None:
         assert label is not None
         grade = arrays.grade[label]
-    order: np.ndarray | slice = slice(None)
-    if not ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
-        order = np.lexsort((rank, query))
+    order = in_order(query, rank)
     rank, tie_first, tie_last = rank[order], tie_first[order], tie_last[order]
     if np.array_equal(tie_first, tie_last):
         tie_first = tie_last = rank  # nothing is tied: one array for all three

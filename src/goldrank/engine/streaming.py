@@ -27,7 +27,7 @@ from goldrank.data.id_column import IdColumn
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores
+from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
 from goldrank.engine.distinct import DistinctIds
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
 from goldrank.engine.lines import JudgementIndex, RunLines, join
@@ -185,12 +185,20 @@ class RunAccumulator:
             setattr(counts, name, sum(int(values.sum()) for _, values in counted))
         counts.unjudged_queries, examples = self._unjudged.finish()
         counts.unjudged_examples = list(map(ids.decode, examples))
-        joined, nothing = [], np.zeros(0, np.int64)
-        for name in PER_ROW:
-            joined.append(np.concatenate([nothing, *(getattr(found, name) for found in self._parts)]))
-            for found in self._parts:
-                setattr(found, name, nothing)
-        return assemble(self.judged.arrays, self._retrieved, self._answered, *joined), counts
+        query, rank = self._joined("query"), self._joined("rank")
+        order = in_order(query, rank)
+        rows = [query[order], rank[order]]
+        del query, rank
+        rows += [self._joined(name)[order] for name in PER_ROW[2:]]
+        return assemble(self.judged.arrays, self._retrieved, self._answered, *rows), counts
+
+    def _joined(self, name: str) -> np.ndarray:
+        """A column of all placements, which the parts then lose: there may be millions."""
+        nothing = np.zeros(0, np.int64)
+        joined = np.concatenate([nothing, *(getattr(found, name) for found in self._parts)])
+        for found in self._parts:
+            setattr(found, name, nothing)
+        return joined
 
 
 def check_room(plan: Plan, needed: int, what: str, where: str, hint: str) -> None:

@@ -303,8 +303,8 @@ def test_values_tell_which_column_holds_the_ids(spark):
     scores = evaluate(QRELS, run, MEASURES)
     check(scores)
     chosen = [note for note in scores.notes if note.code == "column-choice"]
-    assert [note.facts["column"] for note in chosen] == ["qid", "docno"]
-    assert {note.facts["why"] for note in chosen} == {"judged"}
+    assert [dict(note.facts)["column"] for note in chosen] == ["qid", "docno"]
+    assert {dict(note.facts)["why"] for note in chosen} == {"judged"}
 
 
 WITHOUT = """
