@@ -29,8 +29,8 @@ PER_JUDGEMENT = 80
 """Bytes that a judgement takes beyond what the qrels hold already: tables to look it up, placements. Measured where all
 are retrieved: 65."""
 PER_QUERY = 300
-"""Bytes that a judged query takes beside its judgements: its name, counts, and 8 for the value of each measure. Measured
-with two measures: 100."""
+"""Bytes that a judged query takes beside its judgements: its name, counts, and 8 for the value of each measure.
+Measured with two measures: 100."""
 SPOOL = 64 << 20
 HELD_ID = 190
 """Bytes for each id of an unjudged query that is held to be counted, with those of the piece in work. Measured with ids
