@@ -19,7 +19,7 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError
-from goldrank.evaluation import memory
+from goldrank.evaluation import memory, views
 from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.io.columns import Columns
 from goldrank.measures import DEFAULT, Measure, parse_all
@@ -83,7 +83,7 @@ def _resolved(
     tagged = runs if isinstance(runs, Runs) else None
     how: dict[str, Any] = {"format": format, "duplicates": rules.duplicates, "columns": columns}
     # Judgements in Spark take a job: what is wrong with the run is said before it.
-    opened = _opened(runs, how) if io.is_spark(qrels) else None
+    opened = _opened(runs, how, rules) if io.is_spark(qrels) else None
     judgements: Judgements
     if isinstance(qrels, AspectQrels | Preferences):
         judgements = qrels
@@ -91,7 +91,7 @@ def _resolved(
         judgements = io.as_qrels(qrels, judgements=rules.judgements, columns=columns, relevant_from=relevant_from)
     if shard is not None:
         judgements = of_shard(judgements, shard)
-    found, several = opened or _opened(runs, how)
+    found, several = opened or _opened(runs, how, rules)
     plan = USUAL
     if limit is not None:
         sources = [tagged] if tagged is not None else found
@@ -100,16 +100,17 @@ def _resolved(
     return Inputs(judgements, found, rules, several, tagged, plan)
 
 
-def _opened(runs: RunLike | RunsLike, how: dict[str, Any]) -> tuple[Sequence[Run], bool]:
+def _opened(runs: RunLike | RunsLike, how: dict[str, Any], rules: Convention) -> tuple[Sequence[Run], bool]:
     """The runs, and whether several were asked for; none of those that are told apart by tag."""
     if isinstance(runs, Runs):
         return (), True
     listed = io.as_runs(runs, **how)
-    if listed is None:
-        return [io.as_run(runs, **how)], False
-    if not listed:
+    found = [io.as_run(runs, **how)] if listed is None else listed
+    if not found:
         raise InputError("no runs were given")
-    return listed, True
+    for run in found:
+        views.check_at_hand(run, rules)
+    return found, listed is not None
 
 
 def documents_of(judgements: Judgements) -> Qrels:

@@ -81,7 +81,6 @@ def place(
     if rules.drops_own_id:
         run = views.without_own_ids(run)
     _check_ids(qrels, run, rules)
-    views.check_scores_at_hand(run, rules)
     if background.removed is None:
         placements, counts = engine_for(run).place(qrels, run, rules, plan)
         return _checked(Placed(judgements, run, rules, placements, counts, background))

@@ -26,13 +26,12 @@ def without_own_ids(run: Run) -> Run:
     return Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
 
 
-def check_scores_at_hand(run: Run, rules: Convention) -> None:
-    """Raises if a convention looks at scores of a run that stays in Spark; no job is needed to know that."""
-    if run.source.engine == "spark" and (
-        rules.positive or any(one.when == "scores-beyond-1" for one in rules.refusals)
-    ):
+def check_at_hand(run: Run, rules: Convention) -> None:
+    """Raises if a convention looks into a run that stays in Spark; no job is needed to know that."""
+    looks = rules.reads_scores or any(one.when == "scores-beyond-1" for one in rules.refusals)
+    if looks and run.source.engine == "spark":
         raise InputError(
-            f"the convention {rules.name} looks at scores, and the run is in Spark",
+            f"the convention {rules.name} looks at whole rankings, and the run is in Spark",
             where=run.name,
             hint="Bring the run here, run.toArrow(), or take another convention.",
         )
