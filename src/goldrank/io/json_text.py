@@ -146,13 +146,15 @@ def is_lines(source: ByteSource) -> bool:
     """Whether the objects of a file stand in a line each, rather than being one object over all lines."""
     chunks = source.chunks()
     first: list[bytes] = []
+    size = 0
     rest = b""
     for chunk in chunks:
         line, line_end, rest = (chunk if first else chunk.lstrip()).partition(b"\n")
         first += [line] if line else []
         if line_end:
             break
-        if sum(map(len, first)) > sources.MAX_RECORD:
+        size += len(line)
+        if size > sources.MAX_RECORD:
             return False  # no record is that long
     if not rest.strip() and not any(chunk.strip() for chunk in chunks):
         return False
