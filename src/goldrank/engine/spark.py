@@ -399,7 +399,7 @@ def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts, look_for_re
         raise first_problem(run, None)
     counts.unjudged_queries = sum(row["size"] for row in rows if row["number"] == 1)
     counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:MOST_EXAMPLES]]
-    return len(rows) < found.num_rows
+    return bool(len(rows) < found.num_rows)
 
 
 def refuse_repeats(run: SparkLines, queries: Any, convention: Convention) -> None:

@@ -191,8 +191,9 @@ _NEEDS = {
 
 def check_asked(measures: Sequence[Measure], judgements: object, rules: Convention) -> None:
     """Refuse what no run could change, before anything is read: `judgements` may be what they are still made from."""
-    special = isinstance(judgements, AspectQrels | Preferences)
-    tables = dict.fromkeys(("placements", *((judgements.table,) if special else ("heads", "recommended"))))
+    tables = dict.fromkeys(("placements", "heads", "recommended"))
+    if isinstance(judgements, AspectQrels | Preferences):
+        tables = dict.fromkeys(("placements", judgements.table))
     for measure in measures:
         table_for(measure, tables)
         views.refuse_asked(measure, rules)
