@@ -165,14 +165,14 @@ def test_many_judgements(per_query: int, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("".join(f"{q} 0 document-{d} 1\n" for q, d in pairs))
     (tmp_path / "run").write_text("".join(f"{q} Q0 document-{d} 1 {-d}.5 t\n" for q, d in pairs))
     outcomes = []
-    for limit in ("70MB", "200MB", "1GB"):
+    for limit in ("100MB", "400MB"):
         found = evaluated(tmp_path / "qrels", tmp_path / "run", limit)
         refused = isinstance(found["found"], str)
         outcomes.append(refused)
         assert found["peak"] <= memory.size(limit)
-        assert not refused or ("takes about" in found["found"] and "qrels" in found["found"] + str(limit == "70MB"))
+        assert not refused or "takes about" in found["found"]
         assert refused or found["found"] == [1.0, 0]
-    assert outcomes == [True, False, False]
+    assert outcomes == [True, False]
 
 
 @needs_proc
