@@ -277,7 +277,7 @@ def test_plans_get_smaller_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(memory, "processors", lambda: 4)
     qrels = Qrels({"q": {"d": 1}})
     base = memory.resident() + memory.LIBRARIES
-    plans = [memory.plan(base + room, qrels, [Greedy()]) for room in (800 << 20, 250 << 20, 60 << 20)]  # type: ignore[list-item]
+    plans = [memory.plan(base + room, qrels, [Greedy()]) for room in (900 << 20, 250 << 20, 60 << 20)]  # type: ignore[list-item]
     assert (plans[0].threads, plans[0].share, plans[0].lines) == (4, USUAL.share, USUAL.lines)
     sizes = [(plan.threads or 4) * plan.share for plan in plans]
     assert sizes[0] > sizes[1] > sizes[2]
