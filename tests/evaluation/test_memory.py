@@ -158,6 +158,25 @@ def test_files_that_are_held_whole(huge: Path) -> None:
 
 @needs_proc
 @pytest.mark.slow
+@pytest.mark.parametrize("per_query", [1, 50])
+def test_many_judgements(per_query: int, tmp_path: Path) -> None:
+    """Judgements by the hundred thousand are held as columns: they fit, or are refused with what they take."""
+    pairs = [(i // per_query, i) for i in range(200_000)]
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 document-{d} 1\n" for q, d in pairs))
+    (tmp_path / "run").write_text("".join(f"{q} Q0 document-{d} 1 {-d}.5 t\n" for q, d in pairs))
+    outcomes = []
+    for limit in ("100MB", "400MB"):
+        found = evaluated(tmp_path / "qrels", tmp_path / "run", limit)
+        refused = isinstance(found["found"], str)
+        outcomes.append(refused)
+        assert found["peak"] <= memory.size(limit)
+        assert not refused or "takes about" in found["found"]
+        assert refused or found["found"] == [1.0, 0]
+    assert outcomes == [True, False]
+
+
+@needs_proc
+@pytest.mark.slow
 def test_parquet_bomb(tmp_path: Path) -> None:
     """Millions of rows of one pair in some kilobytes are refused by their number; a few by their repetition."""
     (tmp_path / "qrels").write_text("q1 0 d1 1\n")
@@ -258,7 +277,7 @@ def test_plans_get_smaller_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(memory, "processors", lambda: 4)
     qrels = Qrels({"q": {"d": 1}})
     base = memory.resident() + memory.LIBRARIES
-    plans = [memory.plan(base + room, qrels, [Greedy()]) for room in (800 << 20, 250 << 20, 60 << 20)]  # type: ignore[list-item]
+    plans = [memory.plan(base + room, qrels, [Greedy()]) for room in (900 << 20, 250 << 20, 60 << 20)]  # type: ignore[list-item]
     assert (plans[0].threads, plans[0].share, plans[0].lines) == (4, USUAL.share, USUAL.lines)
     sizes = [(plan.threads or 4) * plan.share for plan in plans]
     assert sizes[0] > sizes[1] > sizes[2]

@@ -72,10 +72,6 @@ ONE_KEY = "an object of JSON has each name once, and a dict each key: a repeated
 NO_DOCUMENTS = "a query without documents: only JSON and dicts can say it; elsewhere a query stands in a document's row"
 FAULTS = "of several faults in a file, which one is told depends on the pieces that it is read in"
 
-UNJUDGED_REPEATS = (
-    "what reads a run in pieces looks only at judged queries; what holds it whole sees a document twice in all of them"
-)
-
 COUNTS = {"contradicted": "only formats with a column of ranks can contradict their scores"}
 """Counts of `Scores` that depend on what a format can say."""
 

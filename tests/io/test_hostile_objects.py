@@ -235,7 +235,7 @@ def test_qrels_of_the_wrong_shape(qrels: Any) -> None:
 
 
 def test_repeated_document_in_a_list() -> None:
-    with pytest.raises(GoldrankError, match="in the ranking twice, first at run: row 1"):
+    with pytest.raises(GoldrankError, match="in this ranking twice, first at run: row 1"):
         evaluate(QRELS, {"q1": ["d1", "d2", "d1"]})
     # d3, d1, d3: by the first, AP (1/1 + 2/2) / 2; by the last, d1 then d3, the same; counted, d3 counts twice.
     twice = {"q1": ["d3", "d1", "d3"]}

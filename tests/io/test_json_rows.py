@@ -23,9 +23,9 @@ def written(tmp_path, text: str):
 def outcome(path):
     try:
         run = read_run(path, format="jsonl")
+        return dict(run), run.id_kind, [str(note) for note in run.notes]
     except InputError as error:
         return str(error)
-    return dict(run), run.id_kind, [str(note) for note in run.notes]
 
 
 LINE = '{"query_id": "q1", "doc_id": "d1", "score": 1.5}'

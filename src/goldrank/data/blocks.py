@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -153,6 +154,10 @@ class BlockSource(ABC):
     def keys(self, docs: IdColumn) -> np.ndarray:
         """The `Block.key` that lines of these documents would have."""
 
+    def empty_queries(self) -> IdColumn:
+        """Queries that the run has, without documents."""
+        return IdColumn.of(())
+
     def held(self) -> int:
         """Bytes that are in memory since the input was opened."""
         return 0
@@ -169,7 +174,7 @@ class BlockSource(ABC):
 
     def results(self) -> dict[str, dict[str, float]]:
         """The whole run as a mapping of mappings."""
-        results: dict[str, dict[str, float]] = {}
+        results: dict[str, dict[str, float]] = {query: {} for query in self.empty_queries().texts()}
         for piece in self.pieces():
             block = piece()
             docs = block.docs(np.arange(len(block))).to_list()
@@ -179,9 +184,15 @@ class BlockSource(ABC):
                 pairs = zip(docs[low:high], block.score[low:high].tolist(), strict=True)
                 row.update((ids.decode(doc), score) for doc, score in pairs)
                 if len(row) < before + int(high - low):
+                    seen = set(map(ids.encode, islice(row, before)))
+                    for line in range(low, high):
+                        if docs[line] in seen:
+                            break
+                        seen.add(docs[line])
+                    doc = ids.show(ids.decode(docs[line]))
                     raise InputError(
-                        f"a document is duplicated in the ranking of query '{ids.show(ids.decode(query))}'",
-                        where=self.name,
+                        f"a document is duplicated in the ranking of query '{ids.show(ids.decode(query))}': '{doc}'",
+                        where=block.place(line),
                         hint="A mapping holds each document once: remove the others.",
                     )
         return results

@@ -15,6 +15,12 @@ from goldrank.native import core
 
 PAD = 32
 """Zero bytes kept behind the data, so that words may be read past its end."""
+SOME = 10_000
+"""Ids that are made objects at a time, where all would take too much memory."""
+MANY = 1_000_000
+"""Ids whose places are looked up at a time."""
+SORTED_AS_WORDS = 64
+"""Bytes of the longest id up to which ids are sorted as words, of which there are then few."""
 EIGHT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
 """Masks that keep the first n bytes of a word."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -55,11 +61,30 @@ class IdColumn:
     @classmethod
     def joined(cls, columns: Sequence[IdColumn]) -> IdColumn:
         """Several columns as one."""
-        if len(columns) == 1:
-            return columns[0]
-        lengths = [column.end - column.start for column in columns]
-        raw = b"".join(column.joined_bytes() for column in columns)
-        return cls.packed(raw, np.concatenate(lengths) if lengths else np.zeros(0, np.int64))
+        return columns[0] if len(columns) == 1 else cls._joined(columns)
+
+    @classmethod
+    def _joined(cls, columns: Sequence[IdColumn]) -> IdColumn:
+        bounds = np.zeros(1 + sum(map(len, columns)), np.int64)
+        np.cumsum(np.concatenate([bounds[:0], *(column.end - column.start for column in columns)]), out=bounds[1:])
+        data, at = np.empty(int(bounds[-1]) + PAD, np.uint8), 0
+        for column in columns:
+            at += column._write(data, at)
+        data[at:] = 0
+        return cls(data, bounds[:-1], bounds[1:])
+
+    def _write(self, out: np.ndarray, at: int) -> int:
+        """Put the bytes of all ids into an array, one after the other; how many there are."""
+        if self._is_packed:
+            raw = self.data[self.start[0] : self.end[-1]] if len(self) else self.data[:0]
+        elif core is None:
+            raw = np.frombuffer(b"".join(self.to_list()), np.uint8)
+        else:
+            size = int((self.end - self.start).sum())
+            core.pack(self.data, self.start, self.end, out[at : at + size])
+            return size
+        out[at : at + len(raw)] = raw
+        return len(raw)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -84,26 +109,45 @@ class IdColumn:
         return [raw[a:b].tobytes() for a, b in zip(self.start.tolist(), self.end.tolist(), strict=True)]
 
     def texts(self) -> tuple[str, ...]:
-        """The ids as text."""
-        return ids.decode_all(self.to_list())
+        """The ids as text. Some at a time: as bytes, all of them would take as much again."""
+        parts = (ids.decode_all(self.part(at, at + SOME).to_list()) for at in range(0, len(self), SOME))
+        return tuple(itertools.chain.from_iterable(parts))
 
     def joined_bytes(self) -> bytes:
         """The bytes of all ids, one after the other."""
-        if not self._is_packed:
-            if core is None:
-                return b"".join(self.to_list())
-            out = np.empty(int((self.end - self.start).sum()), np.uint8)
-            core.pack(self.data, self.start, self.end, out)
-            return out.tobytes()
-        return self.data[self.start[0] : self.end[-1]].tobytes() if len(self) else b""
+        if self._is_packed:
+            return self.data[self.start[0] : self.end[-1]].tobytes() if len(self) else b""
+        return self.copy().data[:-PAD].tobytes()
 
     @property
     def _is_packed(self) -> bool:
         return bool((self.start[1:] == self.end[:-1]).all())
 
+    @property
+    def is_compact(self) -> bool:
+        """Whether `data` holds these ids and nothing else."""
+        return self._is_packed and int((self.end - self.start).sum()) + PAD == len(self.data)
+
     def copy(self) -> IdColumn:
         """The same ids, and only their bytes."""
-        return IdColumn.packed(self.joined_bytes(), self.end - self.start)
+        return IdColumn._joined([self])
+
+    def gathered(self, rows: np.ndarray) -> IdColumn:
+        """Some of the ids, and only their bytes; a part at a time, so that no more than these is made."""
+        bounds = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum((self.end - self.start)[rows], out=bounds[1:])
+        data = np.zeros(int(bounds[-1]) + PAD, np.uint8)
+        for at in range(0, len(rows), MANY):
+            self.take(rows[at : at + MANY])._write(data, int(bounds[at]))
+        return IdColumn(data, bounds[:-1], bounds[1:])
+
+    def order(self) -> np.ndarray:
+        """The places of the ids in byte order; equal ones stay in theirs."""
+        length = self.end - self.start
+        if int(length.max(initial=0)) > SORTED_AS_WORDS:
+            texts = self.to_list()
+            return np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+        return np.lexsort((length, *(word.byteswap() for word in reversed(self.words()))))
 
     def words(self) -> list[np.ndarray]:
         """The ids as words of eight bytes, zeros behind the end of each: equal ids have equal words."""
@@ -159,6 +203,11 @@ class IdColumn:
         found = np.empty(len(asked), np.int64)
         core.find(asked.data, asked.start, asked.end, self.data, self.start, self.end, self._table, found)
         return found
+
+    def forget(self) -> None:
+        """Give back what `find` made to find ids by; it is made again if need be."""
+        for name in ("_places", "_table"):
+            vars(self).pop(name, None)
 
     @cached_property
     def _places(self) -> dict[bytes, int]:

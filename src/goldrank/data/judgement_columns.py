@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import TypeVar
 
 import numpy as np
 
-from goldrank.data.id_column import IdColumn, pair_keys, repeated_pairs
+from goldrank.data.id_column import SOME, IdColumn, pair_keys, repeated_pairs
 from goldrank.errors import Place
 from goldrank.native import core
 from goldrank.notes import Note
-
-SOME = 10_000
-"""Ids that are made objects at a time, where all would take too much memory."""
 
 Id = TypeVar("Id", str, bytes)
 Grade = int | float
@@ -32,17 +29,28 @@ class Judgements:
     """Rows of judgements as a reader found them: parallel columns, where each row stands, what was tolerated."""
 
     queries: IdColumn | Sequence[bytes]
+    """The query of each row, or of each stretch of rows."""
     docs: IdColumn | Sequence[bytes]
     grades: np.ndarray | Sequence[Grade]
     where: Callable[[int], Place | str]
     notes: Sequence[Note] = ()
+    sizes: np.ndarray | None = None
+    """How many rows each stretch has, if `queries` are those of stretches."""
     by_model: np.ndarray | None = None
     """Which rows are a model's judgements; None if none is, as far as the file says."""
 
+    def row_queries(self) -> Iterator[bytes]:
+        """The query of each row."""
+        if self.sizes is None:
+            return iter(self.queries)
+        return chain.from_iterable(map(repeat, self.queries, self.sizes.tolist()))
+
     def taken(self, rows: np.ndarray) -> Judgements:
         """Some of the rows; whose they are is known then."""
-        queries, docs = (_as_column(column).take(rows) for column in (self.queries, self.docs))
-        return Judgements(queries, docs, grade_array(self.grades)[rows], lambda row: self.where(int(rows[row])))
+        queries, docs = _as_column(self.queries), _as_column(self.docs)
+        at = rows if self.sizes is None else np.repeat(np.arange(len(self.sizes)), self.sizes)[rows]
+        grades = grade_array(self.grades)[rows]
+        return Judgements(queries.take(at), docs.take(rows), grades, lambda row: self.where(int(rows[row])))
 
 
 @dataclass(frozen=True)
@@ -63,35 +71,36 @@ class JudgementColumns:
         code, first = queries.numbered()
         queries = queries.take(first).copy()
         if not queries.ascend():
-            texts = queries.to_list()
-            order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+            order = queries.order()
             rank = np.empty(len(order), np.int64)
             rank[order] = np.arange(len(order))
             code, queries = rank[code], queries.take(order).copy()
+        sizes = _joined([_sizes(part) for part in parts])
+        docs = IdColumn.joined([_as_column(part.docs) for part in parts])
+        grade = _joined([grade_array(part.grades) for part in parts])
+        if not (code[1:] >= code[:-1]).all():
+            stretches = np.argsort(code, kind="stable")
+            rows = _ranges(np.cumsum(sizes) - sizes, sizes, stretches)
+            docs, grade = docs.gathered(rows), grade[rows]
+            code, sizes = code[stretches], sizes[stretches]
+            del rows
+        code = np.repeat(code, sizes)
         start = np.zeros(len(queries) + 1, np.int64)
         np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
-        rows = None
-        if not (code[1:] >= code[:-1]).all():
-            rows = np.argsort(code, kind="stable")
-        docs = IdColumn.joined([_as_column(part.docs) for part in parts])
         key = docs.hashes()
-        if rows is not None:
-            docs, key = docs.take(rows), key[rows]
-        grade = np.concatenate([np.zeros(0, np.int64), *(grade_array(part.grades) for part in parts)])
-        if rows is not None:
-            code, grade = code[rows], grade[rows]
         repeated = 0
         if _perhaps_repeated(start, key):
             pairs = repeated_pairs(code, key, docs.take)
             if pairs is None or (judgements == "error" and (grade[pairs[0]] != grade[pairs[1]]).any()):
                 return None
             before, after = pairs
+            grade = grade.copy()  # it may be the reader's
             # The first of several keeps its place, and gets the grade of the last.
             grade[before[~np.isin(before, after)]] = grade[after[~np.isin(after, before)]]
             kept = np.delete(np.arange(len(code)), after)
             code, grade, docs, repeated = code[kept], grade[kept], docs.take(kept), len(after)
             np.cumsum(np.bincount(code, minlength=len(queries)), out=start[1:])
-        return cls(queries, start, grade, docs.copy()), repeated
+        return cls(queries, start, grade, docs if docs.is_compact else docs.copy()), repeated
 
     def bounds(self) -> Iterator[tuple[bytes, int, int]]:
         """Each query and where its rows are."""
@@ -133,6 +142,26 @@ def models_rows(judged_by: Iterable[object]) -> tuple[np.ndarray | None, tuple[N
 
 def _as_column(texts: IdColumn | Sequence[bytes]) -> IdColumn:
     return texts if isinstance(texts, IdColumn) else IdColumn.of(texts)
+
+
+def _joined(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Several columns as one; what may be a view of a user's data is copied."""
+    if len(columns) == 1 and columns[0].flags.owndata:
+        return columns[0]
+    return np.concatenate([np.zeros(0, np.int64), *columns])
+
+
+def _sizes(part: Judgements) -> np.ndarray:
+    return np.ones(len(part.queries), np.int64) if part.sizes is None else part.sizes
+
+
+def _ranges(begin: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The rows of stretches, one stretch after the other in another order."""
+    begin, sizes = begin[order], sizes[order]
+    begin -= np.cumsum(sizes) - sizes
+    rows = np.repeat(begin, sizes)
+    rows += np.arange(len(rows))
+    return rows
 
 
 def _perhaps_repeated(start: np.ndarray, key: np.ndarray) -> bool:

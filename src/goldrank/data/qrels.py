@@ -32,9 +32,11 @@ from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
 HIGH_GRADE = 1_000
-JUDGEMENT = 400
-"""Bytes that a judgement takes while qrels are made, beside those of the file. With 400,000 of nine-byte ids: 310 from
-TREC text, 350 from Parquet, 340 from CSV, 280 from JSON."""
+JUDGEMENT = 320
+"""Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
+from Parquet, 210 from CSV and 310 from JSON, with nine-byte ids."""
+TEXT_JUDGEMENT = 150
+"""The same from TREC text, which is read in pieces: 140, of which the reader has taken a third before it asks."""
 
 Id = TypeVar("Id", str, bytes)
 
@@ -55,6 +57,10 @@ class JudgementArrays:
     @cached_property
     def descending(self) -> np.ndarray:
         """Every judged grade, descending within its query."""
+        falls = self.grade[1:] <= self.grade[:-1]
+        falls[self.start[1:-1][(self.start[1:-1] > 0) & (self.start[1:-1] < len(self.grade))] - 1] = True
+        if falls.all():
+            return self.grade
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.start))
         if self.grade.dtype != np.int64:
             return self.grade[np.lexsort((-self.grade, query))]
@@ -285,14 +291,14 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             qrels = cls.__new__(cls)
             qrels._set(name=name, columns=columns, notes=tuple(notes), criteria=None, id_kind="text")
             return qrels
-        first = np.cumsum([0, *(len(part.queries) for part in parts)])
+        first = np.cumsum([0, *(len(part.docs) for part in parts)])
 
         def where(row: int) -> Place | str:
             part = int(np.searchsorted(first, row, "right")) - 1
             return parts[part].where(int(row - first[part]))
 
         return cls.from_rows(
-            chain.from_iterable(part.queries for part in parts),
+            chain.from_iterable(part.row_queries() for part in parts),
             chain.from_iterable(part.docs for part in parts),
             chain.from_iterable(as_grades(grade_array(part.grades)) for part in parts),
             name=name,
@@ -428,8 +434,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             return len(self._columns.queries)
         return len(self._text if self._text is not None else self.raw)
 
+    @property
+    def size(self) -> int:
+        """How many judgements there are."""
+        return len((self.arrays if self._columns is None else self._columns).grade)
+
     def __repr__(self) -> str:
-        return f"<Qrels {self.name}: {len(self):,} queries, {len(self.arrays.grade):,} judgements>"
+        return f"<Qrels {self.name}: {len(self):,} queries, {self.size:,} judgements>"
 
 
 def _copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
@@ -465,9 +476,9 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
     return text, ids.kind(query_types, doc_types, name)
 
 
-def reserve_judgements(count: int, where: str, beside: int = 0) -> None:
+def reserve_judgements(count: int, where: str, beside: int = 0, each: int = JUDGEMENT) -> None:
     """Raises if so many judgements, and some bytes beside, do not fit into memory."""
-    budget.reserve(JUDGEMENT * count + beside, f"holding {count:,} judgements", where)
+    budget.reserve(each * count + beside, f"holding {count:,} judgements", where)
 
 
 def shard_of(query: bytes, of: int) -> int:

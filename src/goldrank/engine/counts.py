@@ -51,6 +51,13 @@ class RunCounts:
             found.append(text)
 
 
+def in_order(query: np.ndarray, rank: np.ndarray) -> np.ndarray | slice:
+    """The order of placements by query, then rank; a slice of all where they have it."""
+    if ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all():
+        return slice(None)
+    return np.lexsort((rank, query))
+
+
 def assemble(
     arrays: JudgementArrays,
     retrieved: np.ndarray,
@@ -71,22 +78,22 @@ def assemble(
     if grade is None:
         assert label is not None
         grade = arrays.grade[label]
-    if not (is_ordered or ((query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (rank[1:] > rank[:-1]))).all()):
-        order = np.lexsort((rank, query))
-        query, rank, grade, tie_first, tie_last = (one[order] for one in (query, rank, grade, tie_first, tie_last))
-        label = None if label is None else label[order]
+    order = slice(None) if is_ordered else in_order(query, rank)
+    rank, tie_first, tie_last = rank[order], tie_first[order], tie_last[order]
+    if tie_first is not tie_last and np.array_equal(tie_first, tie_last):
+        tie_first = tie_last = rank  # nothing is tied: one array for all three
     return Placements(
         queries=arrays.queries,
         retrieved=retrieved,
         answered=answered,
         judged_start=arrays.start,
         judged=arrays.descending,
-        query=query,
+        query=query[order],
         rank=rank,
-        grade=grade,
+        grade=grade[order],
         tie_first=tie_first,
         tie_last=tie_last,
-        label=label,
+        label=None if label is None else label[order],
         ideals=arrays.ideals,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.blocks import BlockSource, Rows
 from goldrank.data.id_column import IdColumn, IdsOf, pair_keys
-from goldrank.data.qrels import Qrels
+from goldrank.data.qrels import JudgementArrays, Qrels
 from goldrank.native import core
 
 ClaimedOf = Callable[[np.ndarray], np.ndarray]
@@ -21,19 +21,29 @@ class JudgementIndex:
 
     def __init__(self, qrels: Qrels, source: BlockSource) -> None:
         columns = qrels.columns
-        self.arrays = qrels.arrays
+        self._qrels = qrels
+        self.size = len(columns.queries)
+        """How many queries are judged."""
+        self.rows_end = len(columns.grade)
+        """The number above those of all judgements."""
         self.owns = qrels.owns
+        self._start = columns.start
         self._queries = columns.queries
         self._queries.find(columns.queries.part(0, 1))  # made ready before threads ask
         self._docs = columns.docs
-        self._code = np.repeat(np.arange(len(columns.queries)), np.diff(columns.start))
+        code = np.repeat(np.arange(self.size), np.diff(columns.start))
+        self._near_code = np.zeros(0, np.int64)
         if qrels.near_forms:
             forms = [
-                (code, form) for code, name in enumerate(self.arrays.queries) for form in qrels.near_forms.get(name, ())
+                (number, form)
+                for number, name in enumerate(qrels.arrays.queries)
+                for form in qrels.near_forms.get(name, ())
             ]
             self._docs = IdColumn.joined([self._docs, IdColumn.of(ids.encode(form) for _, form in forms)])
-            self._code = np.append(self._code, np.array([code for code, _ in forms], np.int64))
-        keys = pair_keys(source.keys(self._docs), self._code)
+            self._near_code = np.array([number for number, _ in forms], np.int64)
+            code = np.append(code, self._near_code)
+        keys = pair_keys(source.keys(self._docs), code)
+        del code
         bits = min(24, max(16, (128 * len(keys)).bit_length()))
         self._shift = np.uint64(64 - bits)
         self._table = np.zeros(1 << bits, bool)
@@ -43,8 +53,24 @@ class JudgementIndex:
         if core is not None:
             self.slots = np.zeros(1 << (len(keys) + len(keys) // 2).bit_length(), np.uint64)
             core.fill(keys, self.slots)
-        self._rows = np.argsort(keys)
-        self._keys = keys[self._rows]
+        rows = np.argsort(keys)
+        self._keys = keys[rows]
+        self._rows = rows.astype(np.int32)  # there may be millions, and none needs more bits
+
+    @property
+    def arrays(self) -> JudgementArrays:
+        """The judgements as placements need them: with the names of queries, which take more than all else."""
+        return self._qrels.arrays
+
+    def name(self, code: int) -> str:
+        """A query's name."""
+        return ids.decode(self._queries[code])
+
+    def release(self) -> None:
+        """Give back the tables by which documents are found: none will be asked for any more."""
+        self.slots = None
+        self._table = self._keys = self._rows = np.zeros(0, np.int64)
+        self._queries.forget()
 
     def codes(self, queries: IdColumn) -> np.ndarray:
         """The numbers of some queries, -1 where nobody judged one."""
@@ -67,10 +93,17 @@ class JudgementIndex:
             left = left[at[left] < len(self._keys)]
             left = left[self._keys[at[left]] == keys[left]]
             row = self._rows[at[left]]
-            same = self._docs.take(row).same(docs.take(left)) & (self._code[row] == codes[left])
+            same = self._docs.take(row).same(docs.take(left)) & self._is_of(row, codes[left])
             found[left[same]] = row[same]
             left = left[~same]
             at[left] += 1
+        return found
+
+    def _is_of(self, row: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Whether each row, be it of a judgement or of a near form, is of a query."""
+        found: np.ndarray = (row >= self._start[codes]) & (row < self._start[codes + 1])
+        near = np.flatnonzero(row >= self.rows_end)
+        found[near] = self._near_code[row[near] - self.rows_end] == codes[near]
         return found
 
 

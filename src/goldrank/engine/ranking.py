@@ -45,9 +45,10 @@ class PartialPlacements:
         return PartialPlacements(**per_row, **{name: getattr(self, name)[codes] for name in ("code", *PER_QUERY)})
 
     def without_queries(self) -> PartialPlacements:
-        """The placements alone."""
+        """The placements alone, in 32 bits: there may be millions, and none counts that far."""
         nothing = np.zeros(0, np.int64)
-        return replace(self, **dict.fromkeys(("code", *PER_QUERY), nothing))
+        rows = {name: getattr(self, name).astype(np.int32) for name in PER_ROW}
+        return replace(self, **rows, **dict.fromkeys(("code", *PER_QUERY), nothing))
 
 
 def no_placements() -> PartialPlacements:
@@ -58,7 +59,8 @@ def no_placements() -> PartialPlacements:
 SUSPECTS = 10_000
 """Lines whose ids are looked at together where documents may repeat."""
 PER_ROW = ("query", "rank", "label", "tie_first", "tie_last")
-PER_QUERY = ("retrieved", "infinite", "contradicted", "constant", "repeated", "near_forms")
+RARE = ("infinite", "contradicted", "constant", "repeated", "near_forms")
+PER_QUERY = ("retrieved", *RARE)
 
 
 @dataclass
@@ -110,7 +112,7 @@ def _surveyed(
     """The stretches of lines that have a query number, by the compiled core; None where it declines."""
     if core is None or judged.slots is None or convention.score_type != "float64":
         return None
-    room = max(1024, len(score) // 16, min(len(score), 4 * len(judged.arrays.grade)))
+    room = max(1024, len(score) // 16, min(len(score), 4 * judged.rows_end))
     hits, stretch, first, last = (np.empty(room, np.int64) for _ in range(4))
     infinite = np.empty(len(codes), np.int64)
     repeats = convention.duplicates not in KEEP_REPEATS
@@ -166,7 +168,7 @@ def rank_lines(
     )
     placed = _placed(lines, survey, judged, convention)
     if len(dropped):
-        placed.repeated = _tally(dropped, len(judged.arrays.queries))[placed.code]
+        placed.repeated = _tally(dropped, judged.size)[placed.code]
     return placed
 
 
@@ -187,7 +189,7 @@ def _placed(
     size = len(survey.codes)
     docs, claimed = lines.docs, lines.claimed
     rows = judged.rows(survey.codes[survey.stretch], lines.key[survey.hits], docs(survey.hits))
-    is_near = rows >= len(judged.arrays.grade)
+    is_near = rows >= judged.rows_end
     chosen = np.flatnonzero((rows >= 0) & ~is_near)
     near_forms = _tally(survey.stretch[is_near], size)
     hits, stretch = survey.hits[chosen], survey.stretch[chosen]

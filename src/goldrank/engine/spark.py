@@ -1,10 +1,10 @@
 """The engine for runs in Spark: the cluster ranks and joins in its own SQL, and only placements leave it.
 
 Where few documents of a query are judged, their ranks are counted: one job finds their scores, one counts the lines
-between them, one looks for repeated documents by their hashes. Otherwise one job sorts the lines of judged queries. A
-last one counts the queries that nobody judged. What comes back is a row or two for each judged document that was
-retrieved and one for each judged query. No Python runs on the executors, and nothing but DataFrames and SQL is used,
-so Spark Connect works as a classic session does.
+between them. Otherwise one job sorts the lines of judged queries. A last one counts the queries that nobody judged
+and, where lines were not sorted, looks for repeated documents by their hashes. What comes back is a row or two for
+each judged document that was retrieved and one for each judged query. No Python runs on the executors, and nothing but
+DataFrames and SQL is used, so Spark Connect works as a classic session does.
 """
 
 from __future__ import annotations
@@ -76,17 +76,17 @@ def _place(qrels: Qrels, lines: SparkLines, convention: Convention) -> tuple[Pla
     asked = JudgedPairs(order, docs, codes, labels)
 
     with evaluated_once(lines) as run:
-        found = count(run, asked, queries, convention) or sort(run, asked, queries, convention)
+        found = count(run, asked, convention) or sort(run, asked, queries, convention)
         if found.problems:
             raise first_problem(run, queries)
-        if found.repeated:
-            refuse_repeats(run, queries, convention)
         counts = RunCounts()
+        look_for_repeats = found.repeated is None and convention.duplicates != "count"
+        if count_unjudged(run, queries, counts, look_for_repeats) or found.repeated:
+            refuse_repeats(run, queries, convention)
         counts.lines = int(found.retrieved.sum())
         counts.infinite = found.infinite
         counts.constant = found.constant
         counts.near_forms = int((found.label == NEAR_FORM).sum())
-        count_unjudged(run, queries, counts)
         if not found.answered.any() and not counts.unjudged_queries:
             raise InputError("no rows", where=lines.name, hint="Did the system return anything?")
         hits = found.label >= 0
@@ -122,11 +122,11 @@ class Ranked(NamedTuple):
     infinite: int
     constant: int
     problems: bool
-    repeated: bool
-    """Whether documents seem to be duplicated, by their hashes."""
+    repeated: bool | None
+    """Whether documents seem to be duplicated, by their hashes; None where nobody looked."""
 
 
-def count(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Convention) -> Ranked | None:
+def count(run: SparkLines, judged: JudgedPairs, convention: Convention) -> Ranked | None:
     """Ranks without any sorting, where few judged documents of a query were retrieved; None where they are many.
 
     One job finds the scores of judged documents. They go back as columns of their queries, so that each line of the
@@ -238,24 +238,8 @@ def count(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Conven
         infinite=int(between.column("infinite").to_numpy().sum()),
         constant=int(((retrieved > 1) & (low == high)).sum()),
         problems=bool(between.column("problems").to_numpy().any()),
-        repeated=convention.duplicates != "count" and _has_repeats(run, queries),
+        repeated=None,
     )
-
-
-def _has_repeats(run: SparkLines, queries: Any) -> bool:
-    """Whether a judged query has two documents with the same hash; only the hashes are shuffled."""
-    found = run.frame.sparkSession.sql(
-        """
-        SELECT /*+ BROADCAST(j) */ j.key
-        FROM {run} r JOIN (SELECT *, xxhash64(query) AS hash FROM {queries}) j
-        ON xxhash64(r.query) = j.hash AND r.query >= j.query AND r.query <= j.query
-        WHERE NOT r.nothing GROUP BY j.key
-        HAVING size(array_distinct(collect_list(xxhash64(r.doc)))) < count(1) LIMIT 1
-        """,
-        run=run.frame,
-        queries=queries,
-    ).toArrow()
-    return bool(found.num_rows)
 
 
 def sort(run: SparkLines, judged: JudgedPairs, queries: Any, convention: Convention) -> Ranked:
@@ -376,29 +360,46 @@ def _top_documents(lines: SparkLines, queries: Sequence[str], depth: int, conven
     return found
 
 
-def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts) -> None:
-    """Count the run's queries that are not judged; a query without an id is an error."""
-    bad = f"(query IS NULL OR length(query) = 0 OR length(query) > {ids.MAX_ID_BYTES})"
-    part = "pmod(hash(query), 64)"
+def count_unjudged(run: SparkLines, queries: Any, counts: RunCounts, look_for_repeats: bool = False) -> bool:
+    """Count the run's queries that are not judged; a query without an id is an error.
+
+    With `look_for_repeats` the same pass says whether a judged query has two documents of the same hash; `queries` are
+    then sent to every executor, and of the lines only hashes are shuffled.
+    """
+    bad = f"NOT judged AND (query IS NULL OR length(query) = 0 OR length(query) > {ids.MAX_ID_BYTES})"
+    part = "judged, pmod(hash(query), 64)"
+    seen = """
+        SELECT r.query, false AS judged, false AS repeated
+        FROM (SELECT DISTINCT query FROM {run}) r LEFT ANTI JOIN {queries} j ON r.query = j.query
+    """
+    if look_for_repeats:
+        seen = """
+        SELECT query, judged, size(array_distinct(hashes)) < size(hashes) AS repeated FROM (
+            SELECT /*+ BROADCAST(j) */ IF(j.key IS NULL, r.query, NULL) AS query, j.key IS NOT NULL AS judged,
+                   collect_list(IF(j.key IS NULL OR r.nothing, NULL, xxhash64(r.doc))) AS hashes
+            FROM {run} r LEFT JOIN (SELECT *, xxhash64(query) AS hash FROM {queries}) j
+            ON xxhash64(r.query) = j.hash AND r.query >= j.query AND r.query <= j.query
+            GROUP BY j.key, IF(j.key IS NULL, r.query, NULL)
+        )
+        """
     found = run.frame.sparkSession.sql(
         f"""
-        WITH unjudged AS (
-            SELECT r.query FROM (SELECT DISTINCT query FROM {{run}}) r LEFT ANTI JOIN {{queries}} j ON r.query = j.query
-        ), counted AS (
-            SELECT query, {bad} AS bad, count(1) OVER (PARTITION BY {part}) AS size,
+        WITH seen AS ({seen}), counted AS (
+            SELECT query, judged, {bad} AS bad, count(1) OVER (PARTITION BY {part}) AS size,
                    row_number() OVER (PARTITION BY {part} ORDER BY {bad} DESC, query) AS number
-            FROM unjudged
+            FROM seen WHERE repeated OR NOT judged
         )
-        SELECT query, bad, size, number FROM counted WHERE number <= {MOST_EXAMPLES}
+        SELECT query, judged, bad, size, number FROM counted WHERE number <= {MOST_EXAMPLES}
         """,  # noqa: S608 - words of this file only
         run=run.frame,
         queries=queries,
     ).toArrow()
-    rows = found.to_pylist()
+    rows = [row for row in found.to_pylist() if not row["judged"]]
     if any(row["bad"] for row in rows):
         raise first_problem(run, None)
     counts.unjudged_queries = sum(row["size"] for row in rows if row["number"] == 1)
     counts.unjudged_examples = [ids.decode(query) for query in sorted(row["query"] for row in rows)[:MOST_EXAMPLES]]
+    return bool(len(rows) < found.num_rows)
 
 
 def refuse_repeats(run: SparkLines, queries: Any, convention: Convention) -> None:

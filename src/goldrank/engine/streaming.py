@@ -22,16 +22,17 @@ from goldrank import ids
 from goldrank.conventions import Convention
 from goldrank.data.blocks import USUAL, Block, BlockSource, Plan, Rows
 from goldrank.data.budget import check, named, resident
+from goldrank.data.id_column import IdColumn
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
-from goldrank.engine.counts import RunCounts, assemble, compared, ranked_with_scores
+from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
 from goldrank.engine.distinct import DistinctIds
 from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
 from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import (
-    PER_QUERY,
     PER_ROW,
+    RARE,
     PartialPlacements,
     no_placements,
     rank_block,
@@ -43,9 +44,9 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 MOST_TAGS = 4
-RANKED_LINE = 200
+RANKED_LINE = 250
 """Bytes for each line of a query while it is ranked, beside what was kept of the line. Measured with a million lines
-of ten-byte ids: 80 with distinct scores, 176 where all are tied."""
+of 15-byte ids, the line as kept (some 80) included: 144 with distinct scores, 318 where all are tied."""
 RUN, RUN_QUERY = 36_000, 150
 """Bytes for each run of several that are told apart by tag, and for each of its judged queries. Measured with 30,000
 runs of one line: 17,000 for one when all is done, and as much again for those of the pieces in work."""
@@ -81,7 +82,7 @@ class RunAccumulator:
     """What the pieces of one run come to, taken in order; it grows with the judged queries, not with the run."""
 
     def __init__(self, judged: JudgementIndex, convention: Convention, plan: Plan, where: str) -> None:
-        size = len(judged.arrays.queries)
+        size = judged.size
         self.judged = judged
         self.convention = convention
         self._plan = plan
@@ -89,11 +90,13 @@ class RunAccumulator:
         self.counts = RunCounts()
         self._parts: list[PartialPlacements] = []
         """Placements; what there is to say of each query is in `_totals`."""
-        self._totals = {name: np.zeros(size, np.int64) for name in PER_QUERY}
+        self._retrieved = np.zeros(size, np.int64)
+        self._rare: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in RARE}
+        """Counts that most queries have none of: queries, and how often."""
         self._answered = np.zeros(size, bool)
-        self.lines = np.zeros(size, np.int64)
+        self.lines = np.zeros(size, np.int32)
         """How many lines each query has."""
-        self._stretches = np.zeros(size, np.int64)
+        self._stretches = np.zeros(size, np.int32)
         self._open: list[tuple[int, Rows]] = []
         """The query at the end of the last piece, which the next one may continue."""
         self._last = -1
@@ -124,8 +127,8 @@ class RunAccumulator:
         else:
             self._close()
         # What a piece says of scattered queries is of no use, and would grow with the run.
-        scattered = self._stretches > 1
-        self.take(piece.found.without(scattered) if scattered.any() else piece.found)
+        scattered = (self._stretches[codes[judged]] > 1).any()
+        self.take(piece.found.without(self._stretches > 1) if scattered else piece.found)
         if judged[0]:
             self._open.append(piece.edges[0])
         if len(codes) > 1:
@@ -136,7 +139,7 @@ class RunAccumulator:
         if self._plan.room is not None and self._open:
             lines = sum(len(rows) for _, rows in self._open)
             needed = sum(rows.held for _, rows in self._open) + RANKED_LINE * lines
-            query = ids.show(self.judged.arrays.queries[self._open[0][0]])
+            query = ids.show(self.judged.name(self._open[0][0]))
             what = f"ranking the {lines:,} lines (and perhaps more) of query '{query}'"
             check_room(self._plan, needed, what, self._where, QUERY_HINT)
 
@@ -149,8 +152,12 @@ class RunAccumulator:
     def take(self, found: PartialPlacements) -> None:
         """Take the placements of whole queries."""
         self._answered[found.code] = True
-        for name in PER_QUERY:
-            self._totals[name][found.code] += getattr(found, name)
+        self._retrieved[found.code] += found.retrieved
+        for name, counted in self._rare.items():
+            values = getattr(found, name)
+            some = np.flatnonzero(values)
+            if len(some):
+                counted.append((found.code[some], values[some]))
         self._parts.append(found.without_queries())
 
     def scattered(self) -> np.ndarray:
@@ -160,21 +167,37 @@ class RunAccumulator:
         if found.any():
             self._parts = [part.without(found) for part in self._parts]
             self._answered[found] = False
-            for total in self._totals.values():
-                total[found] = 0
+            self._retrieved[found] = 0
+            for name, counted in self._rare.items():
+                kept = [(code, ~found[code], values) for code, values in counted]
+                self._rare[name] = [(code[keep], values[keep]) for code, keep, values in kept]
         return found
 
-    def finish(self) -> tuple[Placements, RunCounts]:
-        """The placements, when all parts are there."""
+    def finish(self, empty: IdColumn) -> tuple[Placements, RunCounts]:
+        """The placements, when all parts are there; `empty` are queries of the run without documents."""
         counts = self.counts
-        for name in PER_QUERY[1:]:
-            setattr(counts, name, int(self._totals[name].sum()))
+        if len(empty):
+            codes = self.judged.codes(empty)
+            self._answered[codes[codes >= 0]] = True
+            self._unjudged.add(query for query in empty.take(np.flatnonzero(codes < 0)) if self.judged.owns(query))
+        for name, counted in self._rare.items():
+            setattr(counts, name, sum(int(values.sum()) for _, values in counted))
         counts.unjudged_queries, examples = self._unjudged.finish()
         counts.unjudged_examples = list(map(ids.decode, examples))
-        empty = [np.zeros(0, np.int64)]
-        joined = [np.concatenate([getattr(found, name) for found in self._parts] or empty) for name in PER_ROW]
-        self._parts = []
-        return assemble(self.judged.arrays, self._totals["retrieved"], self._answered, *joined), counts
+        query, rank = self._joined("query"), self._joined("rank")
+        order = in_order(query, rank)
+        rows = [query[order], rank[order]]
+        del query, rank
+        rows += [self._joined(name)[order] for name in PER_ROW[2:]]
+        return assemble(self.judged.arrays, self._retrieved, self._answered, *rows), counts
+
+    def _joined(self, name: str) -> np.ndarray:
+        """A column of all placements, which the parts then lose: there may be millions."""
+        nothing = np.zeros(0, np.int64)
+        joined = np.concatenate([nothing, *(getattr(found, name) for found in self._parts)])
+        for found in self._parts:
+            setattr(found, name, nothing)
+        return joined
 
 
 def check_room(plan: Plan, needed: int, what: str, where: str, hint: str) -> None:
@@ -242,7 +265,7 @@ def _place(
     judged = JudgementIndex(qrels, source)
     gathered: dict[bytes, RunAccumulator] = {}
 
-    per_run = RUN + RUN_QUERY * len(judged.arrays.queries)
+    per_run = RUN + RUN_QUERY * judged.size
 
     def check_runs(count: int) -> None:
         what = f"evaluating {count:,} runs (and perhaps more), one for each tag,"
@@ -277,7 +300,8 @@ def _place(
         again = {tag: run for tag, run in gathered.items() if run.scattered().any()}
         if again:
             _rank_again(source, judged, convention, plan, split, again)
-        return {tag: run.finish() for tag, run in gathered.items()}
+        judged.release()
+        return {tag: run.finish(source.empty_queries()) for tag, run in gathered.items()}
 
 
 def processors() -> int:
@@ -391,7 +415,7 @@ def _rank_shuffled(
 
     stored = sum(file.size or 0 for file in source.files()) or 1 << 62
     buckets = min(MOST_BUCKETS, 1 + stored // BUCKET)
-    size = len(judged.arrays.queries)
+    size = judged.size
     everything, nothing = np.ones(size, np.int64), no_placements()
     run = RunAccumulator(judged, convention, plan, source.name)
 
@@ -408,7 +432,8 @@ def _rank_shuffled(
             run.count(seen)
             sort.write(number, parts)
         _rank_buckets(source, judged, convention, plan, one_run, {b"": sort}, {b"": run})
-        return run.finish()
+        judged.release()
+        return run.finish(source.empty_queries())
 
 
 def _rank_again(

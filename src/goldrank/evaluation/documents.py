@@ -148,29 +148,23 @@ def evaluate(
     background = NOTHING
     if seen != "remove" or any(what is not None for what in (train, catalogue, against)):
         background = Background.of(train, catalogue, against, seen, rules.duplicates, named)
-    if io.is_spark(qrels) and io.is_spark(run):
+    pipeline.check_asked(asked, qrels, rules)
+    try:
+        inputs = resolve(
+            qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=named,
+            relevant_from=relevant_from, background=background, judged_by=judged_by,
+        )  # fmt: skip
+    except InputError as error:
+        if error.code != "judgements-stay-in-spark" or not io.is_spark(run):
+            raise
+        for name, given in {"shard": shard, "relevant_from": relevant_from, "train": train, "catalogue": catalogue,
+                            "against": against, "judged_by": judged_by}.items():  # fmt: skip
+            if given is not None:
+                hint = f"Here {error.what}, which are shared out by Spark."
+                raise OptionError(f"{name}= is for judgements that fit on one machine", hint=hint) from None
         from goldrank.evaluation import executors
-        from goldrank.io import spark
 
-        judged = spark.qrels_from_spark(qrels, "qrels", rules.judgements, named)
-        if judged is None:
-            if shard is not None:
-                raise OptionError("shard= is for judgements that fit on one machine", hint="Spark shares the work out.")
-            if rules.closed or rules.reads_scores or rules.refusals:
-                raise OptionError(
-                    f"the convention {rules.name} is not for judgements that stay in Spark",
-                    hint="It looks at whole rankings: give fewer judgements, or another convention.",
-                )
-            if judged_by is not None:
-                raise OptionError("judged_by= is for judgements that fit on one machine")
-            if background is not NOTHING:
-                raise OptionError("train=, catalogue= and against= are for judgements that fit on one machine")
-            return executors.evaluate(qrels, io.as_run(run), asked, rules, depth)
-        qrels = judged
-    inputs = resolve(
-        qrels, run, rules, format=format, shard=shard, max_memory=max_memory, columns=named,
-        relevant_from=relevant_from, background=background, judged_by=judged_by,
-    )  # fmt: skip
+        return executors.evaluate(qrels, io.as_run(run, columns=named), asked, rules, depth, named)
     scores = [pipeline.score(placed, asked, depth) for placed in pipeline.place_all(inputs)]
     return ScoresByRun(scores) if inputs.several else scores[0]
 

@@ -13,7 +13,7 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from goldrank import conventions, ids, io
+from goldrank import __version__, conventions, ids, io
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import MAX_GRADE, JudgementArrays
@@ -24,10 +24,16 @@ from goldrank.engine.counts import RunCounts, assemble
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
 from goldrank.evaluation import footer, pipeline
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
+from goldrank.io.columns import Columns
 from goldrank.measures import Measure
-from goldrank.packages import needed
+from goldrank.packages import MissingPackageError, needed
 from goldrank.types import MeasuresLike, Policies, QrelsLike, SparkFrame
 
+NOT_THERE = "the executors cannot score with goldrank"
+HOW_TO_SEND = (
+    "Install it there as it is here (pip install goldrank, in the environment of PYSPARK_PYTHON or the cluster's"
+    " libraries), or send it along: spark.addArtifacts('goldrank.zip', pyfile=True). docs/spark.md has both."
+)
 BUCKETS = 2_000
 """Into how many parts the queries are dealt; an executor holds one of them at a time for each of its tasks."""
 
@@ -53,13 +59,15 @@ def evaluate_spark(
     """
     rules = conventions.get(convention).having(**policies)
     wanted = resolve_measures(measures, rules)
+    depth = whole_depth(depth)
+    _check_rules(wanted, rules)
     ranked = io.as_run(run)
     if not isinstance(ranked.source, SparkLines):
         raise InputError(
             "the run is not in Spark", where=ranked.name, hint="goldrank.evaluate scores it, and its Scores are frames."
         )
     lines = ranked.source
-    scored = _per_query(_judgements(qrels, lines, rules), lines, wanted, rules, whole_depth(depth), True)
+    scored = _per_query(_judgements(qrels, lines, rules), lines, wanted, rules, depth, True)
     kept = scored.where("answered") if rules.missing == "skip" else scored
     return kept.selectExpr(
         "CAST(query AS STRING) AS query",
@@ -67,13 +75,17 @@ def evaluate_spark(
     )
 
 
-def evaluate(qrels: Any, run: Run, wanted: Sequence[Measure], rules: Convention, depth: int | None) -> Scores:
+def evaluate(
+    qrels: Any, run: Run, wanted: Sequence[Measure], rules: Convention, depth: int | None, named: Columns
+) -> Scores:
     """`Scores` of a run in Spark by judgements in Spark, scored on the executors."""
     from goldrank.engine import spark
 
+    _check_rules(wanted, rules)
     with spark.evaluated_once(cast(SparkLines, run.source)) as lines:
-        judged = _judgements(qrels, lines, rules)
-        table = _per_query(judged, lines, wanted, rules, depth, False).toArrow()
+        judged = _judgements(qrels, lines, rules, named)
+        named.check_used()
+        table = _collected(_per_query(judged, lines, wanted, rules, depth, False))
         raw = table.column("query").to_pylist()
         if not raw:
             raise InputError("no judgements", where="qrels", hint="Is it the right table, and is it complete?")
@@ -125,13 +137,44 @@ def evaluate(qrels: Any, run: Run, wanted: Sequence[Measure], rules: Convention,
     )
 
 
-def _judgements(qrels: Any, lines: SparkLines, rules: Convention) -> Any:
+def _collected(frame: Any) -> Any:
+    """The rows of a frame that goldrank makes on the executors; in plain words, if it is not there."""
+    try:
+        return frame.toArrow()
+    except Exception as error:
+        told = str(error)
+        at = told.find(NOT_THERE)
+        if at < 0:
+            raise
+        raise MissingPackageError(told[at:].partition("\n")[0].removesuffix("."), hint=HOW_TO_SEND) from None
+
+
+def _check_rules(wanted: Sequence[Measure], rules: Convention) -> None:
+    """Refuse what cannot be had query by query on the executors."""
+    if rules.closed or rules.reads_scores or rules.refusals:
+        raise OptionError(
+            f"the convention {rules.name} is not for judgements that stay in Spark",
+            hint="It looks at whole rankings: give fewer judgements, or another convention.",
+        )
+    if rules.ties in ("input", "bounds") or rules.bounds != "none":
+        raise OptionError(
+            f"ties={rules.ties!r} and bounds={rules.bounds!r} cannot be had when queries are scored on the executors",
+            hint="Give fewer judgements, or use the defaults.",
+        )
+    for measure in wanted:
+        if measure.declaration.over != "placements":
+            raise MeasureError(
+                f"{measure} cannot be measured on the executors", hint="Give judgements that fit on the driver."
+            )
+
+
+def _judgements(qrels: Any, lines: SparkLines, rules: Convention, columns: Columns | None = None) -> Any:
     """Each judged document once: query, doc, grade, and whether that grade is none or one of several."""
     from goldrank.io import spark
 
     session = lines.frame.sparkSession
     if io.is_spark(qrels):
-        frame = spark.judgements_in_spark(qrels, "qrels")
+        frame = spark.judgements_in_spark(qrels, "qrels", columns)
     else:
         with needed("pyspark"):
             import pyarrow as pa
@@ -173,16 +216,6 @@ def _per_query(
     """One row per judged query: query, answered, `COUNTS`, and m0, m1, ... for the measures' values."""
     from goldrank.engine import spark
 
-    if rules.ties in ("input", "bounds") or rules.bounds != "none":
-        raise OptionError(
-            f"ties={rules.ties!r} and bounds={rules.bounds!r} cannot be had when queries are scored on the executors",
-            hint="Give fewer judgements, or use the defaults.",
-        )
-    for measure in wanted:
-        if measure.declaration.over != "placements":
-            raise MeasureError(
-                f"{measure} cannot be measured on the executors", hint="Give judgements that fit on the driver."
-            )
     queries = judged.where("query IS NOT NULL").select("query").distinct().selectExpr("query", "query AS key")
     pairs = judged.selectExpr("query AS key", "doc", "grade AS label")
     placed = spark.rank(lines, queries, pairs, rules, small=False)
@@ -205,8 +238,32 @@ def _per_query(
 
     fields = [f"{column} bigint" for column in COUNTS] + [f"m{i} double" for i in range(len(wanted))]
     schema = ", ".join(["query binary", "answered boolean", *fields])
-    dealt = rows.selectExpr("*", f"pmod(hash(query), {BUCKETS}) AS bucket")
+    dealt = rows.union(_nothing_if_sound(session, rows.schema)).selectExpr(
+        "*", f"pmod(hash(query), {BUCKETS}) AS bucket"
+    )
     return dealt.groupBy("bucket").applyInArrow(score, schema)
+
+
+def _nothing_if_sound(session: Any, schema: Any) -> Any:
+    """A frame without rows, which fails in plain words where the executors have no goldrank, or another one.
+
+    Spark sends `score_bucket` as the name of a function, so that without goldrank not a line of it would run. This
+    one is sent as it is, for it names nothing of this module, and runs before.
+    """
+    here, missing, other = __version__, f"{NOT_THERE}: it is not installed there.", f"{NOT_THERE}: it is version "
+
+    def check(batches: Any) -> Any:
+        for _ in batches:
+            pass
+        try:
+            import goldrank
+        except ImportError:
+            raise ImportError(missing) from None
+        if goldrank.__version__ != here:
+            raise ImportError(f"{other}{goldrank.__version__} there and {here} here.")
+        return iter(())
+
+    return session.range(1).mapInArrow(check, schema)
 
 
 def score_bucket(

@@ -21,7 +21,7 @@ from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, one_of
-from goldrank.evaluation import memory
+from goldrank.evaluation import memory, views
 from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.io.columns import Columns
 from goldrank.measures import DEFAULT, Measure, parse_all
@@ -63,6 +63,8 @@ def resolve(
     `judged_by` leaves out the judgements of others; None takes all, those of people where there are some.
     """
     limit = None if max_memory is None else memory.size(max_memory)
+    if shard is not None:
+        parse_shard(shard)
     named = Columns.of(columns)
     with nullcontext() if limit is None else budget.limited(limit):
         found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from, background, judged_by)
@@ -86,6 +88,10 @@ def _resolved(
         check_files(limit, qrels, runs)
     if isinstance(qrels, AspectQrels | Preferences | Qrels) and relevant_from is not None:
         raise OptionError("relevant_from= is for judgements that are read now", hint="Give it to read_qrels.")
+    tagged = runs if isinstance(runs, Runs) else None
+    how: dict[str, Any] = {"format": format, "duplicates": rules.duplicates, "columns": columns}
+    # Judgements in Spark take a job: what is wrong with the run is said before it.
+    opened = _opened(runs, how, rules) if io.is_spark(qrels) else None
     judgements: Judgements
     if isinstance(qrels, AspectQrels | Preferences):
         judgements = qrels
@@ -98,21 +104,26 @@ def _resolved(
         judgements = judgements.judged_by(judged_by)
     if shard is not None:
         judgements = of_shard(judgements, shard)
-    opened: list[Run] = []
-    several, tagged = True, runs if isinstance(runs, Runs) else None
-    if tagged is None:
-        how: Any = {"format": format, "duplicates": rules.duplicates, "columns": columns}
-        listed = io.as_runs(runs, **how)
-        several = listed is not None
-        opened = [io.as_run(runs, **how)] if listed is None else listed
-        if not opened:
-            raise InputError("no runs were given")
+    found, several = opened or _opened(runs, how, rules)
     plan = USUAL
     if limit is not None:
-        sources = [tagged] if tagged is not None else opened
+        sources = [tagged] if tagged is not None else found
         streamed = [given.source for given in sources if isinstance(given.source, BlockSource)]
         plan = memory.plan(limit, documents_of(judgements), streamed)
-    return Inputs(judgements, opened, rules, several, tagged, plan, background)
+    return Inputs(judgements, found, rules, several, tagged, plan, background)
+
+
+def _opened(runs: RunLike | RunsLike, how: dict[str, Any], rules: Convention) -> tuple[Sequence[Run], bool]:
+    """The runs, and whether several were asked for; none of those that are told apart by tag."""
+    if isinstance(runs, Runs):
+        return (), True
+    listed = io.as_runs(runs, **how)
+    found = [io.as_run(runs, **how)] if listed is None else listed
+    if not found:
+        raise InputError("no runs were given")
+    for run in found:
+        views.check_at_hand(run, rules)
+    return found, listed is not None
 
 
 def documents_of(judgements: Judgements) -> Qrels:
@@ -137,14 +148,20 @@ def whole_depth(depth: int | None) -> int | None:
     return int(depth)
 
 
-def of_shard(judgements: Judgements, shard: str) -> Qrels:
-    """The judgements of a shard such as '2/8'."""
-    if not isinstance(judgements, Qrels):
-        raise OptionError("shard= takes judgements with one grade per document", hint="Split the judgements yourself.")
+def parse_shard(shard: str) -> tuple[int, int]:
+    """Which of how many."""
     found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", str(shard))
     number, of = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= of:
         raise OptionError(f"shard is {shard!r:.80}", hint="For example '2/8', the second of eight.")
+    return number, of
+
+
+def of_shard(judgements: Judgements, shard: str) -> Qrels:
+    """The judgements of a shard such as '2/8'."""
+    if not isinstance(judgements, Qrels):
+        raise OptionError("shard= takes judgements with one grade per document", hint="Split the judgements yourself.")
+    number, of = parse_shard(shard)
     kept = judgements.of_shard(number, of)
     if not len(kept):
         raise InputError(

@@ -5,7 +5,7 @@ What can be made smaller are the pieces that a run is read in, how many are in w
 scattered queries are sorted at a time, and how many ids of unjudged queries are held. What is left is the room for the
 lines of one query, which are ranked together; the engine refuses a query that takes more. Judgements are held whole,
 and so are runs in JSON, CSV and Arrow files: their readers ask (`data.budget.reserve`) before they make objects of
-bytes. Each constant says what was measured; `tests/evaluation/test_memory.py` compares peaks.
+bytes. Each constant says what benchmarks/memory.py measured; `tests/evaluation/test_memory.py` compares peaks.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ __all__ = ["LIBRARIES", "check", "in_words", "plan", "resident", "size"]
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
-PER_JUDGEMENT = 120
-"""Bytes that a judgement takes beyond what the qrels hold already: tables to look it up, placements, values."""
-PER_QUERY = 1_000
-"""Bytes that a judged query takes beside its judgements."""
+PER_JUDGEMENT = 80
+"""Bytes that a judgement takes beyond what the qrels hold already: tables to look it up, placements. Measured where all
+are retrieved: 65."""
+PER_QUERY = 300
+"""Bytes that a judged query takes beside its judgements: its name, counts, and 8 for the value of each measure.
+Measured with two measures: 100."""
 SPOOL = 64 << 20
-HELD_ID = 120
-"""Bytes for each id of an unjudged query that is held to be counted."""
+HELD_ID = 190
+"""Bytes for each id of an unjudged query that is held to be counted, with those of the piece in work. Measured with ids
+of twelve bytes: 184."""
 
 SMALLER: tuple[tuple[float, int], ...] = ((1.0, 1_000_000), (0.5, 500_000), (0.25, 250_000), (0.1, 100_000),
                                           (0.04, 50_000))  # fmt: skip
@@ -58,7 +61,7 @@ def processors() -> int:
 
 def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
     """The fastest way to evaluate runs, one after the other, that fits; or an error that says what is needed."""
-    fixed = resident() + LIBRARIES + PER_JUDGEMENT * len(qrels.arrays.grade) + PER_QUERY * len(qrels)
+    fixed = resident() + LIBRARIES + PER_JUDGEMENT * qrels.size + PER_QUERY * len(qrels)
     needed = 0
     most_threads = processors()
     for share, lines in SMALLER:
@@ -71,7 +74,7 @@ def plan(limit: int, qrels: Qrels, sources: Sequence[BlockSource]) -> Plan:
     check(
         limit,
         needed,
-        f"evaluating with {len(qrels.arrays.grade):,} judgements",
+        f"evaluating with {qrels.size:,} judgements",
         ", ".join(source.name for source in sources) or qrels.name,
         "Give more memory, write Parquet with smaller row groups, or split the queries into shards: docs/scale.md.",
     )

@@ -16,8 +16,10 @@ import numpy as np
 
 from goldrank import __version__, ids
 from goldrank.conventions import Convention
+from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import USUAL, Plan
 from goldrank.data.placements import Placements
+from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Scores, with_remarks
@@ -186,6 +188,20 @@ _NEEDS = {
     "spans": "evidence by place: evaluate_texts with evidence, and the places of retrieved texts or their sources",
     "recommended": "one grade per item, and a run of items: goldrank.evaluate",
 }
+
+
+def check_asked(measures: Sequence[Measure], judgements: object, rules: Convention) -> None:
+    """Refuse what no run could change, before anything is read: `judgements` may be what they are still made from."""
+    tables = dict.fromkeys(("placements", "heads", "recommended"))
+    if isinstance(judgements, AspectQrels | Preferences):
+        tables = dict.fromkeys(("placements", judgements.table))
+    for measure in measures:
+        table_for(measure, tables)
+        views.refuse_asked(measure, rules)
+        if rules.bounds == "unjudged":
+            check_monotone(measure, "bounds from unjudged documents")
+        elif rules.ties == "bounds":
+            check_monotone(measure, "bounds over ties")
 
 
 def table_for(measure: Measure, tables: Tables) -> Any:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from goldrank.conventions import CONDITIONS, Convention
+from goldrank.conventions import CONDITIONS, Convention, Refusal
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run
-from goldrank.errors import MeasureError
+from goldrank.errors import InputError, MeasureError
 from goldrank.measures import Measure
 
 
@@ -26,6 +26,17 @@ def without_own_ids(run: Run) -> Run:
     found = Run(Rankings(kept), name=run.name, id_kind=run.id_kind, notes=run.notes)
     found.has_scores = run.has_scores
     return found
+
+
+def check_at_hand(run: Run, rules: Convention) -> None:
+    """Raises if a convention looks into a run that stays in Spark; no job is needed to know that."""
+    looks = rules.reads_scores or any(one.when == "scores-beyond-1" for one in rules.refusals)
+    if looks and run.source.engine == "spark":
+        raise InputError(
+            f"the convention {rules.name} looks at whole rankings, and the run is in Spark",
+            where=run.name,
+            hint="Bring the run here, run.toArrow(), or take another convention.",
+        )
 
 
 def seen(run: Run, qrels: Qrels, placements: Placements, rules: Convention) -> dict[str, Placements]:
@@ -60,12 +71,23 @@ def refuse(
     for refusal in rules.refusals:
         for measure in measures:
             if refusal.concerns(measure.name) and _holds(refusal.when, measure, placements, counted, run):
-                where = "" if refusal.when == "asked" else f" where {CONDITIONS[refusal.when]}"
-                raise MeasureError(
-                    f"{measure} is not measured by the rules of {rules.name}{where}: {refusal.why}",
-                    hint=refusal.hint,
-                    code="refused-by-convention",
-                )
+                raise _refused(measure, refusal, rules)
+
+
+def refuse_asked(measure: Measure, rules: Convention) -> None:
+    """Raise an error for a measure that the convention gives on no data."""
+    for refusal in rules.refusals:
+        if refusal.when == "asked" and refusal.concerns(measure.name):
+            raise _refused(measure, refusal, rules)
+
+
+def _refused(measure: Measure, refusal: Refusal, rules: Convention) -> MeasureError:
+    where = "" if refusal.when == "asked" else f" where {CONDITIONS[refusal.when]}"
+    return MeasureError(
+        f"{measure} is not measured by the rules of {rules.name}{where}: {refusal.why}",
+        hint=refusal.hint,
+        code="refused-by-convention",
+    )
 
 
 def _holds(when: str, measure: Measure, placements: Placements, counted: np.ndarray, run: Run) -> bool:

@@ -205,7 +205,7 @@ def _rows(found: Judgements | Qrels, where: str) -> Judgements:
     ]
     queries, docs, grades, by_model = ([row[i] for row in rows] for i in range(4))
     notes = [note for note in found.notes if note.code != WHO_JUDGED]
-    return Judgements(queries, docs, grades, lambda _: where, notes, np.array(by_model) if found.judges else None)
+    return Judgements(queries, docs, grades, lambda _: where, notes, by_model=np.array(by_model) if found.judges else None)
 
 
 def read_aspects(given: FileLike) -> AspectQrels:
@@ -277,11 +277,11 @@ def as_qrels(
     elif is_spark(given):
         from goldrank.io import spark
 
-        in_driver = spark.qrels_from_spark(given, "qrels", judgements, named)
+        in_driver = spark.qrels_from_spark(given, "qrels", judgements, named, reading.real_grades)
         if in_driver is None:
             what = f"there are more than {spark.MOST_JUDGEMENTS:,} judgements in Spark"
             hint = "Give goldrank.evaluate a run that is in Spark too: then they stay there."
-            raise InputError(what, where="qrels", hint=hint)
+            raise InputError(what, where="qrels", hint=hint, code="judgements-stay-in-spark")
         found = in_driver
     elif is_frame(given):
         from goldrank.io import tables

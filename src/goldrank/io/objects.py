@@ -214,11 +214,6 @@ def _run(
         row = results.setdefault(q, {})
         if d in row:
             repeated += 1
-            if duplicates == "error":
-                before = next(i for i, other in enumerate(kept) if other[:2] == (q, d))
-                what = f"this document is in the ranking twice, first at {row_name(before)}"
-                hint = "Remove one of the two, or choose: duplicates='first', 'last', 'count' or 'places'."
-                raise InputError(what, where=place(number), hint=hint)
             if duplicates == "first":
                 continue
             del row[d]
@@ -227,33 +222,55 @@ def _run(
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
     kind = ids.kind(query_types, doc_types, name)
     notes = notes_on_ids(kind)
-    if repeated and duplicates in ("count", "places"):
-        return Run(RowsInMemory(kept, name), name=name, id_kind=kind, notes=notes)
+    if repeated and duplicates not in ("first", "last"):
+        # As in files: whether a document that comes twice is an error is known when the judged queries are.
+        empty = [query for query, row in results.items() if not row]
+        return Run(RowsInMemory(kept, empty, name, row_name), name=name, id_kind=kind, notes=notes)
     notes += from_counts({"repeated-documents": repeated})
     return Run(Rankings(results), name=name, id_kind=kind, notes=notes)
 
 
 def joined_run(runs: Sequence[Run], places: Sequence[str], name: str, duplicates: str) -> Run:
     """One run from several that are held in memory, such as JSON files."""
-    rows = (row for run in runs for query, docs in run.items() for row in _rows_of(query, docs, name))
-    ends = np.cumsum([sum(map(len, run.values())) for run in runs])
+    rows = [_rows_in(run) for run in runs]
+    ends = np.cumsum([len(part) for part in rows])
 
     def where(row: int) -> str:
         return places[int(np.searchsorted(ends, row, "right"))]
 
-    joined = run_from_rows(rows, name, duplicates, [query for run in runs for query in run], where)
+    queries = [query for run in runs if not isinstance(run.source, RowsInMemory) for query in run]
+    queries += [query for run in runs if isinstance(run.source, RowsInMemory) for query in run.source.empty]
+    joined = run_from_rows(chain.from_iterable(rows), name, duplicates, queries, where)
     joined.id_kind = "text"
     joined.has_scores = any(run.has_scores for run in runs)
     joined.notes = (*dict.fromkeys(note for run in runs for note in run.notes), *joined.notes)
     return joined
 
 
-class RowsInMemory(BlockSource):
-    """Rows in memory in which a document may come twice."""
+def _rows_in(run: Run) -> Sequence[tuple[str, str, float]]:
+    """The lines of a run that is held in memory."""
+    if isinstance(run.source, RowsInMemory):
+        return run.source.rows
+    return [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
 
-    def __init__(self, rows: Sequence[tuple[str, str, float]], name: str) -> None:
+
+class RowsInMemory(BlockSource):
+    """Rows in memory in which a document comes twice."""
+
+    def __init__(
+        self, rows: Sequence[tuple[str, str, float]], empty: Sequence[str], name: str, row_name: RowName
+    ) -> None:
         self.name = name
-        self._rows = rows
+        self.rows = rows
+        self.empty = empty
+        """Queries without documents."""
+        self._row_name = row_name
+
+    def _place(self, row: int) -> str:
+        return f"{self._row_name(row)}, query '{ids.show(self.rows[row][0])}'"
+
+    def empty_queries(self) -> IdColumn:
+        return IdColumn.of(map(ids.encode, self.empty))
 
     def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
         yield self._block
@@ -267,17 +284,17 @@ class RowsInMemory(BlockSource):
     def digest(self) -> str:
         import hashlib
 
-        return hashlib.sha256(repr(self._rows).encode("utf-8", "surrogateescape")).hexdigest()
+        return hashlib.sha256(repr((self.rows, self.empty)).encode("utf-8", "surrogateescape")).hexdigest()
 
     def _block(self) -> Block:
-        queries = [ids.encode(query) for query, _, _ in self._rows]
-        docs = IdColumn.of(ids.encode(doc) for _, doc, _ in self._rows)
+        queries = [ids.encode(query) for query, _, _ in self.rows]
+        docs = IdColumn.of(ids.encode(doc) for _, doc, _ in self.rows)
         begin = [i for i in range(len(queries)) if i == 0 or queries[i] != queries[i - 1]]
-        score = np.array([score for _, _, score in self._rows], np.float64)
+        score = np.array([score for _, _, score in self.rows], np.float64)
         key = self.keys(docs)
 
         def columns(lines: np.ndarray) -> dict[str, Any]:
-            texts, place = lambda some: docs.take(lines[some]), lambda i: f"{self.name}: row {lines[i] + 1}"
+            texts, place = lambda some: docs.take(lines[some]), lambda i: self._place(int(lines[i]))
             return {"score": score[lines], "key": key[lines], "docs": texts, "place": place}
 
         return Block(

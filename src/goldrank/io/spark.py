@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from goldrank import ids
@@ -10,12 +12,17 @@ from goldrank.data.run import Run
 from goldrank.data.spark import SparkLines
 from goldrank.errors import GoldrankError, InputError
 from goldrank.io import aliases
-from goldrank.io.columns import Columns
+from goldrank.io.columns import Columns, Found
 from goldrank.io.formats import Reading
 from goldrank.io.numbers import not_numbers
+from goldrank.notes import Note
+from goldrank.packages import needed
 
 MOST_JUDGEMENTS = 5_000_000
 """Judgements in Spark are brought to the driver up to so many; beyond that queries are scored on the executors."""
+
+SAMPLED = 10_000
+"""Rows that are looked at where several columns could hold ids."""
 
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _REAL = {"float", "double"} | _WHOLE
@@ -23,8 +30,54 @@ _NUMBER = r"^[ ]*[+-]?((inf(inity)?)|nan|(([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[
 
 
 def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
-    """A run that stays in Spark, from columns for query, document and score (or rank), or lists of results."""
+    """A run that stays in Spark, from columns for query, document and score (or rank), or lists of results.
+
+    Nothing is computed for it: columns are found by the frame's schema.
+    """
     columns = _columns(frame, "score", name, named or Columns())
+    run = _run(columns, name)
+    if any(len(names) > 1 for names in columns.candidates.values()):
+
+        def taken(chosen: Mapping[str, str]) -> Run:
+            return _run(columns.having(chosen), name)
+
+        run.alternatives = OtherColumns(columns, taken)
+    return run
+
+
+@dataclass(frozen=True)
+class OtherColumns:
+    """Columns of a frame that could hold its ids (`data.run.Alternatives`): some rows tell."""
+
+    columns: _Columns
+    taken: Callable[[Mapping[str, str]], Run]
+
+    @property
+    def candidates(self) -> Mapping[str, Sequence[str]]:
+        return self.columns.candidates
+
+    def matches(self, role: str, chosen: Mapping[str, str], judged: Qrels) -> list[int]:
+        names = self.candidates[role]
+        asked = [_quoted(name) for name in (*names, *(chosen[one] for one in chosen))]
+        with needed("pyspark"):
+            rows = self.columns.frame.select(*dict.fromkeys(asked)).limit(SAMPLED).toArrow().to_pylist()
+        counts = [0] * len(names)
+        for row in rows:
+            known: Any = judged if role == "query" else judged.get(_as_text(row[chosen["query"]]), ())
+            for i, name in enumerate(names):
+                counts[i] += _as_text(row[name]) in known
+        return counts
+
+
+def _as_text(value: Any) -> str:
+    """An id as text; nothing that is judged for what is none."""
+    if isinstance(value, bytes):
+        return ids.decode(value)
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _run(columns: _Columns, name: str) -> Run:
+    """A run from certain columns."""
     score = _number(columns.value, columns.word, name)
     if columns.word != "score":
         score = f"-({score})"
@@ -44,10 +97,13 @@ def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
     )
     labels = {"query": columns.query.label, "doc": columns.doc.label, "score": columns.value.label}
     kinds = ["int" if _is_whole(column.kind) else "str" for column in (columns.query, columns.doc)]
-    return Run(SparkLines(lines, name, labels), name=name, id_kind="/".join(dict.fromkeys(kinds)))
+    kind = "/".join(dict.fromkeys(kinds))
+    return Run(SparkLines(lines, name, labels), name=name, id_kind=kind, notes=columns.notes())
 
 
-def qrels_from_spark(frame: Any, name: str, judgements: str = "error", named: Columns | None = None) -> Qrels | None:
+def qrels_from_spark(
+    frame: Any, name: str, judgements: str = "error", named: Columns | None = None, real_grades: bool = False
+) -> Qrels | None:
     """Judgements brought to the driver in one job; None if they are more than `MOST_JUDGEMENTS`."""
     from goldrank.io import tables
 
@@ -59,20 +115,23 @@ def qrels_from_spark(frame: Any, name: str, judgements: str = "error", named: Co
     )
     judged_by = aliases.find(columns.frame.columns, "judged_by")
     wanted += () if judged_by is None else (f"{_quoted(judged_by)} AS judged_by",)
-    table = columns.frame.selectExpr(*wanted).limit(MOST_JUDGEMENTS + 1).toArrow()
+    with needed("pyspark"):
+        table = columns.frame.selectExpr(*wanted).limit(MOST_JUDGEMENTS + 1).toArrow()
     if table.num_rows > MOST_JUDGEMENTS:
         return None
     try:
-        return tables.qrels_from_frame(table, name, Reading("spark"))
+        qrels = tables.qrels_from_frame(table, name, Reading("spark", real_grades=real_grades))
+        qrels.notes += columns.notes()
+        return qrels
     except InputError as error:
         if judgements == "last" and error.code == "contradicting-judgements":
             raise no_order(error.what, name, "judgements='last'") from None
         raise
 
 
-def judgements_in_spark(frame: Any, name: str) -> Any:
+def judgements_in_spark(frame: Any, name: str, named: Columns | None = None) -> Any:
     """Judgements that stay in Spark, as `query` and `doc` (bytes) and `grade` (a double, null if it is no grade)."""
-    columns = _columns(frame, "grade", name, Columns())
+    columns = _columns(frame, "grade", name, named or Columns())
     query, doc = columns.ids(name)
     grade = _number(columns.value, "grade", name)
     unjudged = f"{columns.value.sql} IS NULL AS unjudged"
@@ -93,6 +152,9 @@ class _Column(NamedTuple):
     label: str
 
 
+_NO_CHOICE: dict[str, tuple[str, ...]] = {}
+
+
 class _Columns(NamedTuple):
     """Where query, document and value are in a frame that has one row for each document."""
 
@@ -104,6 +166,18 @@ class _Columns(NamedTuple):
     """What the value is: "score", "rank" or "grade"."""
     nothing: str = "false"
     """Whether a row says no more than that a query has no results, as SQL."""
+    candidates: dict[str, tuple[str, ...]] = _NO_CHOICE
+    """Every column that could hold the ids of queries and of documents, where they are columns of the frame."""
+
+    def having(self, chosen: Mapping[str, str]) -> _Columns:
+        """The same with ids from other columns."""
+        kinds = {field.name: field.dataType for field in self.frame.schema.fields}
+        columns = {role: _Column(_quoted(name), _type(kinds[name]), name) for role, name in chosen.items()}
+        return self._replace(query=columns.get("query", self.query), doc=columns.get("doc", self.doc))
+
+    def notes(self) -> tuple[Note, ...]:
+        """What was chosen by name where there was a choice."""
+        return Found({}, self.candidates).notes()
 
     def ids(self, where: str) -> tuple[str, str]:
         """Query and document as bytes."""
@@ -125,9 +199,9 @@ def _columns(frame: Any, wanted: str, where: str, named: Columns) -> _Columns:
         return _listed(frame, found, schema, nested, wanted, where)
     word = named.ordered_by(schema, where) if wanted == "score" else wanted
     thing = "run" if wanted == "score" else "qrels"
-    names = named.find_all(schema, ("query", "doc", word), thing, where).columns.values()
-    query, doc, value = (_Column(_quoted(name), _type(schema[name]), name) for name in names)
-    return _Columns(frame, query, doc, value, word)
+    chosen = named.find_all(schema, ("query", "doc", word), thing, where)
+    query, doc, value = (_Column(_quoted(name), _type(schema[name]), name) for name in chosen.columns.values())
+    return _Columns(frame, query, doc, value, word, candidates=chosen.candidates)
 
 
 def _listed(frame: Any, query: str, schema: dict[str, Any], nested: str, wanted: str, where: str) -> _Columns:

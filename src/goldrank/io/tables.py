@@ -409,7 +409,7 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
     grades = _grades(kept["grade"], place, how.real_grades)
     queries, docs = (_ids(_id_bytes(kept[name], name, place)) for name in ("query", "doc"))
     by_model, unknown = models_rows(() if said is None else kept["judged_by"].to_list())
-    return Judgements(queries, docs, grades, place, [*notes, *unknown], by_model)
+    return Judgements(queries, docs, grades, place, [*notes, *unknown], by_model=by_model)
 
 
 def _id_kind(table: InputTable, columns: Mapping[str, str]) -> str:

@@ -11,10 +11,12 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from goldrank.data.blocks import Block, BlockSource, Rows, Tags
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import MAX_GRADE, Grade, Judgements, Qrels, reserve_judgements
+from goldrank.data.qrels import MAX_GRADE, TEXT_JUDGEMENT, Grade, Judgements, Qrels, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
@@ -220,15 +222,55 @@ def _last_tag(lines: Sequence[bytes]) -> bytes:
 
 
 def read_qrels(source: ByteSource, how: Reading) -> Judgements:
-    """Judgements in one grade."""
+    """Judgements in one grade. Of each piece of the file only ids and grades are kept."""
     layout = JUDGEMENT_LAYOUTS[how.format]
-    raw = source.read(lines=True)
-    reserve_judgements(raw.count(b"\n"), source.name, 2 * len(raw))
-    data = scan.padded(raw)
-    del raw
-    fields, place, counts = _parsed(data, source.start, source, layout)
-    if not fields.size:
+    parts: list[_Piece] = []
+    first = [0]
+    for offset, load in source.pieces():
+        parts.append(_judgements(load(), offset, source, layout, how.real_grades))
+        first.append(first[-1] + len(parts[-1].docs))
+        reserve_judgements(first[-1], source.name, each=TEXT_JUDGEMENT)
+    if not first[-1]:
         raise source.empty()
+    places = [part.place for part in parts]
+
+    def place(row: int) -> Place:
+        part = bisect_right(first, row) - 1
+        return places[part](row - first[part])
+
+    counts = sum((part.counts for part in parts), Counter())
+    return Judgements(
+        IdColumn.joined([part.queries for part in parts]),
+        IdColumn.joined([part.docs for part in parts]),
+        np.concatenate([part.grade for part in parts]),
+        place,
+        [*source.notes, *notes.from_counts(counts)],
+        np.concatenate([part.sizes for part in parts]),
+        _marks(parts),
+    )
+
+
+def _marks(parts: Sequence[_Piece]) -> np.ndarray | None:
+    """The rows that a model judged; None if there is none."""
+    if all(part.by_model is None for part in parts):
+        return None
+    return np.concatenate([np.zeros(len(part.docs), bool) if (m := part.by_model) is None else m for part in parts])
+
+
+class _Piece(NamedTuple):
+    """The judgements of a piece, as `Judgements` has them, and what was tolerated."""
+
+    queries: IdColumn
+    sizes: np.ndarray
+    docs: IdColumn
+    grade: np.ndarray
+    place: Callable[[int], Place]
+    counts: Counter[str]
+    by_model: np.ndarray | None
+
+
+def _judgements(data: np.ndarray, offset: int, source: ByteSource, layout: Layout, real_grades: bool) -> _Piece:
+    fields, place, counts = _parsed(data, offset, source, layout)
     column = layout.column("grade")
     grade, left = scan.integers(fields, column, signs=True)
     unusual = np.abs(grade) > MAX_GRADE
@@ -236,12 +278,14 @@ def read_qrels(source: ByteSource, how: Reading) -> Judgements:
     left = np.flatnonzero(unusual)
     if len(left):
         texts = fields.texts(column, left)
-        others = grade_array(_grades(texts, lambda i: _spot(source, place(int(left[i])), column), how.real_grades))
+        others = grade_array(_grades(texts, lambda i: _spot(source, place(int(left[i])), column), real_grades))
         grade = grade.astype(others.dtype)
         grade[left] = others
-    queries, docs = (fields.ids(layout.column(name)) for name in ("query", "doc"))
+    query = layout.column("query")
+    begin = fields.changes(query) if fields.size else np.zeros(0, np.int64)
+    queries, docs = fields.ids(query, begin).copy(), fields.ids(layout.column("doc")).copy()
     by_model = _by_model(fields, layout.column("iter")) if "iter" in layout.fields else None
-    return Judgements(queries, docs, grade, place, [*source.notes, *notes.from_counts(counts)], by_model)
+    return _Piece(queries, np.diff(begin, append=fields.size), docs, grade, place, counts, by_model)
 
 
 def _by_model(fields: scan.FieldRanges, column: int) -> np.ndarray | None:

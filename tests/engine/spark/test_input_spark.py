@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from frames import frame, lines, qrels_frame, run_frame
 from helpers import IDEAL_Q1, Q1, Q2, mean
 
 import goldrank
+from conftest import MASTER, SOURCE
 from goldrank import GoldrankError, evaluate, evaluate_spark
 from goldrank.engine import spark as engine
 from goldrank.errors import InputError
@@ -193,12 +196,11 @@ def test_only_judged_documents_leave_the_cluster(spark, monkeypatch):
     monkeypatch.setattr(kind, "toArrow", counting)
     scores = evaluate(qrels, run, "RR")
     assert (scores.counts["judged_retrieved"], scores.counts["unjudged_queries"]) == (200, 50)
-    # The judged documents; the numbers of lines between them, at most two for each and one for each query; queries
-    # with repeated documents; examples of unjudged queries.
-    found, between, repeated, unjudged = collected
+    # The judged documents; the numbers of lines between them, at most two for each and one for each query; examples of
+    # unjudged queries, and none of those with repeated documents.
+    found, between, unjudged = collected
     assert found == 200
     assert between <= 2 * 200 + 100
-    assert repeated == 0
     assert unjudged <= 50
     monkeypatch.setattr(engine, "MOST_COUNTED", 0)
     collected.clear()
@@ -234,3 +236,127 @@ def test_first_documents(spark):
     """Hole@k names documents that nobody judged: here d5 at rank 2 of q2, so 0 of 2 and 1 of 2."""
     ours = evaluate(QRELS, run_frame(spark, lines(RUN)), "Hole@2")
     assert ours.per_query == evaluate(QRELS, RUN, "Hole@2").per_query
+
+
+# What can be known before a job is said before it.
+
+BAD = {
+    "unknown measure": ({"measures": "nDGC"}, "MeasureError"),
+    "wrong columns of the run": ({"run": ["query_id", "score"]}, "InputError"),
+    "a column that is not there": ({"columns": {"run.doc": "nope"}}, "InputError"),
+    "bad policy": ({"ties": "coin"}, "OptionError"),
+    "bad shard": ({"shard": "9/8"}, "OptionError"),
+    "bad depth": ({"depth": 0}, "OptionError"),
+    "judgements of another kind": ({"measures": "alpha_nDCG@10"}, "MeasureError"),
+    "texts": ({"measures": "Cover"}, "MeasureError"),
+    "bounds that a measure has not": ({"measures": "bpref", "ties": "bounds"}, "MeasureError"),
+    "a convention that looks at scores": ({"convention": "torchmetrics"}, "GoldrankError"),
+    "ratings": ({"relevant_from": "four"}, "OptionError"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refused_before_any_job(spark, name, monkeypatch):
+    """Both sides are in Spark; whoever collects anything has started a job."""
+    options = dict(BAD[name][0])
+    run, qrels = run_frame(spark, lines(RUN)), qrels_frame(spark, QRELS)
+    run = run.select(*options.pop("run", run.columns))
+
+    def collected(self, *arguments, **more):
+        raise AssertionError("a job was started")
+
+    for method in ("toArrow", "collect", "count"):
+        monkeypatch.setattr(type(run), method, collected)
+    with pytest.raises(GoldrankError) as caught:
+        evaluate(qrels, run, options.pop("measures", MEASURES), **options)
+    assert BAD[name][1] in {kind.__name__ for kind in type(caught.value).__mro__}
+
+
+def test_ratings_in_spark(spark):
+    """Ratings with decimals, relevant from 4 on: d1 is not, d3 is, at rank 3."""
+    rows = [("q1", "d1", 3.5), ("q1", "d3", 4.0)]
+    ratings = frame(spark, rows, {"qid": pa.string(), "docno": pa.string(), "rating": pa.float64()})
+    run = run_frame(spark, lines({"q1": RUN["q1"]}))
+    for ranked in (run, {"q1": RUN["q1"]}):
+        assert evaluate(ratings, ranked, "RR", relevant_from=4)["RR"] == 1 / 3
+
+
+def test_named_columns_on_both_sides(spark, monkeypatch):
+    """Columns that the user names are taken, whether queries are scored on the driver or on the executors."""
+    judged = [(q, d, 0, g) for q, docs in QRELS.items() for d, g in docs.items()]
+    kinds = {"qid": pa.string(), "docno": pa.string(), "relevance": pa.int64(), "stars": pa.int64()}
+    qrels = frame(spark, judged, kinds)
+    run = run_frame(spark, lines(RUN)).selectExpr("query_id", "doc_id", "0.0D AS score", "score AS weight")
+    columns = {"grade": "stars", "score": "weight"}
+    for most in (door.MOST_JUDGEMENTS, 1):
+        monkeypatch.setattr(door, "MOST_JUDGEMENTS", most)
+        check(evaluate(qrels, run, MEASURES, columns=columns))
+        with pytest.raises(GoldrankError, match="no table has the column"):
+            evaluate(qrels, run, MEASURES, columns={**columns, "tag": "x"})
+
+
+def test_values_tell_which_column_holds_the_ids(spark):
+    """As PyTerrier's frames have them: qid beside the text of the query, docno beside a number."""
+    run = run_frame(spark, lines(RUN)).selectExpr(
+        "query_id AS qid", "concat('text of ', query_id) AS query", "doc_id AS docno", "hash(doc_id) AS docid", "score"
+    )
+    scores = evaluate(QRELS, run, MEASURES)
+    check(scores)
+    chosen = [note for note in scores.notes if note.code == "column-choice"]
+    assert [dict(note.facts)["column"] for note in chosen] == ["qid", "docno"]
+    assert {dict(note.facts)["why"] for note in chosen} == {"judged"}
+
+
+WITHOUT = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import warnings
+warnings.simplefilter("ignore")
+from pyspark.sql import SparkSession
+import goldrank
+from goldrank.io import spark as door
+builder = SparkSession.builder.master("local[1]")
+for key, value in {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.log.level": "OFF",
+                   "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}.items():
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()
+qrels = spark.createDataFrame([("q1", "d1", 1)], "query string, doc string, grade int")
+run = spark.createDataFrame([("q1", "d1", 1.0)], "query string, doc string, score double")
+assert goldrank.evaluate(qrels, run, "AP")["AP"] == 1.0  # no Python runs there
+try:
+    goldrank.evaluate_spark(qrels, run, "AP").collect()
+except Exception as error:
+    print("cannot score with goldrank" in str(error))
+door.MOST_JUDGEMENTS = 0
+try:
+    goldrank.evaluate(qrels, run, "AP")
+except goldrank.GoldrankError as error:
+    print(type(error).__name__, "|", error)
+spark.stop()
+"""
+
+
+@pytest.mark.skipif(MASTER != "local[2]", reason="it makes a session of its own")
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ("raise ModuleNotFoundError(\"No module named 'goldrank'\", name='goldrank')", "it is not installed there"),
+        ("__version__ = '0.0.1'", "it is version 0.0.1 there and"),
+    ],
+)
+def test_executors_without_goldrank(found, told, tmp_path):
+    """They find another package of that name, which is none or an old one."""
+    (tmp_path / "goldrank").mkdir()
+    (tmp_path / "goldrank" / "__init__.py").write_text(found)
+    environment = os.environ | {
+        "PYTHONPATH": str(tmp_path), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, SOURCE], env=environment, cwd=tmp_path, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    first, _, second = done.stdout.partition("\n")
+    assert first == "True", done.stderr[-3000:]
+    assert second.startswith("MissingPackageError | ")
+    assert told in second
+    assert "addArtifacts" in second
