@@ -14,7 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from goldrank import ids
-from goldrank.data.qrels import Grade, JudgementArrays, Qrels, notes_on_grades
+from goldrank.data.grades import notes_on_grades
+from goldrank.data.qrels import Grade, JudgementArrays, Qrels
 from goldrank.data.run import digest_of
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.document_rows import DocumentRows
+from goldrank.data.grades import check_grade
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import Grade, Qrels, check_grade
+from goldrank.data.qrels import Grade, Qrels
 from goldrank.errors import InputError, Place, of_type
 from goldrank.notes import Note
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -14,6 +13,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data import budget
+from goldrank.data.grades import HIGH_GRADE, are_usual, check_grade, notes_on_grades
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import (
     JUDGED_BY,
@@ -30,8 +30,6 @@ from goldrank.errors import InputError, Place, of_type, one_of
 from goldrank.native import core
 from goldrank.notes import Note
 
-MAX_GRADE = 10_000_000
-HIGH_GRADE = 1_000
 JUDGEMENT = 320
 """Bytes that a judgement takes while qrels are made, beside those of the file: benchmarks/memory.py measures 170 to 240
 from Parquet, 210 from CSV and 310 from JSON, with nine-byte ids."""
@@ -466,7 +464,7 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
         query_types.add(type(query))
         doc_types.update(map(type, docs))
         row = text.setdefault(ids.as_text(query, "query id", name), {})
-        if doc_types <= {str} and set(map(type, docs.values())) <= {int} and _usual(docs.values()):
+        if doc_types <= {str} and set(map(type, docs.values())) <= {int} and are_usual(docs.values()):
             ids.check_lengths(docs, "document id", f"{name}: query {query!r:.80}")
             row.update(docs)
             continue
@@ -484,62 +482,6 @@ def reserve_judgements(count: int, where: str, beside: int = 0, each: int = JUDG
 def shard_of(query: bytes, of: int) -> int:
     """The shard, from 1 to `of`, that a query belongs to."""
     return crc32(query) % of + 1
-
-
-def _usual(grades: Collection[int]) -> bool:
-    return not grades or (max(grades) <= HIGH_GRADE and min(grades) >= -HIGH_GRADE)
-
-
-def check_grade(value: object, where: Place | str, real_grades: bool = False, shown: str | None = None) -> Grade:
-    """`value` as a grade, or the error that says why it is none. `shown` is how it was written.
-
-    A grade is a number and no flag. Whole ones are integers, whatever they were given as; what is whole is decided by
-    the exact value, before anything is rounded to a double.
-    """
-    if isinstance(value, np.generic) and not isinstance(value, np.bool_):
-        value = value.item()
-    if isinstance(value, bool) or not (isinstance(value, int | float) or _is_exact(value)):
-        hint = "A grade is a whole number; leave a document out if it was not judged."
-        if isinstance(value, bool | np.bool_):
-            hint = "A grade is a number: 1 for relevant, 0 for not relevant."
-        raise InputError(f"grade {value!r:.80} is of type {type(value).__name__}", where=where, hint=hint)
-    number: Any = value
-    if not isinstance(number, int):
-        if not math.isfinite(number):
-            hint = "Leave a document out if it was not judged: in arrays, with mask=."
-            raise InputError(f"grade {number} is not a finite number", where=where, hint=hint)
-        if abs(number) <= MAX_GRADE:
-            if number == int(number):
-                number = int(number)
-            elif real_grades:
-                number = float(number)
-            else:
-                raise InputError(
-                    f"grade {shown or number} is not a whole number",
-                    where=where,
-                    hint="Grades are whole numbers. If these are gains, say so: real_grades=True.",
-                )
-    if abs(number) > MAX_GRADE:
-        shown = shown or (str(number) if abs(number) < 10**30 else "of more than 30 digits")
-        raise InputError(
-            f"grade {shown} is out of range (at most {MAX_GRADE:,})",
-            where=where,
-            hint="Is this a date, an id or a click count in the grade column?",
-        )
-    grade: Grade = number
-    return grade
-
-
-def _is_exact(value: object) -> bool:
-    """Whether it is one of Python's numbers that are no doubles; neither is loaded to find out."""
-    from decimal import Decimal
-    from fractions import Fraction
-
-    return isinstance(value, Decimal | Fraction)
-
-
-def notes_on_grades(highest: Grade) -> tuple[Note, ...]:
-    return (Note.of("high-grade", grade=highest),) if highest > HIGH_GRADE else ()
 
 
 def _quote(text: str | bytes) -> str:

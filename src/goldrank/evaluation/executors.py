@@ -15,8 +15,9 @@ import numpy as np
 
 from goldrank import __version__, conventions, ids, io
 from goldrank.conventions import Convention
+from goldrank.data.grades import MAX_GRADE
 from goldrank.data.placements import Placements
-from goldrank.data.qrels import MAX_GRADE, JudgementArrays
+from goldrank.data.qrels import JudgementArrays
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.data.spark import PROBLEMS, SparkLines

@@ -205,7 +205,8 @@ def _rows(found: Judgements | Qrels, where: str) -> Judgements:
     ]
     queries, docs, grades, by_model = ([row[i] for row in rows] for i in range(4))
     notes = [note for note in found.notes if note.code != WHO_JUDGED]
-    return Judgements(queries, docs, grades, lambda _: where, notes, by_model=np.array(by_model) if found.judges else None)
+    marks = np.array(by_model) if found.judges else None
+    return Judgements(queries, docs, grades, lambda _: where, notes, by_model=marks)
 
 
 def read_aspects(given: FileLike) -> AspectQrels:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from goldrank.data.arrays import GradedRows, byte_order, names_of
-from goldrank.data.qrels import MAX_GRADE, check_grade
+from goldrank.data.grades import MAX_GRADE, check_grade
 from goldrank.errors import InputError
 from goldrank.ids import has_no_order
 

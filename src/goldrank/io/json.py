@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from goldrank import ids
 from goldrank.data import budget
-from goldrank.data.qrels import Grade, Qrels, check_grade, reserve_judgements
+from goldrank.data.grades import check_grade
+from goldrank.data.qrels import Grade, Qrels, reserve_judgements
 from goldrank.data.run import Rankings, Run, check_score
 from goldrank.errors import InputError
 from goldrank.io import aliases, json_rows, json_text, nearest, objects, quepid, responses

@@ -14,7 +14,8 @@ import re
 from collections.abc import Sequence
 
 from goldrank import ids
-from goldrank.data.qrels import Grade, check_grade
+from goldrank.data.grades import check_grade
+from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, Place
 
 SCORE_PATTERN = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?)"

@@ -11,9 +11,10 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows
+from goldrank.data.grades import check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
-from goldrank.data.qrels import Qrels, check_grade
+from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
 from goldrank.io import aliases, id_lists, result_objects

@@ -17,9 +17,10 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
+from goldrank.data.grades import HIGH_GRADE, check_grade
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import models_rows
-from goldrank.data.qrels import HIGH_GRADE, Grade, Judgements, Qrels, check_grade, reserve_judgements
+from goldrank.data.qrels import Grade, Judgements, Qrels, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars

@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from goldrank import ids
-from goldrank.data.qrels import check_grade
+from goldrank.data.grades import check_grade
 from goldrank.data.texts import Reference, Span
 from goldrank.errors import InputError
 from goldrank.io.aliases import TEXT_FIELDS

@@ -12,7 +12,7 @@ import codecs
 import itertools
 import re
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,10 +23,11 @@ import numpy as np
 from goldrank import ids, notes
 from goldrank.data.aspects import AspectQrels
 from goldrank.data.blocks import Block, BlockSource, Rows, Tags
+from goldrank.data.grades import MAX_GRADE
 from goldrank.data.id_column import IdColumn
 from goldrank.data.judgement_columns import grade_array
 from goldrank.data.preferences import Preferences
-from goldrank.data.qrels import MAX_GRADE, TEXT_JUDGEMENT, Grade, Judgements, Qrels, reserve_judgements
+from goldrank.data.qrels import TEXT_JUDGEMENT, Grade, Judgements, Qrels, reserve_judgements
 from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.io import scan, sources
@@ -188,37 +189,6 @@ class TrecRun(BlockSource):
 def read_run(source: ByteSource, how: Reading) -> Run:
     """A run in one of `RUN_LAYOUTS`; it is read when it is used."""
     return Run(TrecRun(source, how.format), name=source.label, notes=tuple(source.notes))
-
-
-TAIL = 1 << 16
-"""Bytes at the end of a file in which its last line is looked for."""
-
-
-def last_tag(source: ByteSource) -> bytes:
-    """The tag of a run's last line, which trec_eval prints as the name of the run."""
-    if source.compression is None and not source.old_mac and source.path is not None:
-        with source.open() as file:
-            size, taken = file.seek(0, 2), TAIL
-            while True:
-                file.seek(max(source.start, size - taken))
-                cut, *whole = sources.read_fully(file, taken).split(b"\n")
-                at_start = source.start >= size - taken
-                found = _last_tag([cut, *whole] if at_start else whole)
-                if found or at_start:  # else the last lines are long, or comments
-                    return found
-                taken *= 16
-    tail = b""
-    for _, load in deque(source.pieces(), maxlen=1):
-        tail = load()[: -scan.PAD].tobytes()
-    return _last_tag(tail.split(b"\n"))
-
-
-def _last_tag(lines: Sequence[bytes]) -> bytes:
-    for line in reversed(lines):
-        cells = line.split()
-        if len(cells) > 5 and not cells[0].startswith(b"#"):
-            return cells[5]
-    return b""
 
 
 def read_qrels(source: ByteSource, how: Reading) -> Judgements:

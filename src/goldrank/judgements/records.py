@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from goldrank import ids
-from goldrank.data.qrels import Grade, check_grade
+from goldrank.data.grades import check_grade
+from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, of_type, one_of
 
 ACTIONS = ("grade", "withdraw", "skip", "cannot_tell", "comment")

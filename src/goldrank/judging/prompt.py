@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from goldrank.data.qrels import Grade, check_grade
+from goldrank.data.grades import check_grade
+from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, OptionError, Place, one_of
 from goldrank.judging.item import Call
 from goldrank.types import Path as PathLike
