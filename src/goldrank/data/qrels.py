@@ -269,7 +269,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         one_of(judgements, ("error", "last"), "judgements")
         notes = list(dict.fromkeys(note for part in parts for note in part.notes))
         if any(part.by_model is not None for part in parts):
-            whose = [np.zeros(len(part.queries), bool) if part.by_model is None else part.by_model for part in parts]
+            whose = [np.zeros(len(part.docs), bool) if part.by_model is None else part.by_model for part in parts]
             human, model = (
                 cls.from_parts(
                     [part.taken(np.flatnonzero(rows == by)) for part, rows in zip(parts, whose, strict=True)],
