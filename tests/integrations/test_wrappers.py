@@ -285,8 +285,10 @@ def test_with_wandb_itself(tmp_path, monkeypatch):
 # PyTerrier.
 
 
-def test_measures_of_goldrank_in_ir_measures():
+def test_measures_of_goldrank_in_ir_measures(monkeypatch):
     ir_measures = pytest.importorskip("ir_measures")
+    pipeline = ir_measures.DefaultPipeline
+    monkeypatch.setattr(pipeline, "providers", list(pipeline.providers))  # other tests ask the package itself
     qrels = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
     run = {"q1": {"a": 0.1, "b": 0.9, "x": 0.5}, "q2": {"x": 1.0, "a": 0.5}}
     asked = [pyterrier.measure("nDCG@10"), pyterrier.measure("Compat"), ir_measures.AP]
@@ -295,6 +297,7 @@ def test_measures_of_goldrank_in_ir_measures():
     assert [found[one] for one in asked] == pytest.approx(list(ours.values()), abs=1e-12)
     assert [str(one) for one in asked[:2]] == ["nDCG@10", "Compat"]
     assert pyterrier.register().NAME == "goldrank"
+    del ir_measures.providers.registry["goldrank"], ir_measures.goldrank
 
 
 def test_with_pyterrier_itself():

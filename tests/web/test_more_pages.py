@@ -1,9 +1,11 @@
 """Filters by note, withdrawing many, evidence in its source, lines to references, gates of records, other sources."""
 
 import json
+import re
 from collections import namedtuple
 
 import pytest
+from places import ROOT
 from served import Served
 
 from goldrank import conventions, demo, evaluate, io
@@ -153,6 +155,26 @@ def test_serving_from_python(monkeypatch, tmp_path):
     start.serve(QRELS, RUNS, ["nDCG@10"], docs=Dataset(), browser=False)
     start.serve(QRELS, RUNS["a"], docs={"d1": "text"}, read_only=True)
     assert [[system.name for system in one.systems] for one in served] == [["a", "b"], ["run"]]
+    assert served[0].text_of("q1") == "what is one"
+
+
+Judgement = namedtuple("Judgement", "query_id doc_id relevance iteration")
+
+
+class JudgedDataset(Dataset):
+    def qrels_iter(self):
+        return iter([Judgement("q1", "d1", 1, "0"), Judgement("q2", "d1", 0, "0")])
+
+
+def test_the_example_of_the_page(monkeypatch, tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text("q1 Q0 d1 1 2.5 t\nq2 Q0 d1 1 2.5 t\n")
+    served = []
+    monkeypatch.setattr(start, "run", lambda session, *more: served.append(session))
+    exec(code, {"dataset": JudgedDataset()})
+    assert [system.name for system in served[0].systems] == ["old", "new"]
     assert served[0].text_of("q1") == "what is one"
 
 

@@ -24,9 +24,10 @@ def as_table(given: Any, name: str) -> Any:
     if _is_huggingface(given):
         # Formatted so, a selection or a shuffle of rows is respected; the table behind it knows nothing of them.
         return given.with_format("arrow")[:]
+    # Frames of Spark Connect have an attribute, a column, of every name: only what can be called is a method.
     if name == "qrels" and callable(getattr(given, "has_qrels", None)) and not given.has_qrels():
         raise InputError("this data set of ir_datasets has no judgements", where=name)
-    if name == "qrels" and hasattr(given, "qrels_iter"):
+    if name == "qrels" and callable(getattr(given, "qrels_iter", None)):
         return given.qrels_iter()
     return given
 

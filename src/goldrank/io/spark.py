@@ -113,7 +113,7 @@ def qrels_from_spark(
         f"{columns.doc.sql} AS doc",
         f"{columns.value.sql} AS {columns.word}",
     )
-    judged_by = aliases.find(columns.frame.columns, "judged_by")
+    judged_by = aliases.find([field.name for field in columns.frame.schema.fields], "judged_by")
     wanted += () if judged_by is None else (f"{_quoted(judged_by)} AS judged_by",)
     with needed("pyspark"):
         table = columns.frame.selectExpr(*wanted).limit(MOST_JUDGEMENTS + 1).toArrow()

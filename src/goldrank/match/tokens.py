@@ -98,7 +98,7 @@ def _is_plain(text: str) -> bool:
 def plain(text: str) -> str | None:
     """An ASCII text that has the same words (what `LETTERS` leaves); None where there is none.
 
-    >>> plain("A caf\u00e9"), plain("ﬁn-\nish")
+    >>> plain("A caf\u00e9"), plain("ﬁn-\\nish")
     (None, 'finish')
     """
     if not _is_plain(text):

@@ -32,8 +32,8 @@ def render(comparison: Comparison, form: str) -> str:
     """A comparison in one of the `FORMS`."""
     from goldrank.comparison.result import Comparison
 
-    of_type(comparison, Comparison, "comparison", "what `compare` returns")
     one_of(form, FORMS, "form")
+    of_type(comparison, Comparison, "comparison", "what `compare` returns")
     if form == "json":
         return comparison.to_json() + "\n"
     if form == "html":

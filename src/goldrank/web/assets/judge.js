@@ -80,7 +80,8 @@ async function send(item) {
     }
     if (answer && answer.status !== 429 && answer.status < 500) {
       clearTimeout(slow);
-      keep(waiting().filter((one) => one.key !== item.key));
+      // Whom the server does not know, it may know after a reload: the judgement waits for that.
+      if (answer.status !== 403) keep(waiting().filter((one) => one.key !== item.key));
       if (answer.status === 200) {
         trouble([]);
         status(`✓ saved ${new Date().toLocaleTimeString([], { hour12: false })}`);
