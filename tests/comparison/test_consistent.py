@@ -108,3 +108,18 @@ def test_so_few_queries_that_no_flip_passes_the_correction_find_nothing():
     assert row.adjusted == pytest.approx(6 * 2.0**-5)
     assert math.isnan(row.detectable)
     assert row.needed == 8
+
+
+def test_equal_values_on_few_queries_exclude_little():
+    """Whatever the family: two queries without a difference do not show that there is none."""
+    widths = []
+    for n in (2, 10, 100):
+        qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(n)}
+        run = {query: ["b", "a"] for query in qrels}
+        found = compare(qrels, {"old": run, "new": run}, ["RR", "AP", "nDCG@10"])
+        assert {pair.verdict for pair in found.pairs} == {"same"}
+        for pair in found.pairs:
+            assert pair.interval.high == -pair.interval.low
+        widths.append(found.pairs[0].interval.high)
+    assert widths[0] == 1.0, "nothing is excluded by two queries"
+    assert widths[0] > widths[1] > widths[2] > 0.01

@@ -124,7 +124,10 @@ def difference_interval(
     if not math.isfinite(reach) and not changed:
         return UNKNOWN
     found = estimate(differences, units, weights, added)
-    quantile = t_quantile((1 + level) / 2, found.freedom) if critical is None else critical
+    alone = t_quantile((1 + level) / 2, found.freedom)
+    quantile = alone if critical is None else critical
+    if undecided:  # flips of next to nothing make a quantile of next to nothing: the pseudo-queries are no flips
+        quantile = max(quantile, alone)
     if math.isinf(quantile):
         return Interval(-reach, reach) if math.isfinite(reach) else UNKNOWN
     student = found.interval(quantile)
