@@ -174,8 +174,12 @@ class ByteSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def chunks(self, piece: int | None = None) -> Iterator[bytes]:
-        """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF."""
+        """The decompressed data from `start` on, a few megabytes at a time, with line ends as LF.
+
+        A file is closed before its last data are handed over: whoever finds a mistake in them stops asking.
+        """
         total = 0
+        last = b""
         with self.open() as stream:
             self._read(stream, self.start)
             while data := self._read(stream, piece or PIECE):
@@ -186,7 +190,13 @@ class ByteSource:
                     what = f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)"
                     hint = "Is this a text file of rankings? If so, unpack it yourself first."
                     raise InputError(what, where=self.name, hint=hint)
-                yield data.replace(b"\r", b"\n") if self.old_mac else data
+                data = data.replace(b"\r", b"\n") if self.old_mac else data
+                if self.compression is None and self.size is not None and self.start + total >= self.size:
+                    last = data
+                    break
+                yield data
+        if last:
+            yield last
 
     def lines(self) -> Generator[tuple[int, bytes], None, None]:
         """Lines with their numbers, each a record that may be long; without their LF."""
