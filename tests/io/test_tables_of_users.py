@@ -96,3 +96,21 @@ def test_a_mistyped_path_names_the_near_one(tmp_path: Path) -> None:
     with pytest.raises(goldrank.GoldrankError) as found:
         io.read_qrels(tmp_path / "qrel.txt")
     assert "qrels.txt" in (found.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("format", "line"),
+    [
+        ("letor", "1 qid:q1 1:0.5 # {}"),
+        ("letor", "1 qid:{} 1:0.5 # d1"),
+        ("ratings", "u1\t{}\t4\t978300760"),
+        ("ratings", "{}::i1::4::978300760"),
+    ],
+)
+def test_ids_of_lines_have_the_limits_of_all_ids(format, line, tmp_path):
+    path = tmp_path / "judgements"
+    path.write_text(line.format("d" * 65_537) + "\n")
+    with pytest.raises(InputError, match="65,536 bytes"):
+        goldrank.read_qrels(path, format=format)
+    path.write_text(line.format("d" * 65_536) + "\n")
+    assert len(goldrank.read_qrels(path, format=format)) == 1
