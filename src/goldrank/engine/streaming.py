@@ -111,9 +111,11 @@ class RunAccumulator:
         for tag in piece.tags:
             if tag not in self.counts.tags:
                 self.counts.example(self.counts.tags, tag, MOST_TAGS)
-        judged = piece.codes >= 0
-        np.add.at(self._stretches, piece.codes[judged], 1)
-        np.add.at(self.lines, piece.codes[judged], piece.sizes[judged])
+        judged = np.flatnonzero(piece.codes >= 0)
+        codes = piece.codes[judged]
+        # Numbers of the same width as the totals: numpy adds others one by one, in twenty times the time.
+        np.add.at(self._stretches, codes, np.ones(len(codes), self._stretches.dtype))
+        np.add.at(self.lines, codes, piece.sizes[judged].astype(self.lines.dtype))
 
     def add(self, piece: RankedBlock) -> None:
         """Take the next piece."""
