@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,17 +21,14 @@ SCATTERED_LINE = 260
 with distinct scores, 255 where all are tied."""
 
 
-@dataclass
-class Stored:
-    """RunLines on their way through a file; one entry each per line."""
+class Part(NamedTuple):
+    """Lines of one bucket on their way into the file."""
 
-    code: np.ndarray
-    score: np.ndarray
-    key: np.ndarray
-    line: np.ndarray
-    claimed: np.ndarray
-    length: np.ndarray
-    docs: bytes
+    bucket: int
+    lines: int
+    doc_bytes: int
+    packed: bytes
+    """The columns of `STORED` one after the other, then the ids of the documents."""
 
 
 STORED = {"code": "<i4", "score": "<f8", "key": "<u8", "line": "<i4", "claimed": "<i4", "length": "<i4"}
@@ -54,7 +50,7 @@ class ExternalSort:
         self.index: list[list[tuple[int, int, int, int]]] = [[] for _ in range(int(self._bucket.max(initial=-1)) + 1)]
         """For each bucket where its parts are: offset, lines, bytes of ids, number of the piece."""
 
-    def sort(self, block: Block, judged: JudgementIndex) -> tuple[np.ndarray, list[tuple[int, Stored]]]:
+    def sort(self, block: Block, judged: JudgementIndex) -> tuple[np.ndarray, list[Part]]:
         """The query numbers of a block's stretches, and the lines that are wanted, by bucket."""
         codes = judged.codes(block.queries)
         line_code = np.repeat(codes, np.diff(block.start))
@@ -71,21 +67,22 @@ class ExternalSort:
         docs = block.docs(lines)
         length = docs.end - docs.start
         text, end = docs.joined_bytes(), np.concatenate(([0], np.cumsum(length)))
-        columns = (code, block.score[lines], key, lines, claims, length)
+        given = (code, block.score[lines], key, lines, claims, length)
+        columns = [np.ascontiguousarray(one, kind) for one, kind in zip(given, STORED.values(), strict=True)]
         found = []
         bounds = np.flatnonzero(np.diff(bucket[lines])) + 1
         for low, high in pairwise([0, *bounds.tolist(), len(lines)] if len(lines) else []):
-            part = dict(zip(STORED, (column[low:high] for column in columns), strict=True))
-            found.append((int(bucket[lines[low]]), Stored(**part, docs=text[end[low] : end[high]])))
+            ids = text[end[low] : end[high]]
+            packed = b"".join([*(column[low:high].data for column in columns), ids])
+            found.append(Part(int(bucket[lines[low]]), high - low, len(ids), packed))
         return codes, found
 
-    def write(self, piece: int, parts: Sequence[tuple[int, Stored]]) -> None:
+    def write(self, piece: int, parts: Sequence[Part]) -> None:
         """Add the sorted lines of a piece, which come in order."""
         try:
-            for bucket, part in parts:
-                self.index[bucket].append((self._file.tell(), len(part.code), len(part.docs), piece))
-                columns = [np.ascontiguousarray(getattr(part, name), kind).tobytes() for name, kind in STORED.items()]
-                self._file.write(b"".join([*columns, part.docs]))
+            for part in parts:
+                self.index[part.bucket].append((self._file.tell(), part.lines, part.doc_bytes, piece))
+                self._file.write(part.packed)
         except OSError as error:
             raise GoldrankError(
                 f"lines of scattered queries cannot be sorted in a temporary file: {error.strerror}",

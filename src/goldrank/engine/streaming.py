@@ -28,7 +28,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.engine.counts import RunCounts, assemble, compared, in_order, ranked_with_scores
 from goldrank.engine.distinct import DistinctIds
-from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Stored
+from goldrank.engine.external_sort import IN_MEMORY, ExternalSort, Part
 from goldrank.engine.lines import JudgementIndex, RunLines, join
 from goldrank.engine.ranking import (
     PER_ROW,
@@ -421,7 +421,7 @@ def _rank_shuffled(
     everything, nothing = np.ones(size, np.int64), no_placements()
     run = RunAccumulator(judged, convention, plan, source.name)
 
-    def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[tuple[int, Stored]]]:
+    def gather(piece: Callable[[], Block]) -> tuple[RankedBlock, list[Part]]:
         block = piece()
         codes, parts = sort.sort(block, judged)
         return _seen(block, judged, codes, nothing, []), parts
@@ -452,7 +452,7 @@ def _rank_again(
     """
     import tempfile
 
-    def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[tuple[int, Stored]]]]:
+    def gather(piece: Callable[[], Block]) -> list[tuple[bytes, list[Part]]]:
         blocks = [(tag, block) for tag, block in split(piece()) if tag in gathered]
         return [(tag, sorts[tag].sort(block, judged)[1]) for tag, block in blocks]
 
@@ -473,17 +473,25 @@ def _rank_buckets(
     sorts: Mapping[bytes, ExternalSort],
     gathered: Mapping[bytes, RunAccumulator],
 ) -> None:
-    """Rank what was sorted by query, bucket by bucket."""
-    for tag, sort in sorts.items():
-        for bucket in sort.filled():
+    """Rank what was sorted by query, bucket by bucket: several at a time where memory has no limit."""
 
-            def place_of(number: int, line: int, tag: bytes = tag) -> object:
-                """Where a line stands: its piece is read once more, for a message."""
-                piece = next(islice(source.pieces(plan.share), number, None))
-                return dict(split(piece()))[tag].place(line)
+    def read() -> Iterator[tuple[bytes, RunLines]]:
+        for tag, sort in sorts.items():
+            for bucket in sort.filled():
 
-            size, needed = sort.size(bucket)
-            what = f"ranking {size:,} lines of queries that are scattered over the run"
-            check_room(plan, needed, what, source.name, QUERY_HINT)
-            lines = sort.read(bucket, place_of)
-            gathered[tag].take(rank_lines(lines, judged, convention, scattered=True))
+                def place_of(number: int, line: int, tag: bytes = tag) -> object:
+                    """Where a line stands: its piece is read once more, for a message."""
+                    piece = next(islice(source.pieces(plan.share), number, None))
+                    return dict(split(piece()))[tag].place(line)
+
+                size, needed = sort.size(bucket)
+                what = f"ranking {size:,} lines of queries that are scattered over the run"
+                check_room(plan, needed, what, source.name, QUERY_HINT)
+                yield tag, sort.read(bucket, place_of)
+
+    def rank(item: tuple[bytes, RunLines]) -> tuple[bytes, PartialPlacements]:
+        tag, lines = item
+        return tag, rank_lines(lines, judged, convention, scattered=True)
+
+    for tag, found in map(rank, read()) if plan.limit is not None else in_threads(rank, read(), plan.threads):
+        gathered[tag].take(found)
