@@ -128,7 +128,8 @@ def test_the_result_is_printed_though_the_history_cannot_be_written(call):
 def test_the_result_is_printed_though_the_disk_is_full():
     pytest.importorskip("resource")
     program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)); "
+        "import resource, sys; sys.dont_write_bytecode = True; "  # the limit would cut compiled modules short
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)); "
         "from goldrank.cli import main; main(['record', 'qrels', 'bad', '-m', 'RR'])"
     )
     done = subprocess.run(

@@ -88,7 +88,7 @@ def test_one_endless_line(packed: str, side: str, qrels: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("begin", "chunk"),
     [(b"{", b" " * MEGABYTE), (b'{"q1": {"d1": 1', b" " * MEGABYTE), (b"query,doc,score\n", b"q1,d1,1\n" * 100_000),
-     (b"", b"\n" * MEGABYTE)],
+     (b"", (b" " * 1_023 + b"\n") * 1_024)],
     ids=["json", "json object", "csv", "blank lines"],
 )  # fmt: skip
 @pytest.mark.parametrize("side", ["run", "qrels"])
