@@ -108,8 +108,7 @@ def test_endless_line_in_plain_text(side: str, qrels: Path, tmp_path: Path) -> N
         file.write(b"q1 Q0 d1 1 1.0 r\nq1 Q0 ")
         file.truncate(200 * MEGABYTE)  # a hole, which reads as NULs
     found = evaluated(qrels, path) if side == "run" else evaluated(path, qrels)
-    assert ":2: a line is longer than 1,048,576 bytes" in found["said"] or side == "qrels"
-    assert found["said"]
+    assert ":2: a line is longer than 1,048,576 bytes" in found["said"]
     assert found["grown"] < 150 * MEGABYTE
 
 
