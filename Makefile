@@ -8,6 +8,9 @@ BOTH_WAYS := tests/engine/test_differential.py tests/engine/test_lists.py tests/
 	tests/native tests/compat/test_golden.py tests/evaluation
 SLOW_TO_IMPORT := tests/engine/spark tests/benchmarks tests/evaluation/test_peers.py tests/measures/test_second_opinions.py
 
+# Tests start Python hundreds of times: without compiled files each start would compile goldrank anew.
+test check lowest: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test check lint lowest fuzz bench peers docs site clean
 
 help:  ## Show what can be made.
@@ -17,7 +20,7 @@ demo: $(VENV)/.demo  ## Evaluate two small retrievers and say what the numbers m
 	@$(BIN)/goldrank demo
 
 test: $(VENV)/.test  ## Run all tests.
-	$(BIN)/python -m pytest -n auto --dist loadgroup  # tests of Spark share one process and one Java machine
+	$(BIN)/python -m pytest -n auto
 	GOLDRANK_PURE=1 GOLDRANK_QUICK=1 $(BIN)/python -m pytest -n auto -m "not slow" $(BOTH_WAYS)  # without the core
 
 check: lint  ## The fast lane while you work: style, types, tests that are not slow, a tenth of the random cases.

@@ -15,6 +15,20 @@ settings.load_profile("goldrank")
 sys.path.insert(0, str(Path(__file__).parent))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that no process is left with a long one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With several processes, files are handed out whole: what a module needs is made once."""
+    from scheduling import FilesAreWhole
+
+    return FilesAreWhole(config, log)
+
+
 @pytest.fixture
 def data() -> Any:
     """Made-up judgements, and the runs of three systems."""

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import pty
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import places
 import pytest
+
+from goldrank.cli import run
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\nq2 0 d4 1\n"
 RUN = "q1 Q0 d1 1 3.0 r\nq1 Q0 d2 2 2.0 r\nq1 Q0 d3 3 1.0 r\nq2 Q0 d4 1 3.0 r\nq2 Q0 d5 2 2.0 r\n"
 # q1: relevant at ranks 1 and 3 of 2: AP = (1/1 + 2/3) / 2 = 5/6. q2: at rank 1 of 2: AP = 1/2. Mean 2/3.
 AP = {"q1": (1 / 1 + 2 / 3) / 2, "q2": (1 / 1) / 2}
 ENV = {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "COLUMNS": "100"}
+
+Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -27,26 +34,42 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def goldrank(*args: object, stdin: str | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(autouse=True)
+def columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", ENV["COLUMNS"])
+
+
+def process(*args: object, stdin: str | None = None) -> tuple[int, str, str]:
+    """The command as a process of its own: its code, output and messages."""
     command = [sys.executable, "-m", "goldrank", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, input=stdin, env=ENV, cwd=cwd, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, input=stdin, env=ENV, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
-def ok(*args: object, **more: object) -> str:
-    done = goldrank(*args, **more)  # type: ignore[arg-type]
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def in_process(*args: object) -> tuple[int, str, str]:
+    """The same without a new Python."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(list(map(str, args)))
+    return code, out.getvalue(), err.getvalue()
 
 
-def refused(*args: object, **more: object) -> str:
-    done = goldrank(*args, **more)  # type: ignore[arg-type]
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    return done.stderr
+def ok(*args: object, call: Call = in_process, **more: str) -> str:
+    code, out, err = call(*args, **more)
+    assert code == 0, err
+    return out
 
 
-def test_table(files: Path) -> None:
-    text = ok("eval", files / "q", files / "r", "-m", "AP", "-m", "NumRet")
+def refused(*args: object, call: Call = in_process, **more: str) -> str:
+    code, _, err = call(*args, **more)
+    assert code == 2
+    assert "Traceback" not in err
+    return err
+
+
+@pytest.mark.parametrize("call", [process, in_process])
+def test_table(files: Path, call: Call) -> None:
+    text = ok("eval", files / "q", files / "r", "-m", "AP", "-m", "NumRet", call=call)
     assert text.splitlines()[:3] == ["measure       r", "AP       0.6667", "NumRet        5"]
     assert "2 queries, trec_eval-10" in text
 
@@ -102,11 +125,10 @@ def test_by_query_file_and_save(files: Path) -> None:
 
 @pytest.mark.slow
 def test_standard_input(files: Path) -> None:
-    assert "0.6667" in ok("eval", files / "q", "-", "-m", "AP", stdin=RUN)
-    assert "only once" in refused("eval", "-", "-", stdin=RUN)
+    assert "0.6667" in ok("eval", files / "q", "-", "-m", "AP", call=process, stdin=RUN)
+    assert "only once" in refused("eval", "-", "-", call=process, stdin=RUN)
 
 
-@pytest.mark.slow
 def test_policies(files: Path) -> None:
     (files / "r").write_text("".join(RUN.splitlines(keepends=True)[:3]))
     assert "0.4167" in ok("eval", files / "q", files / "r", "-m", "AP")  # (5/6 + 0) / 2
@@ -116,7 +138,6 @@ def test_policies(files: Path) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -135,16 +156,16 @@ def test_policies(files: Path) -> None:
         (["convert", "r", "nowhere/x.json"], "cannot be written"),
     ],
 )
-def test_mistakes_get_a_sentence(files: Path, arguments: list[str], text: str) -> None:
+def test_mistakes_get_a_sentence(files: Path, arguments: list[str], text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (files / "empty").touch()
-    assert text in refused(*arguments, cwd=files)
+    monkeypatch.chdir(files)
+    assert text in refused(*arguments)
 
 
 def test_bug_is_told_without_traceback(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import goldrank.evaluation.documents
-    from goldrank.cli import run
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
@@ -165,7 +186,6 @@ def test_closed_pipe_is_no_error(files: Path, arguments: str) -> None:
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
 def test_measures_page() -> None:
     assert "nDCG" in ok("measures")
     page = ok("measures", "ndcg_cut_10")
@@ -174,7 +194,6 @@ def test_measures_page() -> None:
     assert json.loads(ok("measures", "P", "--json"))["cutoff"] == "needed"
 
 
-@pytest.mark.slow
 def test_convert_round_trip(files: Path) -> None:
     ok("convert", files / "r", files / "r.parquet")
     ok("convert", files / "r.parquet", files / "r.json")
@@ -182,7 +201,6 @@ def test_convert_round_trip(files: Path) -> None:
     assert "0.6667" in ok("eval", files / "q.json", files / "r.json", "-m", "AP")
 
 
-@pytest.mark.slow
 def test_demo(tmp_path: Path) -> None:
     text = ok("demo", "--write", tmp_path / "demo")
     assert "bm25" in text
@@ -190,7 +208,6 @@ def test_demo(tmp_path: Path) -> None:
     ok("eval", tmp_path / "demo" / "household.qrels", tmp_path / "demo" / "bm25.run", "-q")
 
 
-@pytest.mark.slow
 def test_control_bytes_do_not_reach_the_terminal(files: Path) -> None:
     (files / "q").write_text("\x1b[31mq1\x1b]0;pwn\x07 0 d1 1\n")
     (files / "r").write_text("\x1b[31mq1\x1b]0;pwn\x07 Q0 d1 1 3.0 r\n")

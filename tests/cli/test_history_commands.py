@@ -128,7 +128,8 @@ def test_the_result_is_printed_though_the_history_cannot_be_written(call):
 def test_the_result_is_printed_though_the_disk_is_full():
     pytest.importorskip("resource")
     program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)); "
+        "import resource, sys; sys.dont_write_bytecode = True; "  # the limit would cut compiled modules short
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)); "
         "from goldrank.cli import main; main(['record', 'qrels', 'bad', '-m', 'RR'])"
     )
     done = subprocess.run(
@@ -244,7 +245,7 @@ def test_records_are_compared(call):
         (row,) = polars.read_csv("pairs.csv").to_dicts()
         assert [row["a"], row["b"]] == names
         assert row["difference"] == pytest.approx(0.75)
-        assert "only 2 of 2" in out or "no test can decide" in out or "No clear difference" in out
+        assert "no test can decide" in out
     code, out, _ = call("compare", "--history", "history.db", "1", "2", "--baseline", "2", "--html", "page.html")
     assert code == 0
     assert "<html" in Path("page.html").read_text()

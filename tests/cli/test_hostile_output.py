@@ -6,17 +6,15 @@ import csv
 import io
 import json
 import os
-import pty
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import bare
 import hostile_names
-import places
 import pytest
 from hostile_names import FILE, NASTY, no_harm
+from terminal import seen_on_a_terminal
 
 from goldrank import History, Scores
 from goldrank.cli import COMMANDS, run
@@ -303,24 +301,8 @@ def test_words_that_are_no_command(capsys, given):
 ])  # fmt: skip
 def test_terminals(folder, columns, arguments):
     """A real terminal, however narrow: colours are ours, and nothing else moves anything."""
-    parent, child = pty.openpty()
-    env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "COLUMNS": str(columns), "TERM": "xterm-256color"}
-    env.pop("NO_COLOR", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "goldrank", *arguments], cwd=folder, stdout=child, stderr=child, env=env
-    )
-    os.close(child)
-    seen = b""
-    while True:
-        try:
-            piece = os.read(parent, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        seen += piece
-    assert process.wait() == 0, seen
-    os.close(parent)
+    variables = {"COLUMNS": str(columns), "TERM": "xterm-256color"}
+    seen = seen_on_a_terminal("-m", "goldrank", *arguments, cwd=folder, **variables)
     text = re.sub(r"\x1b\[[\d;]*m", "", seen.decode("utf-8", "strict").replace("\r\n", "\n"))
     no_harm(text, arguments)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import pty
 import re
 import shlex
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 import click
 import places
 import pytest
+from terminal import seen_on_a_terminal
 
 from goldrank.cli import COMMANDS, GROUPS, group, inputs, run
 from goldrank.cli.examples import EXAMPLES
@@ -121,21 +121,7 @@ def test_a_word_while_it_works(tmp_path: Any) -> None:
         "import time; from goldrank.cli import inputs; inputs.WORKING_DELAY = 0.0\n"
         "with inputs.working('counting sheep'): time.sleep(0.5)\n"
     )
-    parent, child = pty.openpty()
-    env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "TERM": "xterm"}
-    with subprocess.Popen([sys.executable, "-c", program], stderr=child, stdout=child, env=env) as process:
-        os.close(child)
-        seen = b""
-        while True:
-            try:
-                piece = os.read(parent, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            seen += piece
-        assert process.wait() == 0
-    os.close(parent)
+    seen = seen_on_a_terminal("-c", program, TERM="xterm")
     assert b"counting sheep" in seen
 
 

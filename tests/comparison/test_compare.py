@@ -292,7 +292,8 @@ def test_missing_queries_are_told(data):
     qrels, runs = data
     runs["dense"].pop("q0003")
     result = compare(qrels, runs, "AP", samples=200)
-    assert any(str(note).startswith("dense: 1 of 40 judged queries are not in the run") for note in result.notes)
+    (note,) = [note for note in result.notes if note.code == "missing-queries"]
+    assert (note.about, note.samples, note.fact("count"), note.fact("judged")) == ("dense", ("q0003",), 1, 40)
 
 
 def test_all_errors_are_goldrank_errors():

@@ -72,7 +72,9 @@ def test_fields_are_checked(field: str, value: Any) -> None:
 
 
 def test_one_context_may_stand_alone() -> None:
-    Dataset([{**VALUES, "retrieved_contexts": "Paris is in France."}]).validate()
+    dataset = Dataset([{**VALUES, "retrieved_contexts": "Paris is in France."}])
+    dataset.validate()
+    assert len(dataset.data) == 1
 
 
 def test_names_of_later_versions() -> None:

@@ -97,8 +97,3 @@ def test_workflow_calls_the_gate_as_it_is():
     used = {word for word in shlex.split(call) if word.startswith("-")}
     assert used <= known
     assert not re.search(r"(?<![\w$.])/(home|usr|tmp|root)\b|https?://", text)
-
-
-def test_links():
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", PAGE):
-        assert (ROOT / "docs" / target).exists(), target

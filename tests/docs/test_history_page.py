@@ -59,7 +59,8 @@ def test_the_code_runs(recorded, capsys):
 
 
 def test_what_the_page_names_is_there():
-    for name in re.findall(r"`goldrank (\w+)", PAGE):
-        assert name in COMMANDS
+    named = set(re.findall(r"`goldrank (\w+)", PAGE))
+    assert named
+    assert named <= set(COMMANDS)
     assert f"probability of at most {ALPHA:.0%}" in PAGE
     assert f"alpha x (j + {HEAD_START}) / (j + {HEAD_START + PATIENCE})" in PAGE

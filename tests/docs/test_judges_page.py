@@ -17,7 +17,9 @@ PAGE = (places.ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
 def test_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope = {}
-    for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    assert blocks
+    for block in blocks:
         exec(block, scope)
 
 

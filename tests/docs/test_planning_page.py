@@ -32,6 +32,7 @@ def test_commands_print_what_the_page_shows(name, capsys):
     commands = re.findall(r"^\$ goldrank (.*)$", PAGES[name], re.M)
     shown = re.findall(r"```text\n(.*?)```", PAGES[name], re.S)
     printed = []
+    assert shown
     for line in commands:
         assert command(shlex.split(line)) == 0
         out = capsys.readouterr().out

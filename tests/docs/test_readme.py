@@ -50,9 +50,3 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
         for part in line.split(" && goldrank "):
             assert command(shlex.split(part)) == 0, line
     assert "nDCG@10" in capsys.readouterr().out
-
-
-def test_links() -> None:
-    root = places.ROOT
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
-        assert (root / target).exists(), target

@@ -45,7 +45,9 @@ def resolve(name: str) -> Any:
     raise AssertionError(f"{name} is nothing")
 
 
+@cache
 def names(path: str) -> set[str]:
+    """The functions of a file of tests; hundreds of rows ask for few files."""
     return {node.name for node in ast.parse((ROOT / path).read_text()).body if isinstance(node, ast.FunctionDef)}
 
 

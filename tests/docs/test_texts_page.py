@@ -64,8 +64,3 @@ def test_matchers_that_it_recommends_exist() -> None:
     assert len(spelled) >= 10
     for name in spelled:
         matcher(name)
-
-
-def test_links() -> None:
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", PAGE):
-        assert (places.ROOT / "docs" / target).exists(), target

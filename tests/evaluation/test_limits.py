@@ -88,7 +88,7 @@ def test_one_endless_line(packed: str, side: str, qrels: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("begin", "chunk"),
     [(b"{", b" " * MEGABYTE), (b'{"q1": {"d1": 1', b" " * MEGABYTE), (b"query,doc,score\n", b"q1,d1,1\n" * 100_000),
-     (b"", b"\n" * MEGABYTE)],
+     (b"", (b" " * 1_023 + b"\n") * 1_024)],
     ids=["json", "json object", "csv", "blank lines"],
 )  # fmt: skip
 @pytest.mark.parametrize("side", ["run", "qrels"])
@@ -108,8 +108,7 @@ def test_endless_line_in_plain_text(side: str, qrels: Path, tmp_path: Path) -> N
         file.write(b"q1 Q0 d1 1 1.0 r\nq1 Q0 ")
         file.truncate(200 * MEGABYTE)  # a hole, which reads as NULs
     found = evaluated(qrels, path) if side == "run" else evaluated(path, qrels)
-    assert ":2: a line is longer than 1,048,576 bytes" in found["said"] or side == "qrels"
-    assert found["said"]
+    assert ":2: a line is longer than 1,048,576 bytes" in found["said"]
     assert found["grown"] < 150 * MEGABYTE
 
 

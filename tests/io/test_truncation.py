@@ -22,7 +22,6 @@ from lanes import many
 
 from goldrank import GoldrankError, Qrels, Run, evaluate, read_qrels, read_run
 from goldrank.io import formats
-from goldrank.notes import KINDS
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": lambda data: gzip.compress(data, mtime=0),
@@ -37,16 +36,13 @@ JSON = json.dumps({"q1": {"d1": 3.5, "d2": 2}, "q2": {"d4": 10}}).encode() + b"\
 LONG_RUN = b"".join(b"q%d Q0 doc%d %d %d.25 tag\n" % (q, d, d, 100 - d) for q in range(30) for d in range(40))
 
 
-NO_LINE_END = str(KINDS["no-line-end"].words)
-
-
 def notes_of(kind: str, data: bytes) -> list[str]:
-    """All notes on a file after all of it has been read."""
+    """The codes of all notes on a file after all of it has been read."""
     if kind == "run":
         queries = {b.decode() for line in RUN.splitlines() for b in line.split()[:1]} | {"q 2"}
         qrels = {query: {"d1": 1, "none": 0} for query in queries}
-        return list(map(str, evaluate(qrels, read_run(io.BytesIO(data)), "AP", overlap="allow").notes))
-    return list(map(str, read_qrels(io.BytesIO(data)).notes))
+        return [note.code for note in evaluate(qrels, read_run(io.BytesIO(data)), "AP", overlap="allow").notes]
+    return [note.code for note in read_qrels(io.BytesIO(data)).notes]
 
 
 TEXTS = {
@@ -71,7 +67,7 @@ def test_every_prefix_of_text(name: str) -> None:
     cut_in_line = [
         size for size, notes in enumerate(found) if notes is not None and data[size - 1 : size] not in (b"\n", b"\r")
     ]
-    noted = [size for size in cut_in_line if any(NO_LINE_END in note for note in found[size])]
+    noted = [size for size in cut_in_line if "no-line-end" in found[size]]
     assert cut_in_line
     assert noted == cut_in_line
     assert len(refused) + len(noted) > len(data) * 0.7

@@ -21,12 +21,6 @@ from goldrank.judging.runner import Job
 pytest.importorskip("httpx")
 
 
-@pytest.fixture
-def log(tmp_path):
-    with JudgementLog.open(tmp_path / "judgements.db") as log:
-        yield log
-
-
 # Functions and commands.
 
 

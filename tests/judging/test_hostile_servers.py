@@ -9,11 +9,9 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from chat_server import KEY, answer, expected, fields, items, serving
+from chat_server import answer, expected, fields, items, serving
 
 from goldrank.errors import GoldrankError, JudgeError
-from goldrank.judgements import JudgementLog
-from goldrank.judging import endpoint
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Call, Item
 from goldrank.judging.money import Budget, Prices
@@ -21,18 +19,7 @@ from goldrank.judging.prompt import Prompt
 from goldrank.judging.runner import Job
 
 pytest.importorskip("httpx")
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    endpoint._STEPPED_DOWN.clear()
-
-
-@pytest.fixture
-def log(tmp_path):
-    with JudgementLog.open(tmp_path / "judgements.db") as log:
-        yield log
+pytestmark = pytest.mark.usefixtures("key")
 
 
 def run(url, given, log, *, budget=None, attempts=2, **options):

@@ -18,25 +18,13 @@ from chat_server import KEY, answer, expected, fields, items, serving
 
 from goldrank.errors import GoldrankError, JudgeError, OptionError
 from goldrank.judgements import JudgementLog
-from goldrank.judging import endpoint
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Item
 from goldrank.judging.money import Budget, Prices
 from goldrank.judging.runner import Job
 
 pytest.importorskip("httpx")
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    endpoint._STEPPED_DOWN.clear()
-
-
-@pytest.fixture
-def log(tmp_path):
-    with JudgementLog.open(tmp_path / "judgements.db") as log:
-        yield log
+pytestmark = pytest.mark.usefixtures("key")
 
 
 def run(chat, given, log, *, budget=None, **more):

@@ -155,13 +155,16 @@ class TestProperties:
 
     def test_covering_more_never_lowers(self, measure: str) -> None:
         rng = random.Random(measure)
+        tried = 0
         for _ in range(300):
             covers, grades = random_case(rng, graded=measure not in NOT_MONOTONE)
             if covers:
+                tried += 1
                 at = rng.randrange(len(covers))
                 more = [*covers]
                 more[at] = sorted({*covers[at], rng.randrange(len(grades))})
                 assert value(measure, more, grades) >= value(measure, covers, grades) - 1e-12
+        assert tried > 100
 
     def test_a_text_added_at_the_end_never_lowers(self, measure: str) -> None:
         rng = random.Random(measure)
@@ -195,6 +198,7 @@ class TestProperties:
 
     def test_moving_a_text_up_past_texts_that_add_no_more(self, measure: str) -> None:
         rng = random.Random(measure)
+        tried = 0
         for _ in range(400):
             covers, grades = random_case(rng, graded=False)
             if len(covers) < 2:
@@ -203,8 +207,10 @@ class TestProperties:
             above = set().union(*covers[: at - 1])
             moved, passed = (set(covers[i]) - above for i in (at, at - 1))
             if len(moved) >= len(passed):
+                tried += 1
                 swapped = [*covers[: at - 1], covers[at], covers[at - 1], *covers[at + 1 :]]
                 assert value(measure, swapped, grades) >= value(measure, covers, grades) - 1e-12
+        assert tried > 100
 
 
 def test_texts_after_k_change_nothing() -> None:

@@ -14,6 +14,7 @@ from goldrank import evaluate, parse, worth_judging
 from goldrank.data.scores import Scores
 from goldrank.errors import MeasureError, OptionError
 from goldrank.measures import REGISTRY
+from goldrank.notes import Note
 
 Docs = dict[str, Any]
 
@@ -160,12 +161,12 @@ def test_measures_without_a_closed_form_say_so():
 
 def test_footer_says_how_far_ties_could_move_the_mean():
     # b is relevant and tied with a: at rank 1 RR is 1, at rank 2 it is 1/2.
-    notes = list(map(str, evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR").notes))
-    assert "in another order of tied documents: RR from 0.5000 to 1.0000" in notes
-    notes = list(map(str, evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "R@2").notes))
-    assert not any("another order" in note for note in notes)
-    notes = list(map(str, evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR", ties="expected").notes))
-    assert "1 judged document is tied with others, averaged over all orders" in notes
+    notes = evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR").notes
+    assert Note.of("tie-ranges", ranges=(("RR", "0.5000", "1.0000"),)) in notes
+    notes = evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "R@2").notes
+    assert "tie-ranges" not in [note.code for note in notes]
+    notes = evaluate({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR", ties="expected").notes
+    assert Note.of("tied-documents", count=1, rule="averaged over all orders") in notes
 
 
 def test_ascending_ties():
@@ -207,9 +208,8 @@ def test_bounds_from_unjudged_documents_are_the_extremes(measure):
 
 def test_bounds_go_through_json():
     scores = evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["P@2", "RR"], bounds="unjudged")
-    assert "as unjudged documents may turn out: P@2 from 0.5000 to 1.0000, RR from 0.5000 to 1.0000" in map(
-        str, scores.notes
-    )
+    ranges = (("P@2", "0.5000", "1.0000"), ("RR", "0.5000", "1.0000"))
+    assert Note.of("unjudged-ranges", ranges=ranges) in scores.notes
     back = Scores.from_dict(__import__("json").loads(scores.to_json()))
     assert back.bounds["P@2"].why == "unjudged"
     assert back.bounds["P@2"].summary == scores.bounds["P@2"].summary == (0.5, 1.0)

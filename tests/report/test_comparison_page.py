@@ -19,28 +19,6 @@ WIDTHS = (400, 900, 1400)
 LONG = "a-long-system-name/with-parts/and-a-configuration-that-never-ends/2024-final-v{}"
 
 
-@pytest.fixture
-def show(browser, tmp_path):
-    """Opens a page; at the end nothing may have gone wrong on it."""
-    troubles, contexts = [], []
-
-    def opened(text, **options):
-        path = tmp_path / "report.html"
-        path.write_text(text, "utf-8")
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(path.as_uri())
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
 def random_scores(systems, queries, measures=("nDCG@10", "AP"), names="system-{}"):
     rng = np.random.default_rng(0)
     ids = tuple(f"query-{i}" for i in range(queries))

@@ -168,7 +168,7 @@ def test_blind_pages_name_no_system(tmp_path):
     with Served("--demo", "--log", str(tmp_path / "l.db"), cache=tmp_path) as server:
         for path in ("/judge?blind=1", "/part/judge?blind=1", "/judge?blind=1&query=q10"):
             text = server.get(path)[2]
-            assert "Watering" in text or 'class="doc"' in text
+            assert 'class="doc"' in text, path
             for word in ("bm25", "overlap", "rank 1", "score"):
                 assert word not in text.replace("goldrank", ""), word
 
@@ -176,7 +176,7 @@ def test_blind_pages_name_no_system(tmp_path):
 @pytest.mark.slow
 def test_killed_servers_lose_nothing_that_was_acknowledged(tmp_path):
     """kill -9 while a judge writes: all acknowledged judgements are there, none twice, and the log is whole."""
-    kills, log = (4 if QUICK else 25), tmp_path / "log.db"
+    kills, log = (4 if QUICK else 10), tmp_path / "log.db"
     docs = ["plant-2", "coffee-4", "bike-4", "plant-1", "bread-3", "bread-1", "bike-5", "bike-2", "bike-1"]
     acknowledged: dict[str, int] = {}
     sent = 0

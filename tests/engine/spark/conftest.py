@@ -29,12 +29,11 @@ def why_not() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process for all of them, and no concern for what Spark warns of."""
+    """All are slow, and what Spark warns of is no concern of theirs."""
     missing = why_not()
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
             item.add_marker(pytest.mark.slow)
             for kind in ("FutureWarning", "ResourceWarning", "DeprecationWarning", "UserWarning"):
                 item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
@@ -46,6 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     """A session that is stopped in the end, and with it the Java machine."""
+    if "PYTEST_XDIST_WORKER" in os.environ:  # fails if another process has a session: see tests/scheduling.py
+        (tmp_path_factory.getbasetemp().parent / "spark").touch(exist_ok=False)
     from pyspark.sql import SparkSession
 
     before = dict(os.environ)
