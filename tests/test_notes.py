@@ -60,7 +60,14 @@ def test_every_kind_renders_and_survives_json(code):
     kind = KINDS[code]
     facts = {"depth": 2, "ranges": (("AP", "0.1", "0.2"),)}
     facts |= {"query": "q", "docs": ("a", "A"), "grades": (1, 0), "same": "id"}
-    facts |= {"role": "query", "column": "qid", "others": ("query",), "why": "judged"}
+    facts |= {
+        "count": 2,
+        "unread": ("verdict",),
+        "role": "query",
+        "column": "qid",
+        "others": ("query",),
+        "why": "judged",
+    }
     if isinstance(kind.words, str):
         named = [(name, spec) for _, name, spec, _ in string.Formatter().parse(kind.words + kind.one) if name]
         facts = {name: 0.5 if "f" in spec or "%" in spec else 3 for name, spec in named if name != "samples"}

@@ -166,6 +166,14 @@ def _column_choice(facts: Facts) -> str:
     return f"{what} ids are those of '{facts['column']}' ({why}), not of {others}; --map {facts['role']}=... says other"
 
 
+def _implicit_grades(facts: Facts) -> str:
+    text = f"there are no grades: each of {facts['count']:,} pairs counts as relevant (1)"
+    names = ", ".join(f"'{name}'" for name in facts.get("unread", ()))
+    if not names:
+        return text
+    return f"{text}; if they are in {names}, name it: columns={{'grade': ...}} (--map grade=...)"
+
+
 def _inconsistent(facts: Facts) -> str:
     (first, second), (grade, other) = facts["docs"], facts["grades"]
     how = "has the same text" if facts["same"] == "text" else "differs in case, spaces or Unicode form only"
@@ -214,7 +222,7 @@ KINDS: dict[str, Kind] = {
     "failed-left-out": Kind("questions that failed, left out: {count:,}", warning=True),
     "failed-questions": Kind("questions that failed: {count:,} of {questions:,} ({kinds})", warning=True, counts=()),
     "column-choice": Kind(lambda facts: _column_choice(facts), counts=()),
-    "implicit-grades": Kind("there are no grades: each of {count:,} pairs counts as relevant (1)"),
+    "implicit-grades": Kind(lambda facts: _implicit_grades(facts)),
     "ratings-as-grades": Kind(
         "ratings are taken as grades, so that a rating of 1 counts as relevant; relevant_from=4 (--relevant-from 4) "
         "makes those from 4 relevant and the others not",

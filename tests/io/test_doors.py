@@ -17,6 +17,7 @@ from helpers import codes
 from goldrank import compare, evaluate, gate, read_qrels, read_run, read_runs
 from goldrank.cli import run as command
 from goldrank.errors import GoldrankError, InputError, OptionError
+from goldrank.io import as_qrels
 
 sys.path.insert(0, str(places.ROOT / "tests" / "docs"))
 from sources import SEARCH, SOLR, TYPESENSE, VESPA
@@ -271,6 +272,17 @@ def test_implicit_grades_are_said(tmp_path: Any) -> None:
     (tmp_path / "p.csv").write_text("user_id,item_id\nu,a\nu,b\n")
     (note,) = [note for note in read_qrels(tmp_path / "p.csv").notes if note.code == "implicit-grades"]
     assert note.fact("count") == 2
+    assert note.fact("unread") == ()
+
+
+@pytest.mark.parametrize("form", ["file", "rows"])
+def test_a_column_that_may_hold_the_grades_is_named(tmp_path: Any, form: str) -> None:
+    (tmp_path / "p.csv").write_text("topic,item,verdict\nq,a,1\nq,b,0\n")
+    rows = [{"topic": "q", "item": "a", "verdict": 1}, {"topic": "q", "item": "b", "verdict": 0}]
+    given: Any = tmp_path / "p.csv" if form == "file" else rows
+    (note,) = [note for note in as_qrels(given).notes if note.code == "implicit-grades"]
+    assert "'verdict'" in str(note)
+    assert "--map grade=" in str(note)
 
 
 @pytest.mark.parametrize("text", ["query,doc,rank\nq,d,1\n", "query,doc,distance\nq,d,0.1\n"])

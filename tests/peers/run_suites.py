@@ -138,7 +138,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run_if_there(suite: Suite, folder: Path, why_not: str) -> bool:
     """Whether a suite did what is expected of it, or is not there."""
-    home = folder / suite.name
+    home = (folder / suite.name).resolve()  # pytest names tests by what a link leads to
     if (home / suite.tests).exists():
         return _run(suite, home)
     print(f"{suite.name}: NOT RUN, {why_not}. To run its suite:")

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from goldrank import conventions
-from goldrank.cli.inputs import key_values, open_runs
-from goldrank.cli.options import choice_option, fields_option, file_option, measures_option
+from goldrank.cli.inputs import key_values, open_qrels, open_runs
+from goldrank.cli.options import ReadingOptions, choice_option, fields_option, file_option, measures_option
 from goldrank.cli.output import echo, echo_form, show
+from goldrank.io.columns import Columns
 from goldrank.match.matcher import NAMES
 from goldrank.report.matchers import WRITERS
 
@@ -68,10 +69,11 @@ def command(
     """
     if model_qrels is not None:
         options.pop("folds")
-        if matchers or fields or count or data_format:
-            raise click.UsageError("--match, --map, --show and --format are for matchers, not for --model")
+        if matchers or count or data_format:
+            raise click.UsageError("--match, --show and --format are for matchers, not for --model")
         given = {"docs": docs, "queries": queries, "measures": list(measures) or None, **options}
-        _of_model(labels, model_qrels, runs, scale, output, given)
+        columns = Columns(key_values(fields, "--map", "ROLE=COLUMN"))
+        _of_model(labels, model_qrels, runs, ReadingOptions(columns, False, None), scale, output, given)
         return
     if docs or queries or runs or measures or scale:
         raise click.UsageError("--docs, --queries, --run, --measure and --scale need --model")
@@ -91,7 +93,13 @@ def command(
 
 
 def _of_model(
-    people: str, model: str, runs: tuple[str, ...], scale: str | None, output: str, options: dict[str, Any]
+    people: str,
+    model: str,
+    runs: tuple[str, ...],
+    how: ReadingOptions,
+    scale: str | None,
+    output: str,
+    options: dict[str, Any],
 ) -> None:
     from goldrank.judging.bias import judge_agreement
     from goldrank.report.judge_agreement import WRITERS as FORMS
@@ -103,8 +111,11 @@ def _of_model(
         grades = [int(part) for part in scale.split(",")] if scale else None
     except ValueError:
         raise click.UsageError(f"--scale takes grades such as 0,1,2,3, not {scale!r}") from None
-    systems = open_runs(runs, {"convention": conventions.DEFAULT, "duplicates": None}) if runs else None
-    found = judge_agreement(people, model, scale=grades, runs=systems, **options)
+    policies = {"convention": conventions.DEFAULT, "judgements": None, "duplicates": None}
+    theirs, models = (open_qrels(path, policies, how=how) for path in (people, model))
+    systems = open_runs(runs, policies, how=how) if runs else None
+    how.columns.check_used()
+    found = judge_agreement(theirs, models, scale=grades, runs=systems, **options)
     if output == "table":
         show(parts(found))
     else:

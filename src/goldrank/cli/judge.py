@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import open_qrels, open_runs
+from goldrank.cli.inputs import open_qrels, open_runs, without_had
 from goldrank.cli.judge_options import job_arguments, judge_options, made_judge
-from goldrank.cli.options import convention_option, file_option
+from goldrank.cli.options import ReadingOptions, convention_option, file_option, reading_options
 from goldrank.cli.output import deliver, show, write
 from goldrank.data.table import note_sentences
 from goldrank.notes import Note
@@ -37,6 +37,7 @@ from goldrank.notes import Note
 @file_option("--doubts", help="With --repeats, write how far answers lie apart by query: strata for `corrected`.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
 @click.option("-o", "--output", "target", type=click.Path(dir_okay=False), help="Write QRELS and the model's grades.")
+@reading_options
 @convention_option
 def command(
     qrels: str,
@@ -46,6 +47,7 @@ def command(
     gullible: int | None,
     target: str | None,
     doubts: str | None,
+    how: ReadingOptions,
     convention: str,
     **options: Any,
 ) -> None:
@@ -69,12 +71,14 @@ def command(
     if gullible is not None:
         if target or options["dry_run"]:
             raise click.UsageError("--gullible writes no judgements, and has no --dry-run")
-        show(gullible_parts(judge_gullibility(open_qrels(qrels, policies), judge=made, pairs=gullible, **kept)))
+        people = open_qrels(qrels, policies, how=how)
+        show(gullible_parts(judge_gullibility(people, judge=made, pairs=gullible, **kept)))
         return
     kept |= {name: options[name] for name in ("measure", "depth", "limit", "repeats", "dry_run")}
+    people, systems = open_qrels(qrels, policies, how=how), open_runs(runs, policies, how=how)
     found = judge(
-        open_qrels(qrels, policies),
-        open_runs(runs, policies),
+        people,
+        {name: without_had(run, how) for name, run in systems.items()},
         judge=made,
         which="all" if everything else "judged" if judged else "holes",
         convention=convention,

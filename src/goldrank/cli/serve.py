@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
-from goldrank.cli.inputs import named_file, open_qrels, open_runs
+from goldrank.cli.inputs import named_file, open_qrels, open_runs, without_had
 from goldrank.cli.options import (
+    ReadingOptions,
     file_option,
     format_option,
     measures_option,
     policy_options,
+    reading_options,
     slice_arguments,
     slice_options,
 )
@@ -48,6 +50,7 @@ from goldrank.cli.output import say
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @click.option("--export", type=click.Path(file_okay=False), help="Write the pages as files into this folder, and end.")
 @format_option
+@reading_options
 @policy_options
 def command(
     qrels: str | None,
@@ -74,6 +77,7 @@ def command(
     no_browser: bool,
     export: str | None,
     run_format: str | None,
+    how: ReadingOptions,
     convention: str,
     **policies: Any,
 ) -> None:
@@ -106,15 +110,19 @@ def command(
     if demo:
         session = start.demo_session(measures)
     elif qrels is not None and is_items(named_file(qrels)[1]):
+        if how.given:
+            raise click.UsageError(f"{how.given} is for judgements and runs; {qrels} has questions with texts")
         files = [named_file(text) for text in (qrels, *runs)]
         session = start.text_session_of(files, measures=measures, title=title, how={"matcher": matcher})
         read_only = True
     else:
         assert qrels is not None
         convention_rules = conventions.get(convention).having(**policies)
+        reading = policies | {"convention": convention}
+        judged, opened = open_qrels(qrels, reading, how=how), open_runs(runs, reading, run_format, how)
         session = start.session_of(
-            open_qrels(qrels, policies | {"convention": convention}),
-            open_runs(runs, policies | {"convention": convention}, run_format),
+            judged,
+            {name: without_had(run, how) for name, run in opened.items()},
             rules=convention_rules,
             measures=measures,
             docs=docs,

@@ -110,4 +110,6 @@ def byte_order(numbers: np.ndarray) -> np.ndarray:
 
 def names_of(found: np.ndarray) -> list[str]:
     """Ids of an array as text."""
+    if found.dtype.kind in "iu":  # none of them can be wrong
+        return list(map(str, found.tolist()))
     return [ids.as_text(value, "group id") for value in found.tolist()]

@@ -177,21 +177,22 @@ class BlockSource(ABC):
         results: dict[str, dict[str, float]] = {query: {} for query in self.empty_queries().texts()}
         for piece in self.pieces():
             block = piece()
-            docs = block.docs(np.arange(len(block))).to_list()
-            for query, low, high in zip(block.queries, block.start[:-1], block.start[1:], strict=True):
-                row = results.setdefault(ids.decode(query), {})
+            docs = block.docs(np.arange(len(block))).texts()
+            scores = block.score.tolist()
+            stretches = zip(block.queries.texts(), block.start[:-1].tolist(), block.start[1:].tolist(), strict=True)
+            for query, low, high in stretches:
+                row = results.setdefault(query, {})
                 before = len(row)
-                pairs = zip(docs[low:high], block.score[low:high].tolist(), strict=True)
-                row.update((ids.decode(doc), score) for doc, score in pairs)
-                if len(row) < before + int(high - low):
-                    seen = set(map(ids.encode, islice(row, before)))
+                row.update(zip(docs[low:high], scores[low:high], strict=True))
+                if len(row) < before + high - low:
+                    seen = set(islice(row, before))
                     for line in range(low, high):
                         if docs[line] in seen:
                             break
                         seen.add(docs[line])
-                    doc = ids.show(ids.decode(docs[line]))
+                    doc = ids.show(docs[line])
                     raise InputError(
-                        f"a document is duplicated in the ranking of query '{ids.show(ids.decode(query))}': '{doc}'",
+                        f"a document is duplicated in the ranking of query '{ids.show(query)}': '{doc}'",
                         where=block.place(line),
                         hint="A mapping holds each document once: remove the others.",
                     )

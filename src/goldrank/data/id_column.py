@@ -110,8 +110,16 @@ class IdColumn:
 
     def texts(self) -> tuple[str, ...]:
         """The ids as text. Some at a time: as bytes, all of them would take as much again."""
-        parts = (ids.decode_all(self.part(at, at + SOME).to_list()) for at in range(0, len(self), SOME))
+        parts = (self.part(at, at + SOME)._some_texts() for at in range(0, len(self), SOME))
         return tuple(itertools.chain.from_iterable(parts))
+
+    def _some_texts(self) -> Sequence[str]:
+        raw = self.joined_bytes()
+        if not raw.isascii():
+            return ids.decode_all(self.to_list())
+        text = raw.decode("ascii")  # one object, of which the ids are parts
+        bounds = [0, *np.cumsum(self.end - self.start).tolist()]
+        return [text[a:b] for a, b in itertools.pairwise(bounds)]
 
     def joined_bytes(self) -> bytes:
         """The bytes of all ids, one after the other."""

@@ -94,7 +94,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         real_grades: bool = False,
     ) -> None:
         given = of_type(judgements, Mapping, name, "a mapping")
-        text = _copied(given)
+        text = copied(given)
         kind = "str" if text else ""
         notes: tuple[Note, ...] = ()
         if text is None:
@@ -441,7 +441,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return f"<Qrels {self.name}: {len(self):,} queries, {self.size:,} judgements>"
 
 
-def _copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
+def copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
     """A copy of judgements in which all ids and grades are plain; None if something must be looked at more closely."""
     if core is None:
         return None

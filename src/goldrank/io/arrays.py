@@ -151,18 +151,20 @@ def _of_groups(grade: np.ndarray, score: np.ndarray, kept: np.ndarray | None, gr
     if sizes is None:
         names, sizes, order = _by_id(found, len(score), what)
     else:
-        names, order = list(map(str, range(len(sizes)))), np.arange(len(score))
+        names, order = list(map(str, range(len(sizes)))), None
     # Groups in the order of their ids' bytes.
-    by_bytes = np.array(sorted(range(len(names)), key=lambda i: names[i].encode()), np.int64)
-    begin = np.cumsum(sizes) - sizes
+    by_bytes = np.array(sorted(range(len(names)), key=[name.encode() for name in names].__getitem__), np.int64)
     size = sizes[by_bytes]
     start = np.concatenate(([0], np.cumsum(size))).astype(np.int64)
-    place = np.arange(start[-1]) - np.repeat(start[:-1], size)
-    at = order[np.repeat(begin[by_bytes], size) + place]
+    moved = (np.cumsum(sizes) - sizes)[by_bytes] - start[:-1]
+    at = np.arange(start[-1]) + np.repeat(moved, size)
+    if order is not None:
+        at = order[at]
     queries = tuple(names[i] for i in by_bytes.tolist())
     if kept is None:
         return GradedRows(queries, start, None, grade[at], score[at])
     stays = kept[at]
+    place = np.arange(start[-1]) - np.repeat(start[:-1], size)
     counted = np.concatenate(([0], np.cumsum(stays)))
     at = at[stays]
     return GradedRows(queries, counted[start], place[stays], grade[at], score[at])
@@ -188,8 +190,8 @@ def _sizes(found: np.ndarray, entries: int) -> np.ndarray | None:
     raise InputError(f"groups has {len(found):,} values{told}, and there are {entries:,} entries", hint=hint)
 
 
-def _by_id(found: np.ndarray, entries: int, what: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The groups' names and sizes, and the entries group after group, in each as they were given."""
+def _by_id(found: np.ndarray, entries: int, what: str) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """The groups' names and sizes, and the entries group after group, in each as they were given; None if they are."""
     if len(found) != entries:
         raise InputError(
             f"{what} has {len(found):,} ids, and there are {entries:,} entries", hint="One for each entry."
@@ -202,9 +204,11 @@ def _by_id(found: np.ndarray, entries: int, what: str) -> tuple[list[str], np.nd
         )
     begin = np.concatenate(([0], np.flatnonzero(found[1:] != found[:-1]) + 1))[: len(found)]
     if len(np.unique(found[begin])) == len(begin):  # each group is in one piece, as they mostly are
-        return names_of(found[begin]), np.diff(np.append(begin, entries)), np.arange(entries)
-    values, number, sizes = np.unique(found, return_inverse=True, return_counts=True)
-    return names_of(values), sizes, np.argsort(number, kind="stable")
+        return names_of(found[begin]), np.diff(np.append(begin, entries)), None
+    order = np.argsort(found, kind="stable")
+    ids = found[order]
+    begin = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
+    return names_of(ids[begin]), np.diff(np.append(begin, entries)), order
 
 
 def _check_scores(rows: GradedRows) -> None:

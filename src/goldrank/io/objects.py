@@ -356,6 +356,8 @@ def qrels_from_rows(
     lines: Iterable[tuple[Any, Any, Any]]
     lists = IdLists("qrels", how.columns)
     implicit = fields is None and _is_pair(first)
+    unread: tuple[str, ...] = ()
+    said: str | None = None
     if implicit:
         lines = _pairs(rows, name)
     elif fields is None:
@@ -368,7 +370,8 @@ def qrels_from_rows(
         implicit = "grade" not in found.columns
         notes = found.notes()
         wanted = [found.columns[role] for role in found.columns]
-        said = aliases.find([field for field in fields if field not in wanted], "judged_by")
+        unread = tuple(field for field in fields if field not in wanted)
+        said = aliases.find(unread, "judged_by")
         if said is not None:
             rows = list(rows)
             judged_by = [row.get(said) if isinstance(row, Mapping) else getattr(row, said, None) for row in rows]
@@ -377,7 +380,8 @@ def qrels_from_rows(
             notes += (Note.of("ratings-as-grades"),)
     made = _qrels(lines, name, how, place, judged_by)
     if implicit:
-        notes += (Note.of("implicit-grades", count=sum(map(len, made.values()))),)
+        others = tuple(ids.show(field) for field in unread if field not in (said, None))
+        notes += (Note.of("implicit-grades", count=sum(map(len, made.values())), unread=others),)
     empty = [query for query in queries if query not in made]
     if empty:
         made = Qrels({query: made.get(query, {}) for query in queries}, name=name, real_grades=True)

@@ -399,7 +399,8 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
         raise InputError("no row has a grade", where=table.where)
     notes = [*table.notes, *columns.notes(), *from_counts({"ungraded-rows": int(unjudged.sum())})]
     if "grade" not in found:
-        notes.append(Note.of("implicit-grades", count=len(frame)))
+        unread = tuple(ids.show(name) for name in table.columns() if name not in wanted.values())
+        notes.append(Note.of("implicit-grades", count=len(frame), unread=unread))
     elif how.relevant_from is None and aliases.is_rating(found["query"], found["grade"]):
         notes.append(Note.of("ratings-as-grades"))
 

@@ -188,7 +188,7 @@ def _items(
 ) -> tuple[list[Item], list[Note]]:
     if not pairs:
         raise InputError(
-            "there is nothing to judge", hint="which='all' asks for judged documents too.", code="no-holes"
+            "there is nothing to judge", hint="which='all' (--all) asks for judged documents too.", code="no-holes"
         )
     questions = lookup(queries, "queries")
     texts = document_texts(docs, {doc for _, doc in pairs}, whole=True)

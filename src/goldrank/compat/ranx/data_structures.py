@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 import goldrank
-from goldrank import io
+from goldrank import ids, io
 from goldrank.compat._common import rows_of
-from goldrank.data.run import Rankings
+from goldrank.data.qrels import copied
+from goldrank.data.run import Rankings, gathered
 from goldrank.errors import InputError
 from goldrank.packages import needed
 
@@ -38,22 +39,50 @@ def get_file_kind(path: str = "run.json", kind: str | None = None) -> str:
 
 
 class _Table(Generic[Number]):
-    """What `Qrels` and `Run` share: {query: {document: number}}, queries in order and the highest number first."""
+    """What `Qrels` and `Run` share: {query: {document: number}}, queries in order and the highest number first.
+
+    Measures do not mind the order, so that a table of plain ids and numbers is put in order when somebody looks at it.
+    """
 
     number: ClassVar[type]
-    rows: dict[str, dict[str, Number]]
 
     def __init__(self, rows: Mapping[str, Mapping[str, Any]] | None = None, name: str | None = None) -> None:
         self.name = name
-        self.rows = {}
         self.sorted = rows is not None
+        self._rows: dict[str, dict[str, Number]] = {}
+        self._given: dict[str, dict[str, Any]] | None = None
         if rows is not None:
-            number = self._number
-            self.rows = {query: {doc: number(value) for doc, value in row.items()} for query, row in rows.items()}
-            self.sort()
+            self._given = {query: {**row} for query, row in rows.items()}
+            if not self._are_plain(self._given):
+                self._put_in_order()
+
+    @staticmethod
+    def _are_plain(rows: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether ids are text and values are numbers that need no closer look."""
+        raise NotImplementedError
 
     def _number(self, value: Any) -> Any:
         return self.number(value)
+
+    def _put_in_order(self) -> None:
+        number, given = self._number, self._given or {}
+        self.rows = {query: {doc: number(value) for doc, value in row.items()} for query, row in given.items()}
+        self.sort()
+
+    @property
+    def rows(self) -> dict[str, dict[str, Number]]:
+        if self._given is not None:
+            self._put_in_order()
+        return self._rows
+
+    @rows.setter
+    def rows(self, rows: dict[str, dict[str, Number]]) -> None:
+        self._rows, self._given = rows, None
+
+    @property
+    def in_any_order(self) -> dict[str, dict[str, Number]]:
+        """The same for those who only read it and do not mind the order, but for that of equal numbers."""
+        return self._rows if self._given is None else self._given
 
     def keys(self) -> Any:
         return self.rows.keys()
@@ -205,6 +234,11 @@ class Qrels(_Table[int]):
     def qrels(self) -> dict[str, dict[str, int]]:
         return self.rows
 
+    @property
+    def highest(self) -> int:
+        """The highest grade; 0 if there is none."""
+        return max((max(row.values()) for row in self.in_any_order.values() if row), default=0)
+
     def set_relevance_level(self, rel_lvl: int = 1) -> None:
         """Make a grade of `rel_lvl` the lowest relevant one, by moving all grades."""
         moved = rel_lvl - 1
@@ -214,9 +248,13 @@ class Qrels(_Table[int]):
         """Write JSON, TREC text or Parquet."""
         self._save(path, kind, io.write_qrels, self.native)
 
+    @staticmethod
+    def _are_plain(rows: Mapping[str, Mapping[str, Any]]) -> bool:
+        return copied(rows) is not None
+
     def native(self) -> goldrank.Qrels:
         """The same as goldrank's."""
-        return goldrank.Qrels(self.rows, name=self.name or "qrels")
+        return goldrank.Qrels(self.in_any_order, name=self.name or "qrels")
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Qrels:
@@ -249,6 +287,10 @@ class Run(_Table[float]):
         self.scores: defaultdict[str, dict[str, float]] = defaultdict(dict)
         self.mean_scores: dict[str, float] = {}
         self.std_scores: dict[str, float] = {}
+
+    @staticmethod
+    def _are_plain(rows: Mapping[str, Mapping[str, Any]]) -> bool:
+        return gathered(rows) is not None
 
     @property
     def run(self) -> dict[str, dict[str, float]]:
@@ -291,8 +333,11 @@ def native_runs(runs: Iterable[Run]) -> list[goldrank.Run]:
 
 
 def _tag(path: str) -> str | None:
-    """The tag of the first line of a TREC run."""
-    return next(iter(io.read_runs(path).tags), None)
+    """The tag of the first line of a TREC run; of its first piece no more is made than that line's."""
+    first = next((piece() for piece in io.read_runs(path).source.pieces()), None)
+    if first is None or first.tags is None or not len(first):
+        return None
+    return ids.decode(first.tags.names(np.zeros(1, np.int64))[0])
 
 
 def _lz4() -> tuple[Any, Any]:

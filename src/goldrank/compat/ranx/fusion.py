@@ -78,9 +78,8 @@ def optimize_fusion(
     for run in runs:
         if run.keys() != qrels.keys():
             raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
-    highest = max((grade for row in qrels.rows.values() for grade in row.values()), default=0)
     search = Search(
-        qrels.native(), native_runs(runs), method, named.measure_of(metric, highest), normalise=norm or "none",
+        qrels.native(), native_runs(runs), method, named.measure_of(metric, qrels.highest), normalise=norm or "none",
         rules=RULES, equal=0.0,
     )  # fmt: skip
     settings = _settings(method, len(runs), ranges)
