@@ -1,4 +1,4 @@
-"""A log that is not a job's own: other jobs answer meanwhile, other programs hold it, the disk fills, clocks go back."""
+"""A log that is not a job's own: other jobs answer too, other programs hold it, the disk fills, clocks go back."""
 
 from __future__ import annotations
 
