@@ -2,7 +2,7 @@
 
 Each query has 20 documents with grades 0 to 3; the judge sees them through noise, and is lenient by an amount that
 differs from query to query. Of N queries n are judged by people, drawn at random. The figures of docs/judges.md are
-from `python benchmarks/judges.py 8000` and, of strata, `python benchmarks/judges.py 1000 strata`.
+from `python benchmarks/judges.py 8000` and, of strata, `python benchmarks/judges.py 4000 strata`.
 """
 
 from __future__ import annotations
@@ -86,32 +86,44 @@ def strata_rows(repetitions: int, seed: int = 0) -> list[tuple[str, ...]]:
         w = world(noise, lenience, rng)
         table = np.zeros((4, 4))
         np.add.at(table, (w["human"].ravel(), w["model"].ravel()), 1)
-        y, f, hits, widths = w["a human"], w["a model"], 0, []
-        for _ in range(repetitions):
-            drawn = rng.integers(0, POPULATION, total)
-            truth, model = y[drawn], f[drawn]
-            stratum, names = strata_of(w["doubt"][drawn].tolist())
-            first = corrected_mean(truth[:pilot], model[:pilot], model[pilot:])
-            spread = spreads(truth[:pilot] - first.weight * model[:pilot], stratum[:pilot], len(names))
-            judged = np.bincount(stratum[:pilot], minlength=len(names))
-            more = allocated(np.bincount(stratum, minlength=len(names)), spread, judged, n - pilot)
-            left = [pilot + np.flatnonzero(stratum[pilot:] == one) for one in range(len(names))]
-            at = np.concatenate(
-                [np.arange(pilot), *(rng.permutation(some)[:k] for some, k in zip(left, more, strict=True))]
-            )
-            e = stratified_mean(truth[at], model, at, stratum, level=0.95, two_valued=False)
-            plain = corrected_mean(truth[:n], model[:n], model[n:])
-            hits += e.low <= y.mean() <= e.high
-            widths.append((e.high - e.low) / (plain.high - plain.low))
-        made.append((f"{kappa(table):.2f}", f"{n}/{total}", f"{hits / repetitions:.1%} {np.mean(widths):.2f}"))
+        line = [f"{kappa(table):.2f}", f"{n}/{total}"]
+        for y, f in (
+            (w["a human"], w["a model"]),
+            (w["b human"] - w["a human"], w["b model"] - w["a model"]),
+        ):
+            hits, widths = 0, []
+            for _ in range(repetitions):
+                drawn = rng.integers(0, POPULATION, total)
+                at, stratum = drawn_by_strata(y[drawn], f[drawn], w["doubt"][drawn], n, pilot, rng)
+                truth, model = y[drawn], f[drawn]
+                e = stratified_mean(truth[at], model, at, stratum, level=0.95, two_valued=False)
+                plain = corrected_mean(truth[:n], model[:n], model[n:])
+                hits += e.low <= y.mean() <= e.high
+                widths.append((e.high - e.low) / (plain.high - plain.low))
+            line.append(f"{hits / repetitions:.1%} {np.mean(widths):.2f}")
+        made.append(tuple(line))
     return made
+
+
+def drawn_by_strata(
+    truth: np.ndarray, model: np.ndarray, doubt: np.ndarray, n: int, pilot: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The queries that people judge, a pilot at random and then by strata; and the stratum of each query."""
+    stratum, names = strata_of(doubt.tolist())
+    first = corrected_mean(truth[:pilot], model[:pilot], model[pilot:])
+    spread = spreads(truth[:pilot] - first.weight * model[:pilot], stratum[:pilot], len(names))
+    judged = np.bincount(stratum[:pilot], minlength=len(names))
+    more = allocated(np.bincount(stratum, minlength=len(names)), spread, judged, n - pilot)
+    left = [pilot + np.flatnonzero(stratum[pilot:] == one) for one in range(len(names))]
+    chosen = [rng.permutation(some)[:k] for some, k in zip(left, more, strict=True)]
+    return np.concatenate([np.arange(pilot), *chosen]), stratum
 
 
 if __name__ == "__main__":
     began = time.process_time()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
     if "strata" in sys.argv:
-        print("| kappa | n/N | by strata: coverage, width against a random draw |\n|---|---|---|")
+        print("| kappa | n/N | mean by strata: coverage, width against a random draw | difference |\n|---|---|---|---|")
         for row in strata_rows(count):
             print("| " + " | ".join(row) + " |", flush=True)
         sys.exit()

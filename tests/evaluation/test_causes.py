@@ -107,6 +107,13 @@ def test_without_sources_chunks_tell_what_is_there() -> None:
     assert causes.of_questions["cut by a border"] == "cut by a border"
 
 
+def test_chunks_that_hold_only_part_of_it_are_no_border() -> None:
+    """The index ends before "Visitors": no chunks next to each other hold all of it."""
+    item = {"id": "q", "retrieved": [FIRST], "evidence": [{"quote": "years by hand. Visitors pay"}]}
+    (row,) = find_causes([item], k=1, sources=SOURCES, chunks=CHUNKS).rows()
+    assert (row.cause, row.why) == ("unknown", "chunks hold only part of it")
+
+
 def test_what_would_tell_is_said() -> None:
     rows = {row.query: row for row in find_causes(BY_PLACE, k=1, sources=SOURCES).rows()}
     assert rows["not retrieved"].cause == "unknown"

@@ -173,6 +173,11 @@ def test_a_zero_is_never_silent() -> None:
     assert scores["RR"] == 0
     (note,) = [str(note) for note in scores.notes if note.code == "nothing-matches"]
     assert "'Paris is big' and 'paris is big!', equal 0.00" in note
+    safe = [{"retrieved": ["It is not safe."], "references": ["It is safe."]}]
+    for rule in ("rouge-l:0.7", lambda text, reference: True):
+        notes = evaluate_texts(safe, "RR", matcher=rule, guards=("negations",)).notes
+        (note,) = [str(note) for note in notes if note.code == "nothing-matches"]
+        assert "but negations differ" in note, "the degree was enough; what refused the pair all the same"
     evidence = [{"source": "d", "start": 0, "end": 2}]
     with pytest.raises(InputError, match="no question has a reference text"):
         evaluate_texts([{"retrieved": ["a"], "evidence": evidence}], "RR")

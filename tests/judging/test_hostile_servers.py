@@ -90,6 +90,17 @@ def test_nobody_waits_for_years(log, headers):
         run(chat.url, items(5), log)
 
 
+@pytest.mark.parametrize("said", ["nan", "inf", "-5", "", "soon", "5, 10", "1e400", "Thu, 01 Jan 99999 00:00:00 GMT"])
+@pytest.mark.parametrize("header", ["Retry-After", "retry-after-ms"])
+def test_pauses_that_cannot_be_read_are_as_if_none_was_asked(log, header, said):
+    def behave(body, number):
+        return answer(body) if number else (429, {header: said}, "{}")
+
+    with serving(behave) as chat:
+        assert run(chat.url, items(1), log).grades == expected(1)
+    assert endpoint._retry_after({"retry-after": "3", header.lower(): said}) == (3.0 if "ms" in header else None)
+
+
 @pytest.mark.parametrize("wrong", [10**18, 10**400, -1, True, 1.5, "9", None, [1]])
 def test_numbers_of_tokens_that_cannot_be_are_estimated(log, wrong):
     def behave(request, number):

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from urllib.parse import quote
 
 import lanes
 import places
@@ -338,6 +339,28 @@ def test_the_key_is_nowhere(log, tmp_path, capfd):
         assert KEY.encode() not in path.read_bytes()
     out, err = capfd.readouterr()
     assert KEY not in out + err
+
+
+@pytest.mark.parametrize("write", [
+    lambda key: key.replace("/", r"\/"), lambda key: "".join(f"\\u{ord(sign):04X}" for sign in key),
+    lambda key: quote(key, safe=""), lambda key: json.dumps(key),
+])  # fmt: skip
+def test_the_key_is_nowhere_in_any_spelling(log, monkeypatch, write):
+    secret = 'ab/Cd+7\\x"==12'
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    spelled = write(secret).strip('"')
+    with serving(lambda body, number: (400, {}, f'{{"error": {{"message": "wrong: {spelled}"}}}}')) as chat:
+        found = run(chat, items(1), log)
+    for kept in (*found.failed.values(), *(body for (body,) in log._db.execute("SELECT body FROM answered"))):
+        assert "[key]" in kept
+        assert spelled not in kept
+
+
+@pytest.mark.parametrize("dummy", ["x", "e", "1", "null", "stop", '"'])
+def test_a_key_that_is_no_secret_damages_no_answer(log, monkeypatch, dummy):
+    monkeypatch.setenv("OPENAI_API_KEY", dummy)
+    with serving() as chat:
+        assert run(chat, items(4), log).grades == expected(4)
 
 
 @pytest.mark.parametrize(

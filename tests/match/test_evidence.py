@@ -172,6 +172,16 @@ def test_measures_equal_sets(
             ), spelled
 
 
+def test_a_part_of_evidence_that_holds_no_token() -> None:
+    """A blank beside a word, both needed: the word alone counts, in chunks too."""
+    both = Evidence(((Span("a", 0, 3), Span("b", 0, 1)),))
+    tokens = {source: np.array(word_offsets(text)) for source, text in SOURCES.items()}
+    chunks = [Span("a", 0, 8), Span("b", 0, 5)]
+    table = Spans.of([TextItem("q", [], spans=[], evidence=[both])], tokens=tokens, size=len, chunks=chunks)
+    # Of "one, two" one token of two is evidence; " un d" touches none.
+    assert parse("SpanPrecisionOmega")(table).tolist() == [0.5]
+
+
 @settings(deadline=None)
 @given(some_items(), st.integers(1, 5))
 def test_cut_and_condensed(items: list[TextItem], depth: int) -> None:

@@ -15,6 +15,7 @@ from goldrank import evaluate_texts
 from goldrank.errors import OptionError
 from goldrank.match import Matcher, matcher
 from goldrank.match.guards import Facts, quantities, refusing
+from goldrank.match.own import Own
 from goldrank.match.token_overlap import RougeL, TokenRecall
 from goldrank.match.windows import best_windows
 
@@ -160,6 +161,16 @@ def test_windows_are_those_of_a_plain_loop(ordered: bool) -> None:
         assert rule.decide([" ".join(text)], [" ".join(reference)], ONE, ONE)[0] == (degree >= 0.7)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("No refunds are given within 14 days.", "negations"), ("Never refunds are given within 14 days", "negations"),
+     ("Say no. Refunds are given within 14 days.", "match"), ("Is it? No\nRefunds are given within 14 days.", "match"),
+     ("Is it so, or not? Refunds are given within 14 days.", "match")],
+)  # fmt: skip
+def test_a_negation_right_before_the_stretch_counts(text: str, found: str) -> None:
+    assert decision(matcher("rouge-l:0.7"), text, "Refunds are given within 14 days") == found
+
+
 def test_scattered_words_are_no_match() -> None:
     reference = "the tower was built in the year of the fair"
     scattered = " ".join(f"{word} {'x ' * 40}" for word in reference.split())
@@ -217,6 +228,22 @@ def test_chance_is_shown_and_warned_of() -> None:
     assert str(loose.notes) == str(
         evaluate_texts(questions(40, 4, 100), "Cover@2", matcher="rouge-l(window=None)").notes
     )
+
+
+@pytest.mark.parametrize(("found", "code"), [(30, "chance-level"), (3, "high-chance-level")])
+def test_a_quarter_of_what_is_covered_is_too_much_chance(found: int, code: str) -> None:
+    """3.3 % by chance is little beside 100 %, and too much beside 10 %: below the limit of 5 % either way."""
+    items = [{"id": str(q), "retrieved": [f"fact{q} is here" if q < found else f"none{q}"], "references": [f"fact{q}"]}
+             for q in range(30)]  # fmt: skip
+
+    def rule(text: str, reference: str) -> bool:
+        return reference in text.split() or (reference == "fact0" and "fact0" not in text)
+
+    given = Own(rule)
+    given.__class__ = type("Free", (Own,), {"free": True})  # as rules of the box are
+    (note,) = (n for n in evaluate_texts(items, "Cover@1", matcher=given).notes if "chance-level" in n.code)
+    assert note.code == code
+    assert note.fact("share") == pytest.approx(1 / 30)
 
 
 def test_no_chance_level_where_nothing_can_be_said() -> None:

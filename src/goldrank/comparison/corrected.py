@@ -28,10 +28,6 @@ from goldrank.notes import Note
 from goldrank.types import JudgementsLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
 LEAST_JUDGED = 2
-STRATA_CAUTION = (
-    "by strata, intervals of weak judges (kappa below 0.6) hold the truth less often than they say: "
-    "there draw at random (docs/judges.md)"
-)
 DRAWN = {
     "random": "every query had the same chance to be judged by people",
     "strata": "every query of a stratum had the same chance",
@@ -220,8 +216,6 @@ def corrected_values(
             values.append(CorrectedValue(str(measure), opened[j].name, opened[i].name, estimate, verdict))
     cautions = dict.fromkeys(words for one in values for words in one.estimate.cautions)
     notes = [*both.notes, *(Note.of("weak-correction", why=words) for words in list(cautions)[:3])]
-    if strata is not None:
-        notes.append(Note.of("weak-correction", why=STRATA_CAUTION))
     others = tuple(query for query in both.queries if query not in set(both.judged))
     draw = units.draw(*both.values(0, wanted[0]), values[0].estimate.weight)
     return CorrectedValues(level, tuple(values), tuple(notes), both.judged, others, both.queries, draw)

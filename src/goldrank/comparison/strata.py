@@ -30,6 +30,9 @@ COUNT = 5
 """Strata that numbers are cut into."""
 LEAST_EACH = 4
 """Judged queries that every stratum needs."""
+COMMON = 8
+"""Queries of the common deviation that each stratum's is drawn towards. A pilot of few queries that happen to be alike
+would else get no more of them, and its interval would be too narrow (benchmarks/judges.py strata)."""
 
 
 def strata_of(values: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
@@ -135,11 +138,17 @@ def allocated(size: np.ndarray, spread: np.ndarray, judged: np.ndarray, count: i
 
 
 def spreads(rest: np.ndarray, stratum: np.ndarray, count: int) -> np.ndarray:
-    """The deviation in each stratum of what the model does not tell; where fewer than two are known, that of all."""
+    """The deviation in each stratum of what the model does not tell, drawn towards that of all.
+
+    >>> spreads(np.array([1.0, -1.0, 1.0, -1.0, 0.0]), np.array([0, 0, 0, 0, 1]), 2).round(4).tolist()
+    [1.0445, 1.0]
+    """
     stratum, rest = stratum[~np.isnan(rest)], rest[~np.isnan(rest)]
-    usual = float(np.std(rest, ddof=1)) if len(rest) > 1 else 1.0
+    usual = float(np.var(rest, ddof=1)) if len(rest) > 1 else 1.0
     found = [rest[stratum == one] for one in range(count)]
-    return np.array([float(np.std(each, ddof=1)) if len(each) > 1 else usual for each in found])
+    known = np.array([max(len(each) - 1, 0) for each in found])
+    own = np.array([float(np.var(each, ddof=1)) if len(each) > 1 else 0.0 for each in found])
+    return np.sqrt((known * own + COMMON * usual) / (known + COMMON))
 
 
 Parts = Sequence[tuple[np.ndarray, np.ndarray]]

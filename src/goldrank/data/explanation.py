@@ -162,12 +162,15 @@ class Explanation:
     def reason(self, row: int, column: int) -> str:
         """The degree of a text for a reference and what it is held against, in words."""
         degree = float(self.degrees[row, column])
-        if self.threshold is None:
-            return self._says if degree in (0.0, 1.0) or math.isnan(degree) else f"{self._says} {degree:.2f}"
+        if self.threshold is not None:
+            says = f"{self._says} {_number(degree, self.threshold)}"
+        else:
+            says = self._says if degree in (0.0, 1.0) or math.isnan(degree) else f"{self._says} {degree:.2f}"
         if (row, column) in self.refused:
-            return f"{self._says} {_number(degree, self.threshold)}, but {self.refused[row, column]} differ"
-        against = _AGAINST[bool(self.matched[row, column]), self.inclusive]
-        return f"{self._says} {_number(degree, self.threshold)}, {against} {self.threshold:g}"
+            return f"{says}, but {self.refused[row, column]} differ"
+        if self.threshold is None:
+            return says
+        return f"{says}, {_AGAINST[bool(self.matched[row, column]), self.inclusive]} {self.threshold:g}"
 
     @cached_property
     def texts(self) -> Sequence[ShownText]:

@@ -448,6 +448,8 @@ def _touching(
     for rows in np.split(order, edges) if len(order) else []:
         at, source = int(query[rows[0]]), int(source_of[rows[0]])
         gold_start, gold_end = merge(start[rows], end[rows])
+        if not len(gold_start):
+            continue  # a part of evidence that holds no token, such as a blank
         if source not in cut:
             bordering[at] += (gold_end - gold_start).sum()
             continue

@@ -76,9 +76,11 @@ def nothing_matches(data: Iterable[TextItem], how: TextRules) -> Note:
         if shown.degrees.size:
             row, column = divmod(int(shown.degrees.argmax()), len(shown.references))
             text, reference = shown.retrieved[row], shown.references[column].texts[0]
+            yes_no = shown.threshold is None and (row, column) not in shown.refused
+            reason = f"{shown.says} {shown.degrees.max():.2f}" if yes_no else shown.reason(row, column)
             nearest = (
                 f"; the nearest pair of question {ids.show(item.query)!r} is '{ids.show(text)}' and "
-                f"'{ids.show(reference)}', {shown.says} {shown.degrees.max():.2f}"
+                f"'{ids.show(reference)}', {reason}"
             )
             return Note.of("nothing-matches", matcher=str(how.matcher), nearest=nearest)
     return Note.of("nothing-matches", matcher=str(how.matcher), nearest="")

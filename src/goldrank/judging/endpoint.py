@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import json
+import math
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -38,6 +40,9 @@ _FORMS = ("json_schema", "json_object", "plain")
 _MOST_BODY = 1_000_000
 """Bytes of an answer that are read."""
 _MOST_TOKENS = 1_000_000_000
+_SHORTEST_SECRET = 8
+"""Shorter keys, such as "x" or "none", are what local servers are given that ask for any. They are no secrets, and
+taking each "x" out of an answer would damage it."""
 _LONGEST_PAUSE = 600.0
 """Seconds. Where an endpoint asks to wait for longer, the job ends: it can be started again then."""
 _STEPPED_DOWN: dict[tuple[str, str], int] = {}
@@ -91,6 +96,7 @@ class Endpoint:
         self._key = os.environ.get(key_variable, "")
         if self._key and not (self._key.isascii() and self._key.isprintable()):
             raise OptionError(f"the key in {key_variable} has characters that no header can hold")
+        self._secret = _written_anyhow(self._key) if len(self._key) >= _SHORTEST_SECRET else None
         self._fields: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "stream": False}
         chosen = {"temperature": temperature, "top_p": top_p, "seed": seed}
         self._fields |= {field: value for field, value in chosen.items() if value is not None}
@@ -223,7 +229,7 @@ class Endpoint:
 
     def _clean(self, text: str) -> str:
         """Text without the key, also where a server repeats it."""
-        return text.replace(self._key, "[key]") if self._key else text
+        return self._secret.sub("[key]", text) if self._secret else text
 
     async def close(self) -> None:
         """Close the connections."""
@@ -252,19 +258,35 @@ def _error_of(body: str) -> tuple[str, str]:
     return str(error.get("message", "")), f"{error.get('code') or ''} {error.get('type') or ''}"
 
 
+def _written_anyhow(key: str) -> re.Pattern[str]:
+    """Finds a key as it is, and as JSON (`\\/`, `\\u002f`) or an address (`%2f`) may write it."""
+    signs = (rf"(?:\\?{re.escape(sign)}|(?i:\\u{ord(sign):04x}|%{ord(sign):02x}))" for sign in key)
+    return re.compile("".join(signs))
+
+
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that the other side asks to wait."""
+    """The seconds that the other side asks to wait, if that can be read.
+
+    >>> _retry_after({"retry-after-ms": "1500"}), _retry_after({"retry-after-ms": "nan", "retry-after": "3"})
+    (1.5, 3.0)
+    """
+    for name, a_second in (("retry-after-ms", 1000), ("retry-after", 1)):
+        given = headers.get(name, "")
+        try:
+            seconds = float(given) / a_second
+        except ValueError:
+            seconds = _seconds_until(given)
+        if 0 <= seconds < math.inf:
+            return seconds
+    return None
+
+
+def _seconds_until(date: str) -> float:
+    """How far away a date is, 0 if it is over; NaN if it is none."""
     try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        given = headers.get("retry-after")
-        if given is None:
-            return None
-        if given.strip().replace(".", "", 1).isdigit():
-            return float(given)
-        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(date).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
-        return None
+        return math.nan
 
 
 def _count(value: object) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from goldrank.judgements.log import JudgementLog
@@ -55,12 +55,12 @@ class Paid:
         self._parameters = canonical({"kind": self.description.kind, **self.description.parameters})
 
     def answers(self, keys: Sequence[str]) -> dict[str, Kept]:
-        """Of these keys, the answers that there are: readable ones, and those that could not be read."""
+        """Of these keys, the answers that there are: readable ones, else those that could not be read."""
         with self.log._reading():
             rows = self.log._db.execute(
                 "SELECT asked.key, answered.status, answered.parsed FROM json_each(?) AS wanted "
                 "JOIN asked ON asked.key = wanted.value JOIN answered ON answered.asked = asked.id "
-                "WHERE answered.status IN ('ok', 'unreadable') ORDER BY answered.asked",
+                "WHERE answered.status IN ('ok', 'unreadable') ORDER BY answered.status = 'ok', answered.asked",
                 (json.dumps(keys),),
             ).fetchall()
         return {key: Kept(status, _answer(parsed)) for key, status, parsed in rows}
@@ -88,9 +88,19 @@ class Paid:
             return row.lastrowid
 
     def answer(
-        self, number: int, reply: Reply, milliseconds: float, cost: float, estimated: bool, events: Iterable[Event] = ()
-    ) -> None:
-        """Write down an answer, and the judgements that it is, in one transaction."""
+        self,
+        number: int,
+        key: str,
+        reply: Reply,
+        milliseconds: float,
+        cost: float,
+        estimated: bool,
+        settle: Callable[[Reply], Iterable[Event]] = lambda reply: (),
+    ) -> Reply:
+        """Write down an answer, and the judgements that `settle` makes of it, in one transaction; what counts.
+
+        Where another job has an answer to the same call by now, that one counts, and this one is kept as "late".
+        """
         parsed = None
         if reply.status in ("ok", "unreadable"):
             said = reply.answer
@@ -101,26 +111,34 @@ class Paid:
         body = reply.body.encode("utf-8", "backslashreplace").decode()
         tokens = reply.tokens_in, reply.tokens_out, reply.tokens_cached
         with self.log._writing():
+            first = None if parsed is None else self.readable(key)
+            status = reply.status if first is None else "late"
             self.log._db.execute(
                 "INSERT INTO answered (asked, at, status, body, parsed, tokens_in, tokens_out, tokens_cached, "
                 "estimated, milliseconds, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (number, _now(), reply.status, body, parsed, *tokens, int(estimated), milliseconds, cost),
+                (number, _now(), status, body, parsed, *tokens, int(estimated), milliseconds, cost),
             )
-            for event in events:
-                self.log._add(checked(event))
+            counts = reply if first is None else replace(reply, answer=first, status="ok")
+            self._add_new(settle(counts))
+        return counts
+
+    def readable(self, key: str) -> Answer | None:
+        """The readable answer to a call, if the log has one by now."""
+        kept = self.answers([key]).get(key)
+        return kept.answer if kept is not None and kept.status == "ok" else None
 
     def add_all(self, events: Iterable[Event]) -> None:
         """Judgements whose answers are kept already, for example because another document has the same text."""
         events = list(events)
-        if not events:
-            return
-        with self.log._reading():
-            known = {key for (key,) in self.log._db.execute("SELECT key FROM events")}
-        new = [checked(event) for event in events if event.key not in known]
-        if new:
+        if events:
             with self.log._writing():
-                for event in new:
-                    self.log._add(event)
+                self._add_new(events)
+
+    def _add_new(self, events: Iterable[Event]) -> None:
+        """Within a transaction, judgements that the log does not have; those that it has stand."""
+        for event in events:
+            if not self.log._db.execute("SELECT 1 FROM events WHERE key = ?", (event.key,)).fetchone():
+                self.log._add(checked(event))
 
 
 def _answer(parsed: str | None) -> Answer:

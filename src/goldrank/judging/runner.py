@@ -243,7 +243,14 @@ class Job:
         self._tell()
 
     async def _asked(self, key: str, first_key: str, call: Call) -> Reply:
-        """One call: put money aside, write down that it is asked, ask, write down the answer."""
+        """One call: put money aside, write down that it is asked, ask, write down the answer.
+
+        Nothing is asked that another job on this log has an answer to by now.
+        """
+        if (known := self.paid.readable(key)) is not None:
+            self.outcome.from_log += len(self._waiting.get(first_key, (call,)))
+            self.paid.add_all(self._settled_all(first_key, call, known))
+            return Reply("", known)
         marked = replace(call, marker=secrets.token_hex(6))
         messages = self.judge.messages(marked)
         tokens = estimated_tokens(messages)
@@ -259,15 +266,16 @@ class Job:
             cost = reserved if paid else 0.0
             self.outcome.perhaps_paid += paid
             failed = Reply(error.body, Answer(None, problem=status), f"failed: {status}"[:200])
-            self.paid.answer(number, failed, _ms(began), cost, paid)
+            self.paid.answer(number, key, failed, _ms(began), cost, paid)
             raise
         else:
             cost, used_in, used_out, estimated = self._costs(reply, tokens)
-            events = []
-            if reply.status == "ok" or call.again:
-                events = [event for each in self._waiting.pop(first_key, [call])
-                          if (event := self._settled(first_key, each, reply.answer)) is not None]  # fmt: skip
-            self.paid.answer(number, reply, _ms(began), cost, estimated, events)
+
+            def settle(counts: Reply) -> list[Event]:
+                ends = counts.status == "ok" or call.again
+                return self._settled_all(first_key, call, counts.answer) if ends else []
+
+            reply = self.paid.answer(number, key, reply, _ms(began), cost, estimated, settle)
             self.outcome.tokens_in += used_in
             self.outcome.tokens_out += used_out
             self.outcome.estimated += estimated
@@ -289,6 +297,11 @@ class Job:
         used_out = self.judge.max_tokens if reply.tokens_out is None else reply.tokens_out
         prices = self.budget.prices
         return prices.cost(used_in, used_out, reply.tokens_cached) if prices else 0.0, used_in, used_out, estimated
+
+    def _settled_all(self, key: str, call: Call, answer: Answer) -> list[Event]:
+        """Count an answer for everything that waits for it; the judgements to be added to the log."""
+        found = (self._settled(key, each, answer) for each in self._waiting.pop(key, [call]))
+        return [event for event in found if event is not None]
 
     def _settled(self, key: str, call: Call, answer: Answer) -> Event | None:
         """Count an answer for an item; the judgement to be added to the log, if it is one."""

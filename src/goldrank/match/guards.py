@@ -238,6 +238,8 @@ _INSIDE_WORDS = re.compile("[不没沒无無]|未(?![来來])|ない|なかっ|�
 """Chinese, Japanese and Korean, which put no blanks around negations."""
 
 
+_BLANKS = " \t\u00a0\u3000"
+"""What may stand between a negation and what it denies. A line end may be that of an answer: "Refundable: no"."""
 _FOLLOWING = frozenset(map(fold, ("değil", "yok", "नहीं", "nicht", "niet")))
 """Those that stand after what they deny."""
 
@@ -287,7 +289,10 @@ class Facts:
         return part
 
     def _denials(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The negations of a stretch, with one that follows it and denies what stands before."""
+        """The negations of a stretch, with one right before it ("No refunds"), and one that denies what it follows."""
+        at = bisect_right(self.negations, start, key=lambda span: span[1])
+        if at and not self.text[self.negations[at - 1][1] : start].strip(_BLANKS):
+            yield self.negations[at - 1]
         yield from _overlapping(self.negations, start, end)
         at = bisect_left(self.negations, end, key=lambda span: span[0])
         if at < len(self.negations):
