@@ -386,6 +386,9 @@ KINDS: dict[str, Kind] = {
     "no-bounds": Kind(
         "without bounds, so that intervals are plain Student's where few queries differ: {measures}", counts=()
     ),
+    "no-bounded-interval": Kind(
+        "without bounds, so that no bounded interval can be made: {measures}", warning=True, counts=()
+    ),
     "weightless-queries": Kind("{count:,} of {queries:,} queries weigh 0 and are left out", counts=()),
     "single-runs": Kind("one run only, which says nothing about other seeds: {systems}", warning=True, counts=()),
     "unclustered-queries": Kind(

@@ -1,4 +1,4 @@
-"""What a comparison decides: families, primary measures, diagnostics, clusters, weights, replicates."""
+"""What a comparison decides: families, primary measures, diagnostics, clusters, weights."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldrank import compare, evaluate
+from goldrank import compare
 from goldrank.comparison import flips, power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.intervals import difference_interval
@@ -15,6 +15,7 @@ from goldrank.comparison.settings import Settings
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError
 from goldrank.notes import Note
+from goldrank.report import render
 
 MEASURES = ("nDCG@10", "AP", "RR", "P@10")
 
@@ -393,73 +394,6 @@ def test_what_no_method_is_right_for_is_refused():
         compare(twice, clusters=cluster)
 
 
-# Replicates.
-
-
-def replicates(seed, shift=0.02, runs=3, n=100, effect=0.0):
-    rng = np.random.default_rng(seed)
-    base = rng.uniform(0.3, 0.7, n)
-
-    def one(name, mean):
-        return make(name, {"AP": np.clip(base + mean + rng.normal(0, shift) + rng.normal(0, 0.05, n), 0, 1)})
-
-    return {"a": [one("a", 0.0) for _ in range(runs)], "b": [one("b", effect) for _ in range(runs)]}
-
-
-def test_replicates_tell_systems_from_seeds():
-    together = single = 0
-    for seed in range(60):
-        given = replicates(seed)
-        together += compare(given).pairs[0].verdict in ("better", "worse")
-        single += compare([given["a"][0], given["b"][0]], samples=500).pairs[0].verdict in ("better", "worse")
-    # 5 % of 60 is 3; more than 8 happens once in 300.
-    assert together <= 8
-    assert single > 18
-    assert compare(replicates(1, effect=0.1)).pairs[0].verdict == "better"
-
-
-def test_replicates_are_golden_through_compare():
-    from golden_statistics import case
-
-    given, expected = case("replicates")
-    systems = {name: [make(name, {"AP": run}) for run in given[name]] for name in "ab"}
-    result = compare(systems)
-    (pair,) = result
-    assert pair.difference == pytest.approx(expected["mean"])
-    assert pair.adjusted == pair.p["t"] == pytest.approx(expected["p"])
-    assert "t test over runs and queries" in result.method
-    assert {name: len(runs) for name, runs in result.replicates.items()} == {"a": 3, "b": 4}
-
-
-def test_runs_of_a_name_may_be_runs_or_files(data, tmp_path):
-    import goldrank
-
-    qrels, runs = data
-    for name, run in runs.items():
-        goldrank.write_run(run, tmp_path / name)
-    given = {"a": [runs["bm25"], runs["dense"]], "b": [runs["hybrid"], runs["dense"]]}
-    one = compare(qrels, given, "AP")
-    files = {"a": [tmp_path / "bm25", str(tmp_path / "dense")], "b": [str(tmp_path / "hybrid"), tmp_path / "dense"]}
-    assert compare(qrels, files, "AP").pairs[0].p == one.pairs[0].p
-    values = [evaluate(qrels, runs[name], "AP")["AP"] for name in ("bm25", "dense", "hybrid")]
-    assert one.pairs[0].mean_a == pytest.approx((values[0] + values[1]) / 2)
-    assert one.pairs[0].mean_b == pytest.approx((values[2] + values[1]) / 2)
-    saved = one.save_scores(tmp_path / "saved")
-    assert len(saved) == 4
-
-
-def test_replicates_at_the_edge():
-    mixed = replicates(2)
-    result = compare({"a": mixed["a"], "b": mixed["b"][:1]})
-    assert Note.of("single-runs", systems="b") in result.notes
-    assert result.pairs[0].how != "replicates"
-    one = compare({"a": [make("a", {"AP": [0.5]}), make("a", {"AP": [0.4]})], "b": [make("b", {"AP": [0.6]})] * 2})
-    assert one.pairs[0].verdict == "unclear"
-    same = compare({name: [make(name, {"AP": [0.5] * 20})] * 2 for name in "ab"}).pairs[0]
-    assert same.verdict == "same"
-    assert same.interval.high == pytest.approx(0.1368285454)
-
-
 # Texts and intervals.
 
 
@@ -471,13 +405,29 @@ def test_texts_without_judged_shares(data):
     assert result.texts == texts
     again = compare(list(result.scores), queries=texts, samples=200)
     assert {one.attribute for one in again.slices.slices} == {"length"}
-    from goldrank.report import render
 
     for form in ("text", "markdown", "latex"):
         assert "Queries that differ most, AP" in render(result, form)
         assert "word word" in render(result, form)
     with pytest.raises(InputError, match="no query of the comparison has a text"):
         compare(qrels, runs, "AP", queries={"other": "x"})
+
+
+@pytest.mark.parametrize(("alpha", "level"), [(0.05, "95%"), (0.001, "99.9%"), (0.025, "97.5%"), (0.1, "90%")])
+def test_the_confidence_is_not_rounded_up(alpha, level):
+    """alpha = 0.001 was shown as a 100% interval, and 0.025 as one of 98%."""
+    result = compare(alike(15, n=30, measures=("AP",)), alpha=alpha)
+    assert f"({level} interval" in result.pairs[0].words
+    assert f"{level} interval" in render(result, "text")
+    assert f"{level} interval" in render(result, "html")
+
+
+def test_no_difference_above_the_scale_is_promised_to_be_found():
+    """Three queries would find a difference of 1.6 in nDCG@10, said the sentence."""
+    systems = [make(name, {"nDCG@10": values}) for name, values in (("a", [0.1, 0.2, 0.9]), ("b", [0.9, 0.1, 0.2]))]
+    (pair,) = compare(systems, test="t")
+    assert math.isnan(pair.detectable)
+    assert "would be found" not in pair.words
 
 
 def test_bounded_intervals():
@@ -492,6 +442,9 @@ def test_measures_without_bounds_are_told():
     systems = [make(name, {"DCG@10": [1.0, 3.0, 2.0 + i, 7.0]}) for i, name in enumerate("ab")]
     result = compare(systems)
     assert Note.of("no-bounds", measures="DCG@10") in result.notes
+    (pair,), notes = (found := compare(systems, interval="bounded")).pairs, found.notes
+    assert math.isnan(pair.interval.low)
+    assert Note.of("no-bounded-interval", measures="DCG@10") in notes
     values = np.array([1.0, 3.0, 2.0, 7.0])
     _, high = stats.t.interval(0.95, 3, values.mean(), stats.sem(values))
     assert result.summaries["DCG@10", "a"].interval == pytest.approx((0.0, high))

@@ -14,6 +14,7 @@ from lanes import many
 from random_measures import PLAIN, random_measure
 
 from goldrank import Qrels, Run, Scores, compare, conventions, evaluate, parse
+from goldrank.comparison import unjudged
 from goldrank.comparison.holes import ALL_WAYS_UP_TO, HoleFinder, PairHoles, System, wanted_depth
 from goldrank.evaluation import pipeline
 from goldrank.measures import REGISTRY, Measure
@@ -262,3 +263,24 @@ def test_everything_judged_says_nothing() -> None:
     (pair,) = compare(QRELS, runs, "nDCG@10", curves=False)
     assert pair.verdict == "worse"
     assert not {note.code for note in pair.caveats} & {"judging-cannot-change", "unjudged-decide"}
+
+
+def test_beyond_the_limit_only_systems_of_named_rows_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids of documents are most of the work: with many rows, those of three rows' systems are enough to name some."""
+    monkeypatch.setattr(unjudged, "MOST_BOUNDED", 0)
+    asked: list[str] = []
+    top_documents = pipeline.Placed.top_documents
+
+    def counted(self: pipeline.Placed, depth: int) -> object:
+        asked.append(self.run.name)
+        return top_documents(self, depth)
+
+    monkeypatch.setattr(pipeline.Placed, "top_documents", counted)
+    alike = {f"alike{i}": RUNS["old"] for i in range(4)}
+    result = compare(QRELS, {**alike, "pushed": RUNS["pushed"]}, "RR", curves=False)
+    assert sorted(asked) == ["alike0", "alike1", "alike2", "pushed"]
+    rows = [result["RR", name, "pushed"] for name in alike]
+    assert [pair.withheld for pair in rows] == [True] * 4
+    # The fourth row is open as well, and names no document.
+    assert [pair.judge_first[0].doc if pair.judge_first else None for pair in rows] == ["x", "x", "x", None]
+    assert {pair.judge_first[0].after for pair in rows[:3]} == {1}

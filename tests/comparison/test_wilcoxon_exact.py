@@ -19,3 +19,11 @@ def test_all_signs_with_ties_and_without(size):
         expected = min(1.0, 2 * min((sums <= observed).mean(), (sums >= observed).mean()))
         assert wilcoxon_test(values) == pytest.approx(expected, abs=1e-12)
     assert wilcoxon_test(np.arange(1.0, size + 1)) == pytest.approx(wilcoxon(np.arange(1.0, size + 1)).pvalue)
+
+
+@pytest.mark.parametrize("size", [14, 49, 50, 51, 300])
+def test_more_differences_have_scipys_values(size):
+    """Exact up to 50 without ties, else the normal curve with the correction for ties."""
+    rng = np.random.default_rng(size)
+    for values in (rng.normal(0.3, 1, size), rng.choice([-2, -1, 1, 2, 2, 3], size) / 4, np.full(size, 0.1)):
+        assert wilcoxon_test(values) == pytest.approx(wilcoxon(values).pvalue, rel=1e-12)

@@ -215,7 +215,8 @@ def compare(
     pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
     unbounded = [about.name for about in facts if not about.is_bounded and not about.diagnostic]
     if unbounded:
-        notes.append(Note.of("no-bounds", measures=", ".join(unbounded)))
+        code = "no-bounded-interval" if settings.interval == "bounded" else "no-bounds"
+        notes.append(Note.of(code, measures=", ".join(unbounded)))
     notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *_scored_notes(systems)]
     tested = all_pairs(everything, facts, pairs, settings, design)
     if holes == "look":
@@ -294,6 +295,8 @@ def _leave_out_weightless(values: dict[str, np.ndarray], design: Design, notes: 
 
 def _check_design(design: Design, settings: Settings, has_replicates: bool) -> None:
     """Refuse what no method here is right for."""
+    if has_replicates and settings.interval == "bounded":
+        raise OptionError("interval='bounded' knows nothing of how runs vary", hint="Use interval='standard'.")
     if design.is_plain:
         return
     refused = {

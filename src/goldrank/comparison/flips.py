@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -303,10 +303,16 @@ def _add_equal(ways: np.ndarray, reached: int, size: int, equal: int) -> None:
     if equal == 1:
         ways[size : reached + size + 1] += ways[: reached + 1].copy()
         return
-    binomials = np.cumprod([1.0, *((equal - i) / (i + 1) for i in range(equal))])
+    binomials = _binomials(equal)
     # Sums that differ by other than multiples of the size do not meet.
     for rest in range(min(size, reached + 1)):
         ways[rest : reached + equal * size + 1 : size] = np.convolve(ways[rest : reached + 1 : size], binomials)
+
+
+@cache
+def _binomials(equal: int) -> np.ndarray:
+    """In how many ways 0, 1, ... of so many numbers can be chosen."""
+    return np.cumprod([1.0, *((equal - i) / (i + 1) for i in range(equal))])
 
 
 def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "both") -> float:

@@ -21,7 +21,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.flips import flip, raw_p, unit_sums
-from goldrank.comparison.intervals import FEWEST_CLUSTERS, Interval, caveats, difference_interval, differing
+from goldrank.comparison.intervals import FEWEST_CLUSTERS, Interval, caveats, difference_interval, differing, percent
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import SLACK
 from goldrank.errors import InputError, OptionError, one_of
@@ -75,7 +75,7 @@ class Preference(Tabular):
     @property
     def words(self) -> str:
         """The result as a sentence."""
-        level = f"{1 - self.alpha:.0%} interval {self.interval.low:.1%} to {self.interval.high:.1%}"
+        level = f"{percent(1 - self.alpha)} interval {self.interval.low:.1%} to {self.interval.high:.1%}"
         said = {"better": f"Users prefer {self.b} to {self.a}", "worse": f"Users prefer {self.a} to {self.b}"}
         return (
             f"{said.get(self.verdict, f'No clear preference between {self.b} and {self.a}')}: {self.b} gets "

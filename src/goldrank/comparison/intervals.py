@@ -276,12 +276,14 @@ class Replicated(NamedTuple):
 def replicated(a: np.ndarray, b: np.ndarray) -> Replicated:
     """The difference b - a of systems with two or more runs each: a row per run, a column per query."""
     (runs_a, n), runs_b = a.shape, len(b)
-    differences = b.mean(axis=0) - a.mean(axis=0)
+    differences = without_rounding(b.mean(axis=0) - a.mean(axis=0))
     of_a, of_b = (float(runs.mean(axis=1).var(ddof=1)) / len(runs) for runs in (a, b))
     of_queries = float(differences.var(ddof=1)) / n
     interaction = _residual(a) / (n * runs_a) + _residual(b) / (n * runs_b)
     of_runs = of_a + of_b
     variance = max(of_runs + of_queries - interaction, of_runs, of_queries)
+    if variance <= (1e-12 * max(1.0, float(np.abs(differences).max()))) ** 2:
+        variance = 0.0  # the rounding of equal runs' means
     parts = of_a**2 / (runs_a - 1) + of_b**2 / (runs_b - 1) + of_queries**2 / (n - 1)
     freedom = max(1.0, variance**2 / parts) if parts > 0 else float(n - 1)
     return Replicated(Estimate(float(differences.mean()), variance, freedom), of_runs, of_queries, interaction)
@@ -292,6 +294,15 @@ def _residual(runs: np.ndarray) -> float:
     left = runs - runs.mean(axis=0) - runs.mean(axis=1, keepdims=True) + runs.mean()
     runs_less_one, queries_less_one = (size - 1 for size in runs.shape)
     return float((left**2).sum() / (runs_less_one * queries_less_one))
+
+
+def percent(share: float) -> str:
+    """The confidence of an interval for people: 95%, and 99.9% rather than 100%.
+
+    >>> percent(0.95), percent(0.999), percent(0.975)
+    ('95%', '99.9%', '97.5%')
+    """
+    return f"{100 * share:.10g}%"
 
 
 def t_quantile(share: float, freedom: float) -> float:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goldrank import ids
-from goldrank.comparison.intervals import Interval
+from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.paired import TESTS, effect_word
 from goldrank.comparison.settings import Settings
 from goldrank.comparison.tabular import attributes
@@ -149,7 +149,7 @@ class Pair:
             return f"{short}."
         size = f"{self.difference:+.4f} {self.measure}"
         if not math.isnan(self.interval.low):
-            size += f" ({s.level:.0%} interval {self.interval.low:+.4f} to {self.interval.high:+.4f})"
+            size += f" ({percent(s.level)} interval {self.interval.low:+.4f} to {self.interval.high:+.4f})"
         counts = f"better on {self.wins:,}, worse on {self.losses:,}, equal on {self.ties:,} of {self.n:,} queries"
         if verdict == "diagnostic":
             counts = f"higher on {self._higher:,}, lower on {self.n - self.ties - self._higher:,}"

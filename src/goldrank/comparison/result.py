@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank.comparison.intervals import Interval
+from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.paired import TESTS
 from goldrank.comparison.settings import Settings
@@ -202,7 +202,7 @@ class Comparison(Tabular):
             return how
         t = f"{quantiles[0]:.2f}" + (f" to {quantiles[-1]:.2f}" if len(quantiles) > 1 else "")
         method = " bounded" if s.interval == "bounded" else ""
-        return f"{how}, {kind}{s.level:.0%}{method} intervals (t = {t})"
+        return f"{how}, {kind}{percent(s.level)}{method} intervals (t = {t})"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the single queries' values, as plain Python values."""

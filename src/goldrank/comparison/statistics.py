@@ -324,7 +324,7 @@ def _pair(values: Values, row: _Row, numbers: _Numbers, settings: Settings, desi
         mean_b=design.mean(of_counted[row.b], counted),
         difference=found.mean if abs(found.mean) > 1e-15 else 0.0,
         interval=interval,
-        **_power(differences, numbers, critical, settings, design),
+        **_power(differences, numbers, critical, facts.reach, settings, design),
         wins=above if facts.higher_is_better else below,
         ties=len(differences) - above - below,
         losses=below if facts.higher_is_better else above,
@@ -368,7 +368,7 @@ def _interval(
 
 
 def _power(
-    differences: np.ndarray, numbers: _Numbers, critical: float, settings: Settings, design: Design
+    differences: np.ndarray, numbers: _Numbers, critical: float, reach: float, settings: Settings, design: Design
 ) -> dict[str, Any]:
     """The effect, the smallest difference that would be found, and the queries that this one needs."""
     with needed("scipy"):
@@ -389,7 +389,7 @@ def _power(
     detectable = power.detectable_effect(size, settings.power, alpha) * spread
     # The rarest flip of so many units has a chance of 2^(1 - units): with fewer, no difference is large enough.
     fewest = 1 + math.ceil(-math.log2(alpha)) if numbers.how not in ("formula", "replicates") and alpha > 0 else 2
-    if numbers.units < fewest:
+    if numbers.units < fewest or detectable > reach:
         detectable = math.nan
     queries = power.queries_needed(effect, settings.power, alpha, numbers.critical_u if design.is_plain else None)
     if numbers.how == "replicates":

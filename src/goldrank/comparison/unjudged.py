@@ -62,8 +62,10 @@ def with_holes(
         return list(found)
     # Ids are read for the rows that need them: all if there are few, else those that could be turned.
     chosen = rows if small else [i for i in rows if is_open[i]][:NAMED]
-    finder = finder_of(placed, [looked[found[i].measure] for i in chosen])
-    number = {name: i for i, name in enumerate(values.names)}
+    about = {name for i in chosen for name in (found[i].a, found[i].b)}
+    read = [(name, one) for name, one in zip(values.names, placed, strict=True) if name in about]
+    finder = finder_of([one for _, one in read], [looked[found[i].measure] for i in chosen])
+    number = {name: i for i, (name, _) in enumerate(read)}
     holes = {i: _pair_holes(finder, looked[found[i].measure], found[i], number) for i in chosen}
     held = dict.fromkeys(chosen, "open")
     if small:

@@ -24,7 +24,7 @@ from goldrank.comparison import power
 from goldrank.comparison.correction import adjust
 from goldrank.comparison.flips import Flipped, flip, max_t, raw_p, t_of_u, without_rounding
 from goldrank.comparison.holes import HOLES, standing
-from goldrank.comparison.intervals import UNKNOWN, Interval, difference_interval, estimate
+from goldrank.comparison.intervals import UNKNOWN, Interval, difference_interval, estimate, percent
 from goldrank.comparison.pair import format_p
 from goldrank.comparison.paired import is_constant
 from goldrank.comparison.settings import Settings
@@ -147,7 +147,7 @@ def _decided(draft: Draft, place: int | None, tests: dict[str, _Tests], rules: R
     finding = replace(draft.finding, interval=interval, p=p, adjusted=adjusted, at_most=at_most, status=status)
     size = draft.size
     if size and not math.isnan(interval.low):
-        size += f"; {settings.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f}"
+        size += f"; {percent(settings.level)} interval {interval.low:+.4f} to {interval.high:+.4f}"
     words = draft.words(size)
     if draft.finding.rule.tested:
         told, finding = _reason(draft, finding, found, place, settings)

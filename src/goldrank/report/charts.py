@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from goldrank import ids
-from goldrank.comparison.intervals import Interval
+from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks, locate
 from goldrank.comparison.result import Comparison
@@ -109,7 +109,7 @@ def forest(comparison: Comparison, measure: str) -> Chart:
     """Each pair's difference with its interval: right of the dashed line B is higher."""
     pairs = comparison.of(measure)
     rows = [_pair_row(pair, f"{short(pair.b, 26)} − {short(pair.a, 26)}") for pair in pairs]
-    title = f"{measure}: differences with {comparison.settings.level:.0%} intervals"
+    title = f"{measure}: differences with {percent(comparison.settings.level)} intervals"
     return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
 
 
@@ -117,7 +117,7 @@ def measures_forest(comparison: Comparison, pairs: Sequence[Pair]) -> Chart:
     """One pair's difference by each measure, with its interval."""
     rows = [_pair_row(pair, short(pair.measure + f" ({pair.role})" * bool(pair.role), 50)) for pair in pairs]
     names = f"{ids.show(pairs[0].b, 40)} − {ids.show(pairs[0].a, 40)}"
-    title = f"{names}: differences with {comparison.settings.level:.0%} intervals"
+    title = f"{names}: differences with {percent(comparison.settings.level)} intervals"
     return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
 
 
@@ -131,7 +131,9 @@ def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, 
         brief = f"{part.attribute}: {part.value}, {part.n:,} queries: {number(part.difference, signed=True)}"
         rows.append(ForestRow(label, part.difference, part.interval, sign, brief))
     names = f"{ids.show(found[0].b, 40)} − {ids.show(found[0].a, 40)}, {found[0].measure}"
-    return forest_chart(f"{names}: slices with {level:.0%} intervals", rows, "; ".join(row.brief for row in rows[:8]))
+    return forest_chart(
+        f"{names}: slices with {percent(level)} intervals", rows, "; ".join(row.brief for row in rows[:8])
+    )
 
 
 def _pair_row(pair: Pair, label: str) -> ForestRow:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldrank import ids
+from goldrank.comparison.intervals import percent
 from goldrank.comparison.paired import TESTS
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, note_sentences
@@ -124,7 +125,7 @@ def differences(comparison: Comparison, whole: bool = False) -> Table:
     """A row per measure and pair of systems; secondary measures and diagnostics are marked."""
     pairs = comparison.pairs if whole else comparison.pairs[:MOST_ROWS]
     more = f" (the first {len(pairs)} of {len(comparison.pairs):,})" if len(pairs) < len(comparison.pairs) else ""
-    numbers = ("difference", f"{comparison.settings.level:.0%} interval", "effect d", "win / tie / loss")
+    numbers = ("difference", f"{percent(comparison.settings.level)} interval", "effect d", "win / tie / loss")
     heads = [*Head.texts("measure"), *Head.names("A", "B"), *Head.numbers(*numbers, "p", "corrected p")]
     rows: list[Cells] = [
         [

@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison import rank_changes
+from goldrank.comparison.intervals import percent
 from goldrank.comparison.leaderboard import Leaderboard, leaderboard
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
@@ -67,7 +68,7 @@ def render(comparison: Comparison) -> str:
         "facts": _facts(c, lead),
         "caveats": _caveats(c, lead),
         "to_judge": _to_judge(c, first),
-        "level": f"{c.settings.level:.0%}",
+        "level": percent(c.settings.level),
         "letters_note": letters_note(c),
         "first_queries": comparison_queries.first_queries(c, lead.pair, ranks, listed),
         "by_pair": _by_pair(c, first, ranks, sample),
@@ -123,7 +124,7 @@ def _facts(c: Comparison, lead: _Lead) -> list[tuple[str, str, str]]:
     pair = lead.pair
     shown = [
         ("difference", number(pair.difference, signed=True), f"{pair.measure}, B − A"),
-        (f"{c.settings.level:.0%} interval", interval(pair.interval, signed=True), "other queries like these"),
+        (f"{percent(c.settings.level)} interval", interval(pair.interval, signed=True), "other queries like these"),
         ("queries", win_tie_loss(pair), "better / equal / worse"),
     ]
     if not math.isnan(pair.adjusted):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from goldrank.comparison.corrected import CorrectedValues
+from goldrank.comparison.intervals import percent
 from goldrank.comparison.ppi import Estimate
 from goldrank.data.table import Cell, Head, Part, Table, note_sentences, plain
 from goldrank.report import markdown
@@ -25,7 +26,7 @@ def parts(found: CorrectedValues) -> list[Part]:
         rows.append([system, one.measure, *numbers, *shares, by, *([one.verdict] if pairs else [])])
     heads = [
         *Head.names("system", "measure"),
-        *Head.numbers("value", f"{found.level:.0%} interval", "people", "model", "rho", "weight", "worth queries"),
+        *Head.numbers("value", f"{percent(found.level)} interval", "people", "model", "rho", "weight", "worth queries"),
         *Head.texts("by", *(["verdict"] if pairs else [])),
     ]
     caption = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from goldrank.comparison.intervals import percent
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, plain
 from goldrank.judging.bias import Figure, JudgeAgreement
 from goldrank.report import markdown
@@ -44,7 +45,7 @@ def _figures(figures: tuple[Figure, ...], title: str, level: float, signed: bool
          f"{one.pairs:,}", one.about]
         for one in figures
     ]  # fmt: skip
-    heads = [*Head.names("figure"), *Head.numbers("value", f"{level:.0%} interval", "pairs"), *Head.texts("")]
+    heads = [*Head.names("figure"), *Head.numbers("value", f"{percent(level)} interval", "pairs"), *Head.texts("")]
     return Table(heads, rows, title=title)
 
 

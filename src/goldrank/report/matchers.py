@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from goldrank.comparison.intervals import percent
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
 from goldrank.report import markdown, separated
 from goldrank.report.numbers import interval, number
@@ -46,7 +47,7 @@ def agreement(found: MatcherAgreements) -> Table:
         counts = " / ".join(f"{count:,}" for count in c)
         behind = "" if result.behind is None else interval(result.behind, 3)
         rows.append([result.matcher, number(c.kappa, 3), interval(result.interval, 3), *values, counts, behind])
-    heads = Head.numbers("kappa", f"{found.level:.0%} interval", "F1", "precision", "recall", "accuracy")
+    heads = Head.numbers("kappa", f"{percent(found.level)} interval", "F1", "precision", "recall", "accuracy")
     return Table([*Head.texts("matcher"), *heads, *Head.numbers("tp / fp / fn / tn", "behind the first")], rows)
 
 

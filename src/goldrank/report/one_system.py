@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from goldrank import ids
+from goldrank.comparison.intervals import percent
 from goldrank.comparison.one_system import MeanInterval, RunIntervals
 from goldrank.data.json_values import without_nan
 from goldrank.data.scores import format_value
@@ -16,7 +17,7 @@ from goldrank.report.numbers import interval
 
 def parts(found: RunIntervals, titled: bool = False) -> list[Part]:
     """A table of measures, and a table of each attribute's slices."""
-    level = f"{found.level:.0%} interval"
+    level = f"{percent(found.level)} interval"
     rows: list[Cells] = [
         [part.measure, _mean(part), interval(part.interval), Cell(f"{part.n:,}", part.n)]
         for part in found.of
@@ -39,7 +40,7 @@ def _slices(found: RunIntervals, attribute: str) -> Table:
             by_value.setdefault(part.value, {})[part.measure] = part
     heads = [*Head.names(attribute), *Head.numbers("queries")]
     for measure in found.measures:
-        heads += Head.numbers(measure, f"{found.level:.0%}")
+        heads += Head.numbers(measure, percent(found.level))
     rows = []
     for value, of in by_value.items():
         most = max(part.n for part in of.values())

@@ -1,0 +1,102 @@
+"""Several runs of each system: a comparison tells systems from seeds."""
+
+import numpy as np
+import pytest
+from golden_statistics import case
+
+import goldrank
+from goldrank import compare, evaluate
+from goldrank.data.scores import Column, Scores
+from goldrank.errors import InputError, OptionError
+from goldrank.notes import Note
+
+
+def make(run, values):
+    """Scores of several measures: name -> values."""
+    columns = {name: Column(name, np.asarray(v, float), float(np.mean(v)), "mean") for name, v in values.items()}
+    n = len(next(iter(values.values())))
+    return Scores(run, tuple(f"q{i:04d}" for i in range(n)), columns)
+
+
+def replicates(seed, shift=0.02, runs=3, n=100, effect=0.0):
+    rng = np.random.default_rng(seed)
+    base = rng.uniform(0.3, 0.7, n)
+
+    def one(name, mean):
+        return make(name, {"AP": np.clip(base + mean + rng.normal(0, shift) + rng.normal(0, 0.05, n), 0, 1)})
+
+    return {"a": [one("a", 0.0) for _ in range(runs)], "b": [one("b", effect) for _ in range(runs)]}
+
+
+def test_replicates_tell_systems_from_seeds():
+    together = single = 0
+    for seed in range(60):
+        given = replicates(seed)
+        together += compare(given).pairs[0].verdict in ("better", "worse")
+        single += compare([given["a"][0], given["b"][0]], samples=500).pairs[0].verdict in ("better", "worse")
+    # 5 % of 60 is 3; more than 8 happens once in 300.
+    assert together <= 8
+    assert single > 18
+    assert compare(replicates(1, effect=0.1)).pairs[0].verdict == "better"
+
+
+def test_replicates_are_golden_through_compare():
+    given, expected = case("replicates")
+    systems = {name: [make(name, {"AP": run}) for run in given[name]] for name in "ab"}
+    result = compare(systems)
+    (pair,) = result
+    assert pair.difference == pytest.approx(expected["mean"])
+    assert pair.adjusted == pair.p["t"] == pytest.approx(expected["p"])
+    assert "t test over runs and queries" in result.method
+    assert {name: len(runs) for name, runs in result.replicates.items()} == {"a": 3, "b": 4}
+
+
+def test_runs_of_a_name_may_be_runs_or_files(data, tmp_path):
+    qrels, runs = data
+    for name, run in runs.items():
+        goldrank.write_run(run, tmp_path / name)
+    given = {"a": [runs["bm25"], runs["dense"]], "b": [runs["hybrid"], runs["dense"]]}
+    one = compare(qrels, given, "AP")
+    files = {"a": [tmp_path / "bm25", str(tmp_path / "dense")], "b": [str(tmp_path / "hybrid"), tmp_path / "dense"]}
+    assert compare(qrels, files, "AP").pairs[0].p == one.pairs[0].p
+    values = [evaluate(qrels, runs[name], "AP")["AP"] for name in ("bm25", "dense", "hybrid")]
+    assert one.pairs[0].mean_a == pytest.approx((values[0] + values[1]) / 2)
+    assert one.pairs[0].mean_b == pytest.approx((values[2] + values[1]) / 2)
+    saved = one.save_scores(tmp_path / "saved")
+    assert len(saved) == 4
+
+
+def test_replicates_at_the_edge():
+    mixed = replicates(2)
+    result = compare({"a": mixed["a"], "b": mixed["b"][:1]})
+    assert Note.of("single-runs", systems="b") in result.notes
+    assert result.pairs[0].how != "replicates"
+    one = compare({"a": [make("a", {"AP": [0.5]}), make("a", {"AP": [0.4]})], "b": [make("b", {"AP": [0.6]})] * 2})
+    assert one.pairs[0].verdict == "unclear"
+    same = compare({name: [make(name, {"AP": [0.5] * 20})] * 2 for name in "ab"}).pairs[0]
+    assert same.verdict == "same"
+    assert same.interval.high == pytest.approx(0.1368285454)
+
+
+def test_equal_runs_say_no_more_than_one():
+    """The mean of three equal runs has its own rounding, which is no variance: the interval was 0.0000 wide."""
+    values = np.random.default_rng(3).random(40)
+    several = {name: [make(name, {"AP": values})] * runs for name, runs in (("a", 3), ("b", 2))}
+    (pair,) = compare(several)
+    (once,) = compare([make("a", {"AP": values}), make("b", {"AP": values})])
+    assert pair.verdict == once.verdict == "same"
+    assert pair.interval == pytest.approx(once.interval)
+    assert once.interval.high > 0.05
+    # The same difference on every query: nothing varies, with several runs as with one.
+    (pair,) = compare({"a": several["a"], "b": [make("b", {"AP": values - 0.05})] * 2})
+    assert (pair.verdict, pair.difference) == ("worse", pytest.approx(-0.05))
+
+
+def test_several_runs_have_no_bounded_interval():
+    with pytest.raises(OptionError, match="nothing of how runs vary"):
+        compare(replicates(1), interval="bounded")
+
+
+def test_a_system_without_runs_is_named():
+    with pytest.raises(InputError, match="system 'b' has an empty list of runs"):
+        compare({**replicates(1), "b": []})
