@@ -66,6 +66,18 @@ def test_runs_of_a_name_may_be_runs_or_files(data, tmp_path):
     assert len(saved) == 4
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_data_frame_may_stand_beside_several_runs(library, data):
+    frames = pytest.importorskip(library)
+    qrels, runs = data
+    rows = [(query, doc, score) for query, docs in runs["hybrid"].items() for doc, score in docs.items()]
+    columns = dict(zip(("query", "doc", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    several = [runs["bm25"], runs["dense"]]
+    (pair,) = compare(qrels, {"a": several, "b": frames.DataFrame(columns)}, "AP")
+    (same,) = compare(qrels, {"a": several, "b": runs["hybrid"]}, "AP")
+    assert (pair.mean_a, pair.mean_b, pair.p) == (same.mean_a, same.mean_b, same.p)
+
+
 def test_replicates_at_the_edge():
     mixed = replicates(2)
     result = compare({"a": mixed["a"], "b": mixed["b"][:1]})

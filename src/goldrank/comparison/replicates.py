@@ -27,7 +27,7 @@ def flattened(systems: object) -> tuple[dict[str, Any], dict[str, list[str]]] | 
     names: dict[str, list[str]] = {}
     for system, given in systems.items():
         listed = list(given) if _are_several(given) else [given]
-        if given in ([], ()):
+        if isinstance(given, list | tuple) and not given:
             raise InputError(f"the system '{ids.show(str(system))}' has an empty list of runs", hint="Leave it out.")
         names[str(system)] = (
             [str(system)] if len(listed) == 1 else [f"{system} #{i}" for i in range(1, len(listed) + 1)]
