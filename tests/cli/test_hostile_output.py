@@ -294,6 +294,7 @@ def test_words_that_are_no_command(capsys, given):
     no_harm(capsys.readouterr().err, given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 57, 80])
 @pytest.mark.parametrize("arguments", [
     ("eval", "qrels.json", ONE, *AP, "-q"), ("diff", "qrels.json", ONE, TWO, "-n", "40", *SOFT), ("show", "1", "-q"),

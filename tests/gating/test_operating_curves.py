@@ -13,6 +13,8 @@ import places
 import pytest
 from scipy.stats import binom
 
+pytestmark = pytest.mark.slow
+
 RARE = 1e-4
 TIMES = 120
 SPECIFICATION = importlib.util.spec_from_file_location(
@@ -61,13 +63,11 @@ def test_what_is_clear_is_found(drop, outcome, least):
         assert found(measure, drop, 500, 60)[outcome] >= least
 
 
-@pytest.mark.slow
 def test_a_family_at_the_tolerance():
     times = 150
     assert gate_curves.families(100, times, seed=12) <= at_most(0.05, times)
 
 
-@pytest.mark.slow
 def test_what_was_not_pooled_does_not_fail():
     """The run is as good, but its documents were not judged: as judged it fails, by the rule it does not."""
     shown = gate_curves.pooled(0.0, times=15, seed=13)

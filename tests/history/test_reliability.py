@@ -333,6 +333,7 @@ print("peak", peak() >> 20)
 """
 
 
+@pytest.mark.slow
 def test_bombs_are_not_unpacked(tmp_path):
     """Ids and values of half a GB each in less than a MB, with the hashes that belong to them."""
     pytest.importorskip("resource")

@@ -387,10 +387,9 @@ def test_bad_json_qrels(text: bytes, words: str) -> None:
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_random_objects(seed: int) -> None:
+def test_random_objects() -> None:
     """Whatever is put where ids, scores, rows or runs should be: our error or a result."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     atoms: list[Any] = [
         None, 0, 1, -1, 1.5, math.nan, math.inf, "", "q1", "d1", b"d1", "\ud800", "é", 10**30, True, (), [], {},
         object(),
@@ -419,5 +418,6 @@ def test_random_objects(seed: int) -> None:
             usual[key()] = some()
         return usual
 
-    qrels, run = table(), table()
-    only_ours(lambda: evaluate(qrels, run), [qrels, run])
+    given = [(table(), table()) for _ in range(300)]
+    refused = [only_ours(lambda pair=pair: evaluate(*pair), list(pair)) is None for pair in given]
+    assert set(refused) == {True, False}

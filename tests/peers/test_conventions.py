@@ -98,6 +98,7 @@ def sklearn_values(kind, measure, highest):
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "DCG@3", "AP", "AUROC"])
