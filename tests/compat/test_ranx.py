@@ -198,3 +198,40 @@ def test_many_models():
     many = [Run({"q": {"a": 1.0}, "r": {"a": 1.0}}, f"m{i}") for i in range(28)]
     report = compare(Qrels({"q": {"a": 1}, "r": {"a": 1}}), many, "mrr")
     assert str(report).splitlines()[28].split()[0] == "ab"
+
+
+def test_a_table_that_nobody_looked_at_is_that_of_one_that_was():
+    """Tables are put in order when somebody looks: what was given, measures and changes are the same before and after."""
+    given = {"q2": {"c": 5}, "q1": {"b": 0.1, "a": 0.8, "x": 0.9, "y": 0.8}}
+    run, looked_at = Run(given), Run(given)
+    given["q1"]["b"] = 9.0
+    given["q3"] = {}
+    assert list(looked_at.run) == ["q1", "q2"]
+    assert list(looked_at.run["q1"].items()) == [("x", 0.9), ("a", 0.8), ("y", 0.8), ("b", 0.1)]
+    assert [type(score) for score in looked_at["q2"].values()] == [float]
+    qrels = Qrels({"q2": {"c": 2}, "q1": {"b": 1, "a": 3, "y": 2}})
+    metrics = ["ndcg", "mrr", "map-l3"]
+    before = evaluate(qrels, run, metrics, return_mean=False)
+    after = evaluate(qrels, looked_at, metrics, return_mean=False)
+    assert {name: values.tolist() for name, values in before.items()} == {m: v.tolist() for m, v in after.items()}
+    assert run.scores == looked_at.scores
+    assert list(qrels.qrels["q1"].items()) == [("a", 3), ("y", 2), ("b", 1)]
+    run.add_score("q1", "new", 100)
+    assert evaluate(Qrels({"q1": {"new": 1}, "q2": {"c": 1}}), run, "mrr") == 1.0
+    assert run["q1"] == {"x": 0.9, "a": 0.8, "y": 0.8, "b": 0.1, "new": 100.0}
+
+
+def test_wrong_numbers_are_refused_when_a_table_is_made():
+    with pytest.raises(ValueError, match="high"):
+        Run({"q": {"a": "high"}})
+    with pytest.raises(InputError, match="whole"):
+        Qrels({"q": {"a": 0.5}})
+    with pytest.raises(TypeError):
+        Run({"q": [("a", 1.0)]})
+
+
+def test_a_run_has_the_tag_of_the_first_line(tmp_path):
+    path = tmp_path / "r.trec"
+    path.write_text("q1 Q0 a 1 2 first\nq1 Q0 b 2 1 other\n")
+    assert Run.from_file(str(path), kind="trec").name == "first"
+    assert Run.from_file(str(path), kind="trec", name="mine").name == "mine"

@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from goldrank import __version__, native
-from goldrank.cli import examples
+from goldrank.cli import examples, hints
 from goldrank.cli.output import echo, say
 from goldrank.errors import GoldrankError, did_you_mean
 
@@ -66,6 +66,9 @@ GROUPS = {
 
 
 class _Commands(click.Group):
+    running: click.Command | None = None
+    """The command that was asked for last."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -78,6 +81,7 @@ class _Commands(click.Group):
         command = import_module(f"goldrank.cli.{name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         command.epilog = examples.epilog(name)
+        self.running = command
         return command
 
     def resolve_command(
@@ -163,6 +167,7 @@ def run(args: list[str] | None = None) -> int:
         _show_usage_error(error)
         return 2
     except GoldrankError as error:
+        error.hint = error.hint and hints.at_the_prompt(error.hint, group.running)
         echo(f"goldrank: {error}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):

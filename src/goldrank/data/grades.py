@@ -14,6 +14,11 @@ from goldrank.notes import Note
 
 MAX_GRADE = 10_000_000
 HIGH_GRADE = 1_000
+GAINS = (
+    "If these are gains with decimals, say so: real_grades=True; if they are ratings, relevant_from=4 makes those "
+    "from 4 relevant and the others not."
+)
+"""What to do with grades that are not whole."""
 
 
 def check_grade(value: object, where: Place | str, real_grades: bool = False, shown: str | None = None) -> Grade:
@@ -43,7 +48,7 @@ def check_grade(value: object, where: Place | str, real_grades: bool = False, sh
                 raise InputError(
                     f"grade {shown or number} is not a whole number",
                     where=where,
-                    hint="Grades are whole numbers. If these are gains, say so: real_grades=True.",
+                    hint=f"Grades are whole numbers. {GAINS}",
                 )
     if abs(number) > MAX_GRADE:
         shown = shown or (str(number) if abs(number) < 10**30 else "of more than 30 digits")

@@ -59,6 +59,8 @@ def _cause(ours: Iterable[str], theirs: list[str]) -> str | None:
     for our_id in ours:
         for other in theirs[:1000]:
             short, long = sorted((our_id, other), key=len)
+            if long.isdigit():
+                continue  # one number ends another by chance
             if short and short != long and (long.endswith(short) or long.startswith(short)):
                 extra = long[: -len(short)] if long.endswith(short) else long[len(short) :]
                 side = "run" if long == our_id else "judgements"

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from goldrank import ids
-from goldrank.data.grades import check_grade
+from goldrank.data.grades import GAINS, check_grade
 from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, Place
 
@@ -66,7 +66,7 @@ def grade_of(text: bytes, where: Place | str, field: str = "", *, real_grades: b
         return check_grade(float(text), where, real_grades)
     hint = "A grade is a whole number, 0 for not relevant."
     if NUMBER.fullmatch(text):
-        hint += " If these are gains with decimals, say so: real_grades=True."
+        hint += f" {GAINS}"
     raise InputError(f"grade '{shown(text)}'{field} is not a whole number", where=where, hint=hint)
 
 

@@ -459,7 +459,7 @@ def _qrels_lines(qrels: Qrels) -> Iterator[bytes]:
         by_people = human.get(query, {})
         for doc, grade in qrels[query].items():
             if not isinstance(grade, int):
-                hint = "Write these as JSON or Parquet instead."
+                hint = "Write these as JSON or Parquet instead; those from clicks become whole grades with --cuts."
                 raise InputError(f"grade {grade!r} is not a whole number", hint=hint)
             judge = b"0" if doc in by_people else BY_MODEL
             yield b"%b %b %b %d\n" % (_field(query, "query"), judge, _field(doc, "document"), grade)

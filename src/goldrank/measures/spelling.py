@@ -447,6 +447,9 @@ def _unknown(text: str, name: str | None = None) -> MeasureError:
     """The error for a text that names no measure. What it offers instead is something else that is understood."""
     if (elsewhere := known_elsewhere(text)) is not None:
         return elsewhere
+    if "," in text and all(known(part.strip()) for part in text.split(",")):
+        several = ", ".join(f'"{part.strip()}"' for part in text.split(","))
+        return MeasureError(f"{text!r:.120} is several measures", hint=f"Give a list: [{several}].")
     if numbered := _WORD_AND_NUMBER.fullmatch(text):
         spelled = f"{numbered[1]}@{numbered[2]}"
         if known(spelled):
