@@ -28,7 +28,7 @@ from goldrank.judging.money import BYTES_A_TOKEN
 from goldrank.judging.runner import Outcome
 from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
-from goldrank.match.semantic import windows
+from goldrank.match.semantic import sentence_places
 from goldrank.match.tokens import words
 from goldrank.notes import Note
 from goldrank.waiting import finished
@@ -277,7 +277,7 @@ def passages(source: str, text: str, size: int) -> Iterator[Passage]:
     [(0, 14), (15, 29)]
     """
     begin = end = -1
-    for first, last in (place for start, stop in windows(text, 1) for place in _cut(start, stop, size)):
+    for first, last in (place for start, stop in sentence_places(text) for place in _cut(start, stop, size)):
         if begin >= 0 and last - begin > size:
             yield Passage(source, begin, end)
             begin = -1

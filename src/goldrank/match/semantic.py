@@ -49,10 +49,7 @@ def windows(text: str, size: int) -> Stretches:
     [(0, 9), (5, 16)]
     """
     places: Stretches = []
-    end = 0
-    for sentence in sentences(text):
-        start = text.index(sentence, end)
-        end = start + len(sentence)
+    for start, end in sentence_places(text):
         for at in range(start, max(end - LONGEST // 2, start + 1), LONGEST // 2):
             past = at + LONGEST
             places.append((_word_start(text, at), end if past >= end else _word_start(text, past)))
@@ -60,6 +57,21 @@ def windows(text: str, size: int) -> Stretches:
     if len(places) <= size:
         return [(0, len(text))]
     return [(places[at][0], places[at + size - 1][1]) for at in range(len(places) - size + 1)]
+
+
+def sentence_places(text: str) -> Stretches:
+    """Where the sentences of a text stand.
+
+    >>> sentence_places("One. Two.")
+    [(0, 4), (5, 9)]
+    """
+    places: Stretches = []
+    end = 0
+    for sentence in sentences(text):
+        start = text.index(sentence, end)
+        end = start + len(sentence)
+        places.append((start, end))
+    return places
 
 
 def _word_start(text: str, at: int) -> int:
