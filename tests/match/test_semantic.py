@@ -174,6 +174,31 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
         evaluate_texts([{"retrieved": ["b"], "references": ["a"]}], "Cover", matcher="embedding:a/b:0.8")
 
 
+class FullDisk(sqlite3.Connection):
+    """A connection to a file that cannot grow."""
+
+    def executemany(self, *given: object) -> sqlite3.Cursor:
+        raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_a_full_disk_and_a_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "usual").mkdir()
+    monkeypatch.setenv("GOLDRANK_CACHE", str(tmp_path / "usual"))
+    monkeypatch.setitem(sys.modules, "mine", types.SimpleNamespace(embed=embed))
+    file = tmp_path / "usual" / "vectors-1.sqlite"
+    with monkeypatch.context() as full:
+        full.setattr("goldrank.match.kept_vectors.sqlite3.connect", lambda path, **how: FullDisk(path, **how))
+        assert degree(matcher("embedding:mine:embed:0.8"), LONG, "Red car.") > 0.8, "it is not kept, and that is all"
+        with pytest.raises(InputError, match="Make room"):
+            degree(Embedding(embed, 0.8, cache=str(tmp_path), name="v1"), LONG, "Red car.")
+    degree(matcher("embedding:mine:embed:0.8"), LONG, "Red car.")
+    with file.open("r+b") as damaged:
+        damaged.seek(4096)
+        damaged.write(b"\xff" * 4096)
+    with pytest.raises(InputError, match="Delete the file"):
+        degree(matcher("embedding:mine:embed:0.8"), LONG, "Red car.")
+
+
 def test_what_has_no_sentences_is_cut_into_parts_that_overlap() -> None:
     table = " ".join(f"cell{i}" for i in range(1_000)) + " the needle stands here " + " ".join(["row"] * 1_000)
     for text in (table, table.replace(" ", "")):
