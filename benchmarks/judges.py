@@ -2,7 +2,7 @@
 
 Each query has 20 documents with grades 0 to 3; the judge sees them through noise, and is lenient by an amount that
 differs from query to query. Of N queries n are judged by people, drawn at random. The figures of docs/judges.md are
-from `python benchmarks/judges.py 8000` and, of strata, `python benchmarks/judges.py 4000 strata`.
+from `python benchmarks/judges.py 8000` and, of strata, from 2,500 repetitions (`benchmarks/judges.py 2500 strata`).
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ def test_an_endpoint_writes_and_checks(tmp_path):
 
 
 def test_passages_are_whole_sentences_and_leave_nothing_out():
-    text = " ".join(f"Sentence {i} is here." for i in range(100)) + "\n\n" + "x" * 950
+    text = " ".join(f"Sentence {i} is here." for i in range(100)) + "\n\n" + "x" * 2_950
     found = list(passages("s", text, 300))
     assert all(each.end - each.start <= 300 for each in found)
     assert "".join(text[each.start : each.end] for each in found).replace(" ", "") == text.replace(" ", "").replace(

@@ -7,6 +7,7 @@ import importlib.util
 import sqlite3
 import sys
 import types
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -171,6 +172,50 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingPackageError, match="pip install sentence-transformers"):
         evaluate_texts([{"retrieved": ["b"], "references": ["a"]}], "Cover", matcher="embedding:a/b:0.8")
+
+
+class FullDisk(sqlite3.Connection):
+    """A connection to a file that cannot grow."""
+
+    def executemany(self, *given: object) -> sqlite3.Cursor:
+        raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_a_full_disk_and_a_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "usual").mkdir()
+    monkeypatch.setenv("GOLDRANK_CACHE", str(tmp_path / "usual"))
+    monkeypatch.setitem(sys.modules, "mine", types.SimpleNamespace(embed=embed))
+    file = tmp_path / "usual" / "vectors-1.sqlite"
+    with monkeypatch.context() as full:
+        full.setattr("goldrank.match.kept_vectors.sqlite3.connect", lambda path, **how: FullDisk(path, **how))
+        assert degree(matcher("embedding:mine:embed:0.8"), LONG, "Red car.") > 0.8, "it is not kept, and that is all"
+        with pytest.raises(InputError, match="Make room"):
+            degree(Embedding(embed, 0.8, cache=str(tmp_path), name="v1"), LONG, "Red car.")
+    degree(matcher("embedding:mine:embed:0.8"), LONG, "Red car.")
+    with file.open("r+b") as damaged:
+        damaged.seek(4096)
+        damaged.write(b"\xff" * 4096)
+    with pytest.raises(InputError, match="Delete the file"):
+        degree(matcher("embedding:mine:embed:0.8"), LONG, "Red car.")
+
+
+def test_what_has_no_sentences_is_cut_into_parts_that_overlap() -> None:
+    table = " ".join(f"cell{i}" for i in range(1_000)) + " the needle stands here " + " ".join(["row"] * 1_000)
+    for text in (table, table.replace(" ", "")):
+        found = windows(text, 1)
+        assert len(found) > 10
+        assert max(end - start for start, end in found) <= 1_050
+        assert all(second[0] < first[1] for first, second in pairwise(found)), "nothing lies between two parts"
+        assert (found[0][0], found[-1][1]) == (0, len(text))
+    needle = {"the", "needle", "stands", "here"}
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        """Like a model that dilutes: the share of the words that are those of the needle, and of others."""
+        shares = [sum(word in needle for word in text.split()) / len(text.split()) for text in texts]
+        return [[share + 1e-6, (1 - share) / 20] for share in shares]
+
+    assert degree(Embedding(embed, 0.5), table, "the needle stands here") > 0.4
+    assert degree(Embedding(embed, 0.5, window=None), table, "the needle stands here") < 0.1
 
 
 PARAPHRASES = [

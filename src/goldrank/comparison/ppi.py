@@ -100,17 +100,7 @@ def corrected_mean(
     human_half = t * float(np.std(y, ddof=1)) / math.sqrt(n)
     half = t * math.sqrt(_variance(y, f, rest, weight))
     binary = _is_two_valued(y, f, rest) if two_valued is None else two_valued
-    method, why = "corrected", ""
-    if u == 0:
-        method, why = "human", "people judged all of them"
-    elif binary and n < LEAST_BINARY:
-        method, why = "wilson", f"a two-valued measure with fewer than {LEAST_BINARY} judged units"
-    elif binary and int((y != f).sum()) < LEAST_DISAGREEMENTS:
-        method, why = "wilson", f"a two-valued measure with fewer than {LEAST_DISAGREEMENTS} disagreements"
-    elif half > GUARD * human_half:
-        method, why = "human", "the model would make the interval wider"
-    elif weight == 0:
-        method, why = "human", "the model tells nothing about the human values"
+    method, why = chosen(y, f, u, weight, binary, half > GUARD * human_half)
     mean = float(y.mean())
     human_ends = (mean - human_half, mean + human_half)
     if method == "wilson" and _is_two_valued(y):
@@ -124,6 +114,19 @@ def corrected_mean(
         float(np.concatenate((f, rest)).mean()), weight if method == "corrected" else 0.0, rho, n, u,
         effective_units(n, u, rho) if method == "corrected" and rho > 0 else float(n),
     )  # fmt: skip
+
+
+def chosen(y: np.ndarray, f: np.ndarray, others: int, weight: float, two_valued: bool, wider: bool) -> tuple[str, str]:
+    """The method of an estimate, and why the human values alone are taken; empty if they are not."""
+    if not others:
+        return "human", "people judged all of them"
+    if two_valued and len(y) < LEAST_BINARY:
+        return "wilson", f"a two-valued measure with fewer than {LEAST_BINARY} judged units"
+    if two_valued and int((y != f).sum()) < LEAST_DISAGREEMENTS:
+        return "wilson", f"a two-valued measure with fewer than {LEAST_DISAGREEMENTS} disagreements"
+    if not weight:
+        return "human", "the model tells nothing about the human values"
+    return ("human", "the model would make the interval wider") if wider else ("corrected", "")
 
 
 def correlation(human: np.ndarray, model: np.ndarray) -> float:

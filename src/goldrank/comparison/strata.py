@@ -15,15 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.comparison.ppi import (
-    GUARD,
-    LEAST_BINARY,
-    LEAST_DISAGREEMENTS,
-    Estimate,
-    correlation,
-    effective_units,
-    student,
-)
+from goldrank.comparison.ppi import GUARD, Estimate, chosen, correlation, effective_units, student
 from goldrank.errors import InputError
 
 COUNT = 5
@@ -98,17 +90,8 @@ def stratified_mean(
 
     alone, center = made(0.0), made(weight)
     half, human_half = (student(level, freedom) * math.sqrt(variance) for _, variance, freedom in (center, alone))
-    method, why = "corrected", ""
-    if n == total:
-        method, why = "human", "people judged all of them"
-    elif two_valued and n < LEAST_BINARY:
-        method, why = "human", f"a two-valued measure with fewer than {LEAST_BINARY} judged units"
-    elif two_valued and int((y != f).sum()) < LEAST_DISAGREEMENTS:
-        method, why = "human", f"a two-valued measure with fewer than {LEAST_DISAGREEMENTS} disagreements"
-    elif weight == 0:
-        method, why = "human", "the model tells nothing about the human values"
-    elif half > GUARD * human_half:
-        method, why = "human", "the model would make the interval wider"
+    method, why = chosen(y, f, total - n, weight, two_valued, half > GUARD * human_half)
+    method = "human" if method == "wilson" else method  # shares of strata have no such interval
     corrected = method == "corrected"
     value, width = (center[0], half) if corrected else (alone[0], human_half)
     rho = correlation(y, f)
@@ -148,7 +131,8 @@ def spreads(rest: np.ndarray, stratum: np.ndarray, count: int) -> np.ndarray:
     found = [rest[stratum == one] for one in range(count)]
     known = np.array([max(len(each) - 1, 0) for each in found])
     own = np.array([float(np.var(each, ddof=1)) if len(each) > 1 else 0.0 for each in found])
-    return np.sqrt((known * own + COMMON * usual) / (known + COMMON))
+    drawn: np.ndarray = np.sqrt((known * own + COMMON * usual) / (known + COMMON))
+    return drawn
 
 
 Parts = Sequence[tuple[np.ndarray, np.ndarray]]

@@ -139,14 +139,9 @@ class JudgeMatcher(Matcher):
         self._jobs.clear()
         if not jobs:
             return []
-        total = Outcome(perhaps_paid=max(job.perhaps_paid for job in jobs))
+        total = Outcome()
         for job in jobs:
-            total.failed |= job.failed
-            total.unreadable |= job.unreadable
-            total.total += job.total
-            total.from_log += job.from_log
-            total.estimated += job.estimated
-            total.perhaps_cut += job.perhaps_cut
+            total.add(job)
         told = Note.of("judge-decided", judge=str(self), count=total.total, log=total.from_log)
         without = len(total.failed) + len(total.unreadable)
         lacking = [Note.of("no-answer-no-match", count=without)] if without else []

@@ -169,7 +169,12 @@ def _answers(scale: str, kind: str, name: str) -> dict[str, Grade]:
 
 
 _ENDINGS = re.compile(r"[\x7f-\x9f\u2028\u2029]")
-_TEMPLATE = re.compile(r"<(?=\||/?s>|/?think>|(?:start|end)_of_turn>)|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
+_TEMPLATE = re.compile(
+    r"<(?=[|｜]|</?SYS>>|/?(?:s|think|bos|eos|pad|unk|mask|sop|eop)>|(?:start|end)_of_(?:turn|image)>)"
+    r"|\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|[gs]?MASK|CLS|SEP)\])",
+    re.IGNORECASE,
+)
+"""Where what tokenisers of usual models take for a sign of their own begins."""
 
 
 def _string(text: str) -> str:

@@ -28,7 +28,7 @@ from goldrank.judging.money import BYTES_A_TOKEN
 from goldrank.judging.runner import Outcome
 from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
-from goldrank.match.semantic import windows
+from goldrank.match.semantic import sentence_places
 from goldrank.match.tokens import words
 from goldrank.notes import Note
 from goldrank.waiting import finished
@@ -159,11 +159,13 @@ def make_questions(
     if dry_run:
         return _planned(plan, n, texts, (writes, checks), how)
     sieve = _Sieve(SourceIndex(texts), copied, similar)
-    found = _Found(Counter(), dict.fromkeys(texts, 0), Outcome())
+    found = _Found(dict.fromkeys(texts, 0))
     with opened_log(how.log) as kept:
 
         def ask(who: Judge, items: Sequence[Item]) -> Outcome:
-            return found.add(finished(how.job(who, items, kept, keep_judgements=False).run()))
+            job: Outcome = finished(how.job(who, items, kept, keep_judgements=False).run())
+            found.outcome.add(job)
+            return job
 
         while len(found.items) < n and not found.outcome.stopped:
             passages = plan.next(n - len(found.items), found.by_source)
@@ -213,24 +215,14 @@ def _writer(given: Judge | Callable[..., Any]) -> Judge:
     return made
 
 
+@dataclass
 class _Found:
-    """What there is so far."""
+    """What there is so far. Calls and cost of the outcome are those of the budget, which all jobs share."""
 
-    def __init__(self, rejected: Counter[str], by_source: dict[str, int], outcome: Outcome) -> None:
-        self.rejected, self.by_source, self.outcome = rejected, by_source, outcome
-        self.items: list[dict[str, Any]] = []
-
-    def add(self, job: Outcome) -> Outcome:
-        """Count a job; calls and cost are those of the purse, which all jobs share."""
-        total = self.outcome
-        for name in ("total", "from_log", "done", "tokens_in", "tokens_out", "estimated", "perhaps_cut", "not_asked"):
-            setattr(total, name, getattr(total, name) + getattr(job, name))
-        total.failed |= job.failed
-        total.unreadable |= job.unreadable
-        total.calls, total.cost, total.stopped = job.calls, job.cost, job.stopped
-        total.seconds += job.seconds
-        total.perhaps_paid = max(total.perhaps_paid, job.perhaps_paid)
-        return job
+    by_source: dict[str, int]
+    rejected: Counter[str] = field(default_factory=Counter)
+    outcome: Outcome = field(default_factory=Outcome)
+    items: list[dict[str, Any]] = field(default_factory=list)
 
 
 class _Plan:
@@ -277,7 +269,7 @@ def passages(source: str, text: str, size: int) -> Iterator[Passage]:
     [(0, 14), (15, 29)]
     """
     begin = end = -1
-    for first, last in (place for start, stop in windows(text, 1) for place in _cut(start, stop, size)):
+    for first, last in (place for start, stop in sentence_places(text) for place in _cut(start, stop, size)):
         if begin >= 0 and last - begin > size:
             yield Passage(source, begin, end)
             begin = -1

@@ -57,6 +57,16 @@ class Outcome:
     stopped: str = ""
     not_asked: int = 0
 
+    def add(self, job: Outcome) -> None:
+        """Count another job that shares its budget; answers are left to whoever asked for them."""
+        for name in ("total", "from_log", "done", "tokens_in", "tokens_out", "seconds", "estimated", "perhaps_cut",
+                     "not_asked"):  # fmt: skip
+            setattr(self, name, getattr(self, name) + getattr(job, name))
+        self.failed |= job.failed
+        self.unreadable |= job.unreadable
+        self.calls, self.cost, self.stopped = job.calls, job.cost, job.stopped
+        self.perhaps_paid = max(self.perhaps_paid, job.perhaps_paid)
+
     @property
     def seconds_left(self) -> float | None:
         """How long the rest takes, at the speed so far; None as long as nothing is known."""

@@ -66,46 +66,35 @@ class KeptVectors:
         """The file."""
         return Path(self._folder or usual_folder()) / FILE
 
-    def _open(self) -> sqlite3.Connection | None:
-        """The file, if one can be had: what cannot be kept is made anew the next time."""
+    def _with_file(self, work: Callable[[sqlite3.Connection], object]) -> None:
+        """Use the file, if one can be had: what cannot be kept in the usual folder is made anew the next time."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            opened = sqlite3.connect(self.path, timeout=30)
-            opened.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and self._folder is None:
-                return None
-            raise InputError(
-                f"vectors cannot be kept: {error}",
-                where=str(self.path),
-                hint="Delete the file, or name another folder.",
-            ) from error
-        except OSError as error:
-            if self._folder is None:
-                return None
-            raise InputError(f"vectors cannot be kept: {error}", where=self._folder) from error
-        return opened
+            with closing(sqlite3.connect(self.path, timeout=30)) as opened, opened:
+                opened.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+                work(opened)
+        except (sqlite3.DatabaseError, OSError) as error:
+            damaged = not isinstance(error, sqlite3.OperationalError | OSError)
+            if damaged or self._folder is not None:
+                hint = "Delete the file, or name another folder." if damaged else "Make room, or name another folder."
+                raise InputError(f"vectors cannot be kept: {error}", where=str(self.path), hint=hint) from error
 
     def _read(self, keys: dict[Any, bytes]) -> dict[Any, np.ndarray]:
-        opened = self._open() if keys else None
-        if opened is None:
-            return {}
         found: dict[bytes, np.ndarray] = {}
         wanted = list(keys.values())
-        with closing(opened):
+
+        def look(opened: sqlite3.Connection) -> None:
             for begin in range(0, len(wanted), _AT_ONCE):
                 part = wanted[begin : begin + _AT_ONCE]
                 marks = ",".join("?" * len(part))
                 for key, vector in opened.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part):  # noqa: S608 - marks
                     found[key] = np.frombuffer(vector, "<f4")
+
+        if wanted:
+            self._with_file(look)
         return {one: found[key] for one, key in keys.items() if key in found}
 
     def _write(self, rows: dict[bytes, np.ndarray]) -> None:
-        opened = self._open() if rows else None
-        if opened is None:
-            return
-        with closing(opened), opened:
-            opened.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                [(key, row.astype("<f4").tobytes()) for key, row in rows.items()],
-            )
+        kept = [(key, row.astype("<f4").tobytes()) for key, row in rows.items()]
+        if kept:
+            self._with_file(lambda opened: opened.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", kept))

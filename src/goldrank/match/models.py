@@ -72,8 +72,9 @@ def _load(kind: str, name: str) -> Any:
     try:
         return getattr(sentence_transformers, kind)(name)
     except Exception as error:  # libraries below fail in many ways
+        said = str(error).strip().partition("\n")[0]
         raise OptionError(
-            f"the model {name!r} cannot be loaded: {type(error).__name__}: {error}",
+            f"the model {name!r} cannot be loaded: {type(error).__name__}: {said}",
             hint="Give the name of a model of sentence-transformers, or a folder that holds one.",
         ) from error
 

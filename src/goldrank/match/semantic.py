@@ -30,6 +30,11 @@ BLOCK_WINDOWS = 20_000
 """Windows that are held in memory at once."""
 
 
+LONGEST = 1_000
+"""Characters of a part that is taken for one sentence. Models see no more than some hundred words, and say nothing of
+the rest: tables, code and scripts without full stops would be seen by their beginnings alone."""
+
+
 def slices(count: int, size: int) -> Iterator[slice]:
     """Stretches of at most `size`, one after the other."""
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
@@ -38,8 +43,27 @@ def slices(count: int, size: int) -> Iterator[slice]:
 def windows(text: str, size: int) -> Stretches:
     """Where every `size` sentences in a row stand; the whole text, if it has no more.
 
+    What has no end of a sentence for long is cut into parts that overlap by half.
+
     >>> windows("One. Two. Three.", 2)
     [(0, 9), (5, 16)]
+    """
+    places: Stretches = []
+    for start, end in sentence_places(text):
+        for at in range(start, max(end - LONGEST // 2, start + 1), LONGEST // 2):
+            past = at + LONGEST
+            places.append((_word_start(text, at), end if past >= end else _word_start(text, past)))
+    size = max(size, 1)
+    if len(places) <= size:
+        return [(0, len(text))]
+    return [(places[at][0], places[at + size - 1][1]) for at in range(len(places) - size + 1)]
+
+
+def sentence_places(text: str) -> Stretches:
+    """Where the sentences of a text stand.
+
+    >>> sentence_places("One. Two.")
+    [(0, 4), (5, 9)]
     """
     places: Stretches = []
     end = 0
@@ -47,10 +71,12 @@ def windows(text: str, size: int) -> Stretches:
         start = text.index(sentence, end)
         end = start + len(sentence)
         places.append((start, end))
-    if len(places) <= max(size, 1):
-        return [(0, len(text))]
-    size = max(size, 1)
-    return [(places[at][0], places[at + size - 1][1]) for at in range(len(places) - size + 1)]
+    return places
+
+
+def _word_start(text: str, at: int) -> int:
+    """The beginning of the word at a place, or the place itself where no blank is near."""
+    return text.rfind(" ", max(at - 50, 0), at) + 1 or at
 
 
 class SemanticMatcher(Matcher):
