@@ -381,3 +381,15 @@ def test_read_only_does_not_write(history, path):
             with pytest.raises(HistoryError, match="read-only"):
                 action()
         assert [r.label for r in reader.records()] == ["main"]
+
+
+def test_a_whole_commit_is_found_however_short_and_before_longer_ones(path):
+    with History.open(path, create=True) as history:
+        numbers = {
+            name: history.record(make([0.5, 0.6]), commit=name).id for name in ("r7", "v1.2", "v1.2.1", "ab-dirty")
+        }
+        assert {name: history.get(name).id for name in numbers} == numbers
+        assert history.get("ab").id == numbers["ab-dirty"]
+        with pytest.raises(HistoryError, match="no record with the label or commit 'v1'"):
+            history.get("v1")
+        assert history.get("v1.2.").id == numbers["v1.2.1"]

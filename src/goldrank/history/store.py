@@ -216,7 +216,9 @@ class History(HistoryFile):
             return self._record(row, columns.get(row[0], []))
         records = self.records()
         prefix = str(ref)
-        matching = [record for record in records if len(prefix) >= 4 and record.commit.startswith(prefix)]
+        matching = [record for record in records if prefix in (record.commit, record.commit.removesuffix("-dirty"))]
+        if not matching and len(prefix) >= 4:
+            matching = [record for record in records if record.commit.startswith(prefix)]
         commits = dict.fromkeys(record.commit.removesuffix("-dirty") for record in matching)
         if len(commits) > 1:
             hint = f"There are: {', '.join(list(commits)[:5])}. Say more of it."
