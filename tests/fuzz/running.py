@@ -149,7 +149,8 @@ class Worker:
 
     def words(self) -> str:
         self.errors.seek(0)
-        return self.errors.read().decode("utf-8", "replace")[:3000]
+        said = self.errors.read().decode("utf-8", "replace")
+        return said if len(said) <= 4000 else f"{said[:1000]}\n...\n{said[-3000:]}"
 
 
 def _memory() -> str | None:

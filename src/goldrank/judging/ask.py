@@ -23,6 +23,7 @@ from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
 from goldrank.judging.runner import Outcome
 from goldrank.judging.steadiness import Consistency, consistency, doubts
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
 from goldrank.waiting import finished
@@ -65,6 +66,7 @@ class Judged:
         return doubts(self.outcome.repeated)
 
 
+@checked
 def judge(
     qrels: QrelsLike | None,
     runs: RunLike | RunsLike,
@@ -164,7 +166,7 @@ def _pairs(
         return list(found)
     orders = [
         [(one.query, one.doc) for one in worth_judging(
-            qrels, run, measure or f"nDCG@{depth}", limit=10**9, depth=depth, convention=convention)]
+            qrels, run, f"nDCG@{depth}" if measure is None else measure, limit=10**9, depth=depth, convention=convention)]
         for run in runs
     ]  # fmt: skip
     place: dict[tuple[str, str], int] = {}
