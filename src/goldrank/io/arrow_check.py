@@ -78,7 +78,7 @@ def _check_message(data: bytes, begin: int, said: int | None) -> int:
     unpacked = 0
     for place in batch.structs(2, 16):
         offset, length = struct.unpack_from("<qq", data, place)
-        _require(0 <= offset and 0 <= length <= body - offset, "a column lies outside of it")
+        _require(offset >= 0 and 0 <= length <= body - offset, "a column lies outside of it")
         whole = _number(data, "<q", start + offset) if packed and length else length
         _require(whole >= -1, "a column has a negative size")
         unpacked += length if whole == -1 else whole
@@ -92,7 +92,7 @@ def _check_message(data: bytes, begin: int, said: int | None) -> int:
 
 
 def _number(data: bytes, form: str, at: int) -> int:
-    _require(0 <= at, "a part lies outside of it")
+    _require(at >= 0, "a part lies outside of it")
     return int(struct.unpack_from(form, data, at)[0])
 
 

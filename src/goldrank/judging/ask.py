@@ -164,9 +164,10 @@ def _pairs(
                     if rank < len(docs) and (which == "all" or docs[rank] not in known.get(query, ())):
                         found[query, docs[rank]] = None
         return list(found)
+    measure = f"nDCG@{depth}" if measure is None else measure
     orders = [
         [(one.query, one.doc) for one in worth_judging(
-            qrels, run, f"nDCG@{depth}" if measure is None else measure, limit=10**9, depth=depth, convention=convention)]
+            qrels, run, measure, limit=10**9, depth=depth, convention=convention)]
         for run in runs
     ]  # fmt: skip
     place: dict[tuple[str, str], int] = {}
