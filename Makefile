@@ -32,7 +32,7 @@ lint: $(VENV)/.lint  ## Check style and types.
 	$(BIN)/mypy
 
 lowest: $(LOWEST)/.made  ## Run the fast tests with the lowest versions that pyproject.toml allows.
-	GOLDRANK_QUICK=1 PYTHONPATH=src $(LOWEST)/bin/python -m pytest -n auto -m "not slow" -p no:cacheprovider \
+	GOLDRANK_QUICK=1 PYTHONPATH=$(CURDIR)/src $(LOWEST)/bin/python -m pytest -n auto -m "not slow" -p no:cacheprovider \
 		$(foreach path,$(SLOW_TO_IMPORT) tests/docs,--ignore $(path))
 
 N ?= 20000

@@ -20,6 +20,7 @@ _GROUND = (
     *(
         "escaping",
         "errors",
+        "misuse",
         "ids",
         "note_kinds",
         "notes",
@@ -39,6 +40,7 @@ LAYERS = {
     "__init__": (),
     "escaping": (),
     "errors": ("escaping",),
+    "misuse": ("errors", "escaping"),
     "ids": ("errors", "escaping"),
     "note_kinds": (),
     "notes": ("errors", "ids", "note_kinds"),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import pickle
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import goldrank
-from goldrank import GoldrankError
+from goldrank import GoldrankError, escaping
+from goldrank.misuse import checked
 
 QRELS = {"q": {"d": 1}, "p": {"d": 1, "e": 0}}
 RUN = {"q": {"d": 1.0, "x": 0.5}, "p": {"e": 1.0, "d": 0.5}}
@@ -156,26 +162,49 @@ def test_wrong_arguments_get_words(name):
     assert not wrong, "\n".join(wrong)
 
 
-SETTINGS = (
-    *("baseline", "slice_by", "names", "depths", "budgets", "level", "seed", "samples", "depth", "weights", "format"),
-    *("shard", "max_memory", "convention", "judgements", "matcher", "unit", "credit", "k", "ties", "missing"),
-    *("train", "catalogue", "against", "seen", "groups", "indexes", "mask", "real_grades", "name"),
+HUGE = 10**5_000
+"""Python does not write it down, also not in a message."""
+
+
+STRANGE = [HUGE, np.array([1, 2]), Decimal("NaN"), Fraction(1, 3), [[3]], 1j, frozenset("a"), "\ud800"]
+TAKES_FUNCTIONS = (
+    *("unit", "matcher", "judge", "writer", "measure", "measures", "progress", "similarity", "tokens", "method"),
+    *("normalise", "parameters", "place", "documents", "docs", "queries", "chunks", "sources", "seen", "strata"),
 )
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in SOUND if name[0].islower()])
 def test_wrong_options_get_words(name):
+    """Every option of every function, also those that come to be later."""
     function, sound = called(name), SOUND[name]
-    known = inspect.signature(function).parameters
+    known = list(inspect.signature(getattr(goldrank, name)).parameters.values())
     wrong = []
-    for option in SETTINGS:
-        if option not in known or list(known).index(option) < len(sound):
+    for i, option in enumerate(known):
+        if (i < len(sound) and option.kind is not option.KEYWORD_ONLY) or option.kind is option.VAR_KEYWORD:
             continue
-        for given in WRONG:
-            if callable(given) and option in ("unit", "matcher"):
+        for given in (*WRONG, *STRANGE):
+            if callable(given) and option.name in TAKES_FUNCTIONS:
                 continue
-            found = complaint(lambda option=option, given=given: function(*sound, **{option: given}))
-            if found and not found.startswith("TypeError"):
-                wrong.append(f"{option}={given!r:.30}: {found}")
+            found = complaint(lambda option=option, given=given: function(*sound, **{option.name: given}))
+            if found:
+                wrong.append(f"{option.name}={escaping.shown(given, 30)}: {found}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_an_error_that_is_no_misuse_stays_what_it_is():
+    """Arguments are right, and something in the function is wrong: nobody is told that an argument was."""
+
+    @checked
+    def broken(number: int, words: Sequence[str] = ()) -> None:
+        {}["key"]
+
+    with pytest.raises(KeyError, match="key"):
+        broken(3, ["a"])
+    with pytest.raises(GoldrankError, match=r"broken: number is 'x' \(of type str\), not int"):
+        broken("x")
+    with pytest.raises(GoldrankError, match=r"broken: words is 'ab' \(of type str\), not Sequence\[str\]"):
+        broken(3, "ab")
+    with pytest.raises(TypeError, match="missing 1 required"):
+        broken()
+    assert pickle.loads(pickle.dumps(goldrank.evaluate)) is goldrank.evaluate

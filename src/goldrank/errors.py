@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from goldrank.escaping import log_line
+from goldrank.escaping import log_line, shown
 
 Value = TypeVar("Value")
 PLACE_LIMIT = 500
@@ -188,7 +188,7 @@ def whole_number(value: object, what: str, least: int = 0, most: int | None = No
     if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
         return value
     limits = f"from {least:,}" + (f" to {most:,}" if most is not None else "")
-    raise OptionError(f"{what} is {value!r:.80}; it must be a whole number {limits}")
+    raise OptionError(f"{what} is {shown(value)}; it must be a whole number {limits}")
 
 
 def one_of(value: object, allowed: Iterable[str], what: str) -> str:
@@ -197,5 +197,5 @@ def one_of(value: object, allowed: Iterable[str], what: str) -> str:
     if isinstance(value, str) and value in words:
         return value
     listed = ", ".join(words)
-    hint = did_you_mean(str(value)[:80], words)
-    raise OptionError(f"{what} is {value!r:.80}; it must be one of: {listed}", hint=hint)
+    hint = did_you_mean(shown(value), words)
+    raise OptionError(f"{what} is {shown(value)}; it must be one of: {listed}", hint=hint)

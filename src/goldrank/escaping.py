@@ -29,12 +29,20 @@ def show(text: str, limit: int = 60) -> str:
     Names are told apart by their ends as often as by their beginnings: `run-2024-final-v1`, `run-2024-final-v2`.
     """
     if not isinstance(text, str):
-        text = repr(text)  # a mistake, which is about to be complained of
+        text = shown(text, LINE_LIMIT)  # a mistake, which is about to be complained of
     if len(text) <= limit:
         return text if text.isprintable() else "".join(map(_printable, text))
     keep = max(1, limit - 3)
     start, end = "".join(map(_printable, text[:keep])), "".join(map(_printable, text[-keep:]))
     return f"{start[: keep - keep // 2]}...{end[len(end) - keep // 2 :]}"
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """How Python writes a value, cut off; also for a number of thousands of digits and for what cannot be written."""
+    try:
+        return repr(value)[:limit]
+    except Exception:
+        return f"<{type(value).__name__}>"
 
 
 def log_line(text: str, limit: int = LINE_LIMIT) -> str:

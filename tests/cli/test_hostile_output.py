@@ -294,6 +294,16 @@ def test_words_that_are_no_command(capsys, given):
     no_harm(capsys.readouterr().err, given)
 
 
+@pytest.mark.parametrize("word", ["a\0b", "\ud800"])
+@pytest.mark.parametrize("arguments", [("eval",), ("eval", "q", "r", "--save"), ("history", "--db"), ("serve", "q")])
+def test_words_that_no_shell_hands_over(capsys, arguments, word):
+    assert run([*arguments, word]) == 2
+    said = capsys.readouterr().err
+    assert "internal error" not in said
+    assert "NUL or half a character" in said
+    no_harm(said, word)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 57, 80])
 @pytest.mark.parametrize("arguments", [

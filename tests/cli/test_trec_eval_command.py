@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import inspect
 import shlex
 from pathlib import Path
 
@@ -39,7 +40,9 @@ def expected(name: str) -> bytes:
 
 
 def output(arguments: list[str], stdin: bytes | None = None) -> bytes:
-    result = CliRunner().invoke(command, arguments, input=stdin, catch_exceptions=False)
+    # Before 8.2 click put both streams into one unless it was told otherwise, and now it cannot be told.
+    separate = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
+    result = CliRunner(**separate).invoke(command, arguments, input=stdin, catch_exceptions=False)
     assert result.exit_code == 0
     return result.stdout_bytes
 

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -140,11 +141,23 @@ def test_runs_with_other_measures_are_one_table(tmp_path: Path) -> None:
     assert loaded.to_pandas()["RR"].isna().tolist() == [False] * 3 + [True] * 3
 
 
-def test_a_count_below_nothing_is_refused():
+@pytest.mark.parametrize("count", [-1, 2**63, 10**400])
+def test_a_count_that_cannot_be_is_refused(count):
     data = goldrank.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP").to_dict()
-    data["counts"]["retrieved"] = -1
+    data["counts"]["retrieved"] = count
     with pytest.raises(InputError, match="below 0"):
         Scores.from_dict(data)
+
+
+@pytest.mark.parametrize("change", [lambda runs: 3, lambda runs: None, lambda runs: dict(enumerate(runs)),
+                                    lambda runs: [*runs, runs[0]], lambda runs: [3], lambda runs: [runs]])  # fmt: skip
+def test_runs_edited_by_hand_are_refused(tmp_path: Path, change) -> None:
+    path = tmp_path / "s.json"
+    goldrank.evaluate(QRELS, {"a": RUN, "b": RUN}, ["AP"]).save(path)
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data | {"runs": change(data["runs"])}))
+    with pytest.raises(InputError, match=re.escape(str(path))):
+        ScoresByRun.load(path)
 
 
 @pytest.mark.parametrize("fact", [float("nan"), float("inf")])

@@ -1,6 +1,6 @@
 """A mutation fuzzer over readers, saved files and spellings.
 
-    python -m tests.fuzz -n 1000000 [--first 0] [--workers 2] [--out .fuzz]
+    python -m tests.fuzz -n 1000000 [--first 0] [--workers 2] [--routes 2] [--out .fuzz]
     python -m tests.fuzz --replay .fuzz/readers-1234.json
     python -m tests.fuzz --replay readers:1234
 
@@ -40,12 +40,15 @@ def main() -> int:
     parser.add_argument("-n", type=int, default=20_000, help="how many mutations")
     parser.add_argument("--first", type=int, default=0, help="the number of the first")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--routes", type=int, help="try so many routes of each mutation, drawn by its number, not all")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--out", type=Path, default=Path(".fuzz"), help="where findings are written")
     parser.add_argument("--replay", help="a finding's file, or KIND:NUMBER")
     given = parser.parse_args()
     if given.replay:
         return replay(given.replay)
+    if given.routes is not None:
+        os.environ["GOLDRANK_FUZZ_ROUTES"] = str(given.routes)
     findings = Findings(given.out)
     began = time.monotonic()
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import random
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import click
 
@@ -14,6 +17,7 @@ from goldrank import GoldrankError, native
 from goldrank.io import sources
 from tests.fuzz import cannot_say
 
+T = TypeVar("T")
 MEASURES = ["AP", "nDCG@3", "P@2", "RR", "NumRet", "Bpref"]
 
 
@@ -63,33 +67,42 @@ def _first_difference(one: Any, other: Any, path: str = "") -> str:
     return f"at {path}: {one!r:.200} | {other!r:.200}"
 
 
+@cache
+def _holders(modules: int) -> list[Any]:
+    """Modules that hold the compiled core; sought again where modules came."""
+    named = [module for name, module in list(sys.modules.items()) if name.startswith("goldrank.")]
+    return [module for module in named if getattr(module, "core", None) is native.core]
+
+
 @contextlib.contextmanager
 def without_core() -> Iterator[None]:
     """As with GOLDRANK_PURE=1."""
-    holders = [
-        module
-        for name, module in list(sys.modules.items())
-        if name.startswith("goldrank.") and native.core is not None and getattr(module, "core", None) is native.core
-    ]
     core = native.core
+    holders = [] if core is None else _holders(len(sys.modules))
     for module in holders:
-        module.core = None  # type: ignore[attr-defined]
+        module.core = None
     try:
         yield
     finally:
         for module in holders:
-            module.core = core  # type: ignore[attr-defined]
+            module.core = core
 
 
 @contextlib.contextmanager
-def pieces_of(size: int) -> Iterator[None]:
+def pieces_of(size: int, data: bytes = b"") -> Iterator[None]:
     """Files are read in pieces of so many bytes. Joining thousands of them for one line takes long: that is no hang."""
     before = sources.PIECE
-    sources.PIECE = size
+    sources.PIECE = max(size, len(data) // 500)
     try:
         yield
     finally:
         sources.PIECE = before
+
+
+def drawn(routes: Sequence[T], seed: int) -> list[T]:
+    """The routes of a mutation that are tried: all, or as many as GOLDRANK_FUZZ_ROUTES says, drawn by its seed."""
+    most = int(os.environ.get("GOLDRANK_FUZZ_ROUTES") or len(routes))
+    return list(routes) if most >= len(routes) else random.Random(seed).sample(routes, most)
 
 
 def bits(value: float) -> str:

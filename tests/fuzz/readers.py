@@ -11,7 +11,7 @@ import io
 import json
 import random
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from tests.fuzz.outcomes import (
     Outcome,
     agree,
     bits,
+    drawn,
     outcome,
     pieces_of,
     qrels_value,
@@ -55,6 +56,7 @@ QRELS = [
 JUDGED = {query: {doc: int(grade) for q, doc, grade in QRELS if q == query} for query, _, _ in QRELS}
 RANKED = {query: {doc: float(score) for q, doc, score in RUN if q == query} for query, _, _ in RUN}
 Spec = dict[str, Any]
+Route = Callable[[], None]
 WRITTEN = {"fuzzed.out": "written trec", "fuzzed.json": "json", "fuzzed.parquet": "parquet"}
 """Files that goldrank writes, and what each cannot say."""
 
@@ -155,6 +157,7 @@ def make(rng: random.Random) -> Spec:
         "damage": rng.getrandbits(32) if kind and rng.random() < 0.5 else None,
         "piece": rng.choice((1, 2, 7, 16, 61, 200)),
         "policy": rng.choice(("error", "error", "first", "max")),
+        "draw": rng.getrandbits(32),
     }
 
 
@@ -176,23 +179,30 @@ def check(spec: Spec, folder: Path) -> None:
     path = folder / "fuzzed"
     path.write_bytes(spec["data"])
     read = READ[thing]
-    ways: dict[str, Callable[[], Any]] = {
-        "file": lambda: read(path, format),
-        "stream": lambda: read(io.BytesIO(spec["data"]), format),
-    }
-    found = {way: outcome(action) for way, action in ways.items()}
-    with pieces_of(max(spec["piece"], len(spec["data"]) // 500)):
-        found[f"pieces of {spec['piece']}"] = outcome(ways["file"])
-    if native.core is not None:
+    file = outcome(lambda: read(path, format))
+
+    def alike(name: str, action: Callable[[], Any]) -> None:
+        agree({"file": file, name: outcome(action)})
+
+    def in_pieces() -> None:
+        with pieces_of(spec["piece"], spec["data"]):
+            alike(f"pieces of {spec['piece']}", lambda: read(path, format))
+
+    def pure() -> None:
         with without_core():
-            found["without the core"] = outcome(ways["file"])
-    agree(found)
+            alike("without the core", lambda: read(path, format))
+
+    routes = [lambda: alike("stream", lambda: read(io.BytesIO(spec["data"]), format)), in_pieces]
+    if native.core is not None:
+        routes.append(pure)
     if format is None and thing in ("run", "qrels"):
-        _check_named(path, thing, found["file"])
+        routes.append(lambda: _check_named(path, thing, file))
     if spec["compression"]:
-        _check_packed(spec, path, format, found["file"])
-    if not found["file"].refused and thing in AFTER:
-        AFTER[thing](path, format, folder)
+        routes.append(lambda: _check_packed(spec, path, format, file))
+    if not file.refused and thing in AFTER:
+        routes.extend(AFTER[thing](path, format, folder))
+    for route in drawn(routes, spec["draw"]):
+        route()
 
 
 def _check_named(path: Path, thing: str, found: Outcome) -> None:
@@ -214,7 +224,7 @@ def _check_packed(spec: Spec, path: Path, format: str | None, plain: Outcome) ->
     file.write_bytes(data)
     read = READ[spec["thing"]]
     ways = {"packed": outcome(lambda: read(file, format))}
-    with pieces_of(max(spec["piece"], len(spec["data"]) // 500)):
+    with pieces_of(spec["piece"], spec["data"]):
         ways["packed, in pieces"] = outcome(lambda: read(file, format))
     agree(ways)
     if spec["damage"] is None:
@@ -233,9 +243,7 @@ def _check_packed(spec: Spec, path: Path, format: str | None, plain: Outcome) ->
 def _read_run(given: Any, format: str | None) -> Any:
     run = read_run(given, format=format)
     scores = outcome(lambda: scores_value(evaluate(JUDGED, run, MEASURES), notes=True))
-    if isinstance(given, io.BytesIO):
-        given.seek(0)
-    results = outcome(lambda: run_value(read_run(given, format=format)))
+    results = outcome(lambda: run_value(run))  # a run is read as often as anyone likes
     if scores.refused and not results.refused and scores.refused not in ("MismatchError", "InputError"):
         raise Difference(f"evaluate -> {scores}\nread -> {results}")
     if scores.refused and results.refused:
@@ -267,38 +275,39 @@ READ: dict[str, Callable[[Any, str | None], Any]] = {
 }  # fmt: skip
 
 
-def _after_run(path: Path, format: str | None, folder: Path) -> None:
+def _after_run(path: Path, format: str | None, folder: Path) -> list[Route]:
     """What a run holds scores alike as a dict, as rows, as frames and as files that goldrank wrote."""
     results = outcome(lambda: {q: dict(docs) for q, docs in read_run(path, format=format).results.items()})
     scored = outcome(lambda: scores_value(evaluate(JUDGED, path, MEASURES, format=format)))
     if results.refused or scored.refused:
-        return
+        return []
     rows = [(q, d, s) for q, docs in results.value.items() for d, s in docs.items()]
-    ways = {"file": scored, "dict": outcome(lambda: scores_value(evaluate(JUDGED, results.value, MEASURES)))}
-    agree(ways)
-    if not all(results.value.values()):
-        return  # cannot_say.NO_DOCUMENTS
-    ways["rows"] = outcome(lambda: scores_value(evaluate(JUDGED, rows, MEASURES)))
-    agree(ways)
-    outcome(lambda: {tag: len(run.results) for tag, run in read_runs(path, format=format).items()})
     texts = [(q, d, repr(s)) for q, d, s in rows]
-    for name in WRITTEN:
+
+    def alike(name: str, given: Any) -> None:
+        agree({"file": scored, name: outcome(lambda: scores_value(evaluate(JUDGED, given, MEASURES)))})
+
+    def tags() -> None:
+        outcome(lambda: {tag: len(run.results) for tag, run in read_runs(path, format=format).items()})
+
+    def written(name: str) -> None:
         file = folder / name
-        written = outcome(lambda file=file: write_run(results.value, file))
-        if not written.refused:
-            again = outcome(lambda file=file: scores_value(evaluate(JUDGED, file, MEASURES)))
-            held = outcome(lambda file=file: _plain(read_run(file).results))
-            agree({"file": scored, f"written {name}": again})
+        said = outcome(lambda: write_run(results.value, file))
+        if not said.refused:
+            held = outcome(lambda: _plain(read_run(file).results))
+            alike(f"written {name}", file)
             agree({"held": Outcome(_plain(results.value)), f"written {name}": held})
-        elif cannot_say.can_say(
-            {"out": "written trec", "json": "json", "parquet": "parquet"}[name.split(".")[1]], texts
-        ):
-            raise Difference(f"read {path.name} -> a run\nwrite {name} -> {written}")
+        elif cannot_say.can_say(WRITTEN[name], texts):
+            raise Difference(f"read {path.name} -> a run\nwrite {name} -> {said}")
+
+    routes: list[Route] = [lambda: alike("dict", results.value), tags]
+    if not all(results.value.values()):
+        return routes  # cannot_say.NO_DOCUMENTS
+    routes += [lambda: alike("rows", rows), *(partial(written, name) for name in WRITTEN)]
     if cannot_say.can_say("polars", texts) and rows:
         frame = _frame(rows, "score", float)
-        ways["polars"] = outcome(lambda: scores_value(evaluate(JUDGED, frame, MEASURES)))
-        ways["pandas"] = outcome(lambda: scores_value(evaluate(JUDGED, frame.to_pandas(), MEASURES)))
-        agree(ways)
+        routes += [lambda: alike("polars", frame), lambda: alike("pandas", frame.to_pandas())]
+    return routes
 
 
 def _plain(results: Any) -> Any:
@@ -306,36 +315,39 @@ def _plain(results: Any) -> Any:
     return {query: {doc: bits(score) for doc, score in docs.items()} for query, docs in results.items()}
 
 
-def _after_qrels(path: Path, format: str | None, folder: Path) -> None:
+def _after_qrels(path: Path, format: str | None, folder: Path) -> list[Route]:
     """What qrels hold is the same as a dict, as rows, as frames and as files that goldrank wrote."""
     qrels = read_qrels(path, format=format)
     held = Outcome(qrels_value(qrels))
     plain = {query: dict(docs) for query, docs in qrels.items()}
     rows = [(q, d, g) for q, docs in plain.items() for d, g in docs.items()]
-    ways = {"file": held, "dict": outcome(lambda: qrels_value(as_qrels(plain)))}
-    agree(ways)
-    if not all(plain.values()):
-        return  # cannot_say.NO_DOCUMENTS
-    ways["rows"] = outcome(lambda: qrels_value(as_qrels(rows)))
     texts = [(q, d, "1") for q, d, _ in rows]
-    for name in WRITTEN:
+
+    def alike(name: str, given: Any) -> None:
+        agree({"file": held, name: outcome(lambda: qrels_value(as_qrels(given)))})
+
+    def written(name: str) -> None:
         file = folder / name
-        written = outcome(lambda file=file: write_qrels(qrels, file))
-        if not written.refused:
-            ways[f"written {name}"] = outcome(lambda file=file: qrels_value(read_qrels(file)))
-        elif cannot_say.can_say(
-            {"out": "written trec", "json": "json", "parquet": "parquet"}[name.split(".")[1]], texts
-        ):
-            raise Difference(f"read {path.name} -> qrels\nwrite {name} -> {written}")
+        said = outcome(lambda: write_qrels(qrels, file))
+        if not said.refused:
+            agree({"file": held, f"written {name}": outcome(lambda: qrels_value(read_qrels(file)))})
+        elif cannot_say.can_say(WRITTEN[name], texts):
+            raise Difference(f"read {path.name} -> qrels\nwrite {name} -> {said}")
+
+    def scored() -> None:
+        ways = {"file": outcome(lambda: scores_value(evaluate(path, RANKED, MEASURES)))} if format is None else {}
+        ways["qrels"] = outcome(lambda: scores_value(evaluate(qrels, RANKED, MEASURES)))
+        ways["dict"] = outcome(lambda: scores_value(evaluate(plain, as_run(RANKED), MEASURES)))
+        agree(ways)
+
+    routes: list[Route] = [lambda: alike("dict", plain)]
+    if not all(plain.values()):
+        return routes  # cannot_say.NO_DOCUMENTS
+    routes += [lambda: alike("rows", rows), *(partial(written, name) for name in WRITTEN), scored]
     if cannot_say.can_say("polars", texts) and rows:
         frame = _frame(rows, "grade", int)
-        ways["polars"] = outcome(lambda: qrels_value(as_qrels(frame)))
-        ways["pandas"] = outcome(lambda: qrels_value(as_qrels(frame.to_pandas())))
-    agree(ways)
-    scored = {"file": outcome(lambda: scores_value(evaluate(path, RANKED, MEASURES)))} if format is None else {}
-    scored["qrels"] = outcome(lambda: scores_value(evaluate(qrels, RANKED, MEASURES)))
-    scored["dict"] = outcome(lambda: scores_value(evaluate(plain, as_run(RANKED), MEASURES)))
-    agree(scored)
+        routes += [lambda: alike("polars", frame), lambda: alike("pandas", frame.to_pandas())]
+    return routes
 
 
-AFTER: dict[str, Callable[[Path, str | None, Path], None]] = {"run": _after_run, "qrels": _after_qrels}
+AFTER: dict[str, Callable[[Path, str | None, Path], list[Route]]] = {"run": _after_run, "qrels": _after_qrels}

@@ -10,7 +10,8 @@ import io
 import json
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,17 @@ from goldrank import evaluate, native, read_qrels, read_run
 from goldrank.io import as_qrels, as_run
 from tests.fuzz import cannot_say, mutations
 from tests.fuzz.cannot_say import Row
-from tests.fuzz.outcomes import MEASURES, agree, outcome, pieces_of, qrels_value, run_value, scores_value, without_core
+from tests.fuzz.outcomes import (
+    MEASURES,
+    agree,
+    drawn,
+    outcome,
+    pieces_of,
+    qrels_value,
+    run_value,
+    scores_value,
+    without_core,
+)
 
 Spec = dict[str, Any]
 IDS = ("d1", "d2", "d3", "d10", "doc", "a", "longer-than-sixteen-bytes", "b#1", "1", "2", "é", "Z", "z")
@@ -56,6 +67,7 @@ def make(rng: random.Random) -> Spec:
         "judged": judged,
         "piece": rng.choice((3, 17, 64)),
         "routes": rng.sample(sorted(set(cannot_say.REASONS) - {"written trec"}), 5),
+        "draw": rng.getrandbits(32),
     }
 
 
@@ -158,35 +170,57 @@ def check(spec: Spec, folder: Path) -> None:
     judged: dict[str, dict[str, int]] = {}
     for query, doc, grade in spec["judged"]:
         judged.setdefault(query, {})[doc] = grade
-    held, scored = {}, {}
     possible = routes(thing, rows)
-    for route in [*list(possible)[:1], *(route for route in spec["routes"] if route in list(possible)[1:])]:
-        given = possible[route]()
-        kind = route.split()[0]
-        format = FORMAT.get(kind, kind)
+    if not possible:
+        return
+    first, *others = possible
+    chosen = [first, *(route for route in spec["routes"] if route in others)]
+    ways: dict[str, list[tuple[str, Callable[[], Any]]]]
+    ways = {"held": [], "scored": []} if thing == "run" and judged else {"held": []}
+    for route in chosen:
+        given = cache(possible[route])
+        for kind, name, action in _ways(thing, route, given, judged, spec["piece"]):
+            if kind in ways:
+                ways[kind].append((name, action))
+    for (name, base), *more in ways.values():
+        found = outcome(base)
+        for other, action in drawn(more, spec["draw"]):
+            agree({name: found, other: outcome(action)})
 
-        def opened(given: Any = given, format: str = format) -> Any:
-            if thing == "run":
-                return read_run(io.BytesIO(given), format=format) if isinstance(given, bytes) else as_run(given)
-            return read_qrels(io.BytesIO(given), format=format) if isinstance(given, bytes) else as_qrels(given)
 
-        def value(opened: Callable[[], Any] = opened) -> Any:
-            return run_value(opened()) if thing == "run" else qrels_value(opened())
+Way = tuple[str, str, Callable[[], Any]]
 
-        held[route] = outcome(value)
+
+def _ways(thing: str, route: str, given: Callable[[], Any], judged: Any, piece: int) -> Iterator[Way]:
+    """What a route gives: what it holds and how it is scored, also in pieces and without the compiled core."""
+    kind = route.split()[0]
+    format = FORMAT.get(kind, kind)
+
+    def opened() -> Any:
+        data = given()
+        if thing == "run":
+            return read_run(io.BytesIO(data), format=format) if isinstance(data, bytes) else as_run(data)
+        return read_qrels(io.BytesIO(data), format=format) if isinstance(data, bytes) else as_qrels(data)
+
+    def held() -> Any:
+        return run_value(opened()) if thing == "run" else qrels_value(opened())
+
+    def scored() -> Any:
+        return scores_value(evaluate(judged, opened(), MEASURES))
+
+    def in_pieces() -> Any:
+        with pieces_of(piece, given()):
+            return held()
+
+    def pure(action: Callable[[], Any]) -> Any:
+        with without_core():
+            return action()
+
+    yield "held", route, held
+    yield "scored", route, scored
+    if kind in NAMED:
+        yield "held", f"{route} in pieces", in_pieces
+    if native.core is not None and (kind in NAMED or route == "dict"):
         if kind in NAMED:
-            with pieces_of(spec["piece"]):
-                held[f"{route} in pieces"] = outcome(value)
-            if native.core is not None:
-                with without_core():
-                    held[f"{route} without the core"] = outcome(value)
-        if thing == "run" and judged:
-            scored[route] = outcome(lambda opened=opened: scores_value(evaluate(judged, opened(), MEASURES)))
-            if native.core is not None and (kind in NAMED or route == "dict"):
-                with without_core():
-                    pure = outcome(lambda opened=opened: scores_value(evaluate(judged, opened(), MEASURES)))
-                scored[f"{route} without the core"] = pure
-    if held:
-        agree(held)
-    if scored:
-        agree(scored)
+            yield "held", f"{route} without the core", partial(pure, held)
+        yield "scored", f"{route} without the core", partial(pure, scored)

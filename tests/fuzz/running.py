@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz import kinds
+from tests.fuzz.worker import number_in
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 10.0
@@ -26,6 +27,8 @@ LONGEST = 10.0
 PATIENCE = 6
 MOST_MEMORY = 4 << 30
 """A process that has so much is ended, so that the machine stays usable."""
+NONE = -1
+"""Stands for a mutation where none was begun."""
 KEPT = 3
 """Files of findings that look alike."""
 
@@ -72,20 +75,26 @@ class Worker:
     def __init__(self, first: int, last: int, step: int, said: queue.Queue[Any]) -> None:
         self.last, self.step, self.said = last, step, said
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the worker
+        self.folder = tempfile.TemporaryDirectory(prefix="goldrank-fuzz-", dir=_memory())
+        file = Path(self.folder.name) / "number"
+        file.write_bytes(bytes(8))
+        self.number, self.file = number_in(str(file)), str(file)
         self.start(first)
 
     def start(self, first: int) -> None:
         path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
         self.errors.seek(0)
         self.errors.truncate()
+        self.number[0] = NONE
         self.begun: int | None = None
         self.first = first
         self.since = time.monotonic() + 20  # it imports first
         self.spent_before = 0.0
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fuzz.worker", str(first), str(self.last), str(self.step)],
+            [sys.executable, "-m", "tests.fuzz.worker", str(first), str(self.last), str(self.step), self.file],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=self.errors, stdin=subprocess.DEVNULL, text=True,
-            env={**_without_coverage(), "PYTHONPATH": path, "POLARS_MAX_THREADS": "1"},
+            env={**_without_coverage(), "PYTHONPATH": path, "POLARS_MAX_THREADS": "1", "RUST_BACKTRACE": "0",
+                 "TMPDIR": self.folder.name},
         )  # fmt: skip
         self.listener = threading.Thread(target=self._listen, args=(self.process,), daemon=True)
         self.listener.start()
@@ -96,6 +105,15 @@ class Worker:
                 if line.endswith("\n"):  # else it was cut off with the process
                     self.said.put((self, process, json.loads(line)))
         self.said.put((self, process, None))
+
+    def look(self) -> int:
+        """How many mutations were begun since the last look."""
+        number = self.number[0]
+        if number in (NONE, self.begun):
+            return 0
+        before = self.first - self.step if self.begun is None else self.begun
+        self.begun, self.since, self.spent_before = number, time.monotonic(), self.spent()
+        return (number - before) // self.step
 
     def resident(self) -> int:
         try:
@@ -127,10 +145,17 @@ class Worker:
         self.process.wait()
         self.listener.join()
         self.errors.close()
+        self.folder.cleanup()
 
     def words(self) -> str:
         self.errors.seek(0)
-        return self.errors.read().decode("utf-8", "replace")[:3000]
+        said = self.errors.read().decode("utf-8", "replace")
+        return said if len(said) <= 4000 else f"{said[:1000]}\n...\n{said[-3000:]}"
+
+
+def _memory() -> str | None:
+    """A folder in memory, where there is one: files are made and removed by the million."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def _without_coverage() -> dict[str, str]:
@@ -157,9 +182,11 @@ def run(
         while alive and time.monotonic() < ends:
             with contextlib.suppress(queue.Empty):
                 worker, process, message = said.get(timeout=0.2)
+                done += worker.look()
                 if worker in alive and process is worker.process:
-                    done += _heard(worker, message, findings, alive)
+                    _heard(worker, message, findings, alive)
             for worker in list(alive):
+                done += worker.look()
                 _watch(worker, findings, alive, longest)
             if time.monotonic() - shown > 1:
                 shown = time.monotonic()
@@ -171,19 +198,15 @@ def run(
     return done
 
 
-def _heard(worker: Worker, message: Any, findings: Findings, alive: list[Worker]) -> int:
+def _heard(worker: Worker, message: Any, findings: Findings, alive: list[Worker]) -> None:
     if message is None:  # it ended without a word
         worker.process.wait()
         _lost(worker, "abort", f"exit code {worker.process.returncode}", worker.words(), findings, alive)
-    elif "begun" in message:
-        worker.begun, worker.since, worker.spent_before = message["begun"], time.monotonic(), worker.spent()
-        return 1
     elif "done" in message:
         worker.process.wait()
         alive.remove(worker)
     else:
         findings.add(message)
-    return 0
 
 
 def _watch(worker: Worker, findings: Findings, alive: list[Worker], longest: float) -> None:

@@ -16,6 +16,7 @@ import pytest
 from goldrank.io import formats
 from tests.fuzz import cannot_say, kinds, planted, readers
 from tests.fuzz.__main__ import replay
+from tests.fuzz.outcomes import drawn
 from tests.fuzz.running import ROOT, Findings, run
 from tests.lanes import many
 
@@ -95,3 +96,13 @@ def test_seeds_are_sound(tmp_path):
 def test_exceptions_say_why():
     for entries in cannot_say.REASONS.values():
         assert all(len(reason) > 20 for reason, _ in entries)
+
+
+def test_routes_are_drawn_by_the_mutation(monkeypatch):
+    """With fewer routes for each mutation each is still tried, and the same ones when it is tried again."""
+    routes = list(range(12))
+    assert drawn(routes, 7) == routes
+    monkeypatch.setenv("GOLDRANK_FUZZ_ROUTES", "2")
+    assert drawn(routes, 7) == drawn(routes, 7)
+    assert {len(drawn(routes, seed)) for seed in range(50)} == {2}
+    assert {route for seed in range(200) for route in drawn(routes, seed)} == set(routes)

@@ -7,12 +7,13 @@ import io
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from goldrank import evaluate_texts
 from tests.fuzz import cannot_say, mutations
-from tests.fuzz.outcomes import agree, outcome, pieces_of, scores_value
+from tests.fuzz.outcomes import agree, drawn, outcome, pieces_of, scores_value
 
 Spec = dict[str, Any]
 MEASURES = ["RR", "P@2", "Cover@2", "AP"]
@@ -27,6 +28,7 @@ MATCHERS = ("exact", "contains", "rouge-l:0.7", "token-overlap:0.5", "fuzzy:0.8"
 
 def make(rng: random.Random) -> Spec:
     spec: Spec = {"matcher": rng.choice(MATCHERS), "piece": rng.choice((3, 40)), "data": None, "items": None}
+    spec["draw"] = rng.getrandbits(32)
     if rng.random() < 0.5:
         items = json.loads(json.dumps(ITEMS))
         for _ in range(rng.choice((1, 2, 3))):
@@ -78,22 +80,42 @@ def check(spec: Spec, folder: Path) -> None:
     def scored(given: Any) -> Any:
         return scores_value(evaluate_texts(given, MEASURES, matcher=spec["matcher"], name="x"), notes=True)
 
-    path = folder / "fuzzed"
     if spec["data"] is not None:
-        path.write_bytes(spec["data"])
-        ways = {"file": outcome(lambda: scored(path)), "stream": outcome(lambda: scored(io.BytesIO(spec["data"])))}
-        with pieces_of(max(spec["piece"], len(spec["data"]) // 500)):
-            ways["pieces"] = outcome(lambda: scored(path))
-        agree(ways)
-        return
-    items = spec["items"]
-    found = {"dicts": outcome(lambda: scored(items))}
-    for form, make_bytes in _files(items).items():
-        if form == "csv" and not cannot_say.cells_can_say(items):
-            continue
+        first, *routes = _of_bytes(spec, folder / "fuzzed", scored)
+    else:
+        first, *routes = _of_items(spec["items"], folder, scored)
+    found = outcome(first[1])
+    for name, route in drawn(routes, spec["draw"]):
+        agree({first[0]: found, name: outcome(route)})
+
+
+Route = tuple[str, Callable[[], Any]]
+
+
+def _of_bytes(spec: Spec, path: Path, scored: Callable[[Any], Any]) -> list[Route]:
+    path.write_bytes(spec["data"])
+
+    def in_pieces() -> Any:
+        with pieces_of(spec["piece"], spec["data"]):
+            return scored(path)
+
+    return [
+        ("file", lambda: scored(path)),
+        ("stream", lambda: scored(io.BytesIO(spec["data"]))),
+        ("pieces", in_pieces),
+    ]
+
+
+def _of_items(items: list[dict[str, Any]], folder: Path, scored: Callable[[Any], Any]) -> list[Route]:
+    def written(form: str) -> Any:
         path = folder / f"fuzzed.{form}"
-        path.write_bytes(make_bytes())
-        found[form] = outcome(lambda path=path: scored(path))
-    found["polars"] = outcome(lambda: scored(_frame(items)))
-    found["pandas"] = outcome(lambda: scored(_frame(items).to_pandas()))
-    agree(found)
+        path.write_bytes(_files(items)[form]())
+        return scored(path)
+
+    forms = [form for form in _files(items) if form != "csv" or cannot_say.cells_can_say(items)]
+    return [
+        ("dicts", lambda: scored(items)),
+        *((form, partial(written, form)) for form in forms),
+        ("polars", lambda: scored(_frame(items))),
+        ("pandas", lambda: scored(_frame(items).to_pandas())),
+    ]

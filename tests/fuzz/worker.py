@@ -1,13 +1,16 @@
-"""Tries mutations one after the other, and says so on standard output: `python -m tests.fuzz.worker FIRST LAST STEP`.
+"""Tries mutations one after the other: `python -m tests.fuzz.worker FIRST LAST STEP FILE`.
 
-Its parent watches the clock and the process: a mutation that hangs or kills it is known by its number.
+The number of the one that is tried stands in the file at all times, so that one that hangs or kills the process is
+known; findings go to standard output.
 """
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import json
+import mmap
 import re
 import sys
 import tempfile
@@ -26,6 +29,12 @@ MEMORY_LIMIT = 400 << 20
 def say(**what: Any) -> None:
     sys.__stdout__.write(json.dumps(what) + "\n")  # type: ignore[union-attr]
     sys.__stdout__.flush()  # type: ignore[union-attr]
+
+
+def number_in(file: str) -> memoryview:
+    """The number in a file, in memory that both processes share; it survives the end of either."""
+    with open(file, "r+b") as opened:
+        return memoryview(mmap.mmap(opened.fileno(), 8)).cast("q")
 
 
 def tried(kind: str, spec: dict[str, Any]) -> dict[str, str] | None:
@@ -69,12 +78,16 @@ def _reset_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def main(first: int, last: int, step: int) -> None:
+def main(first: int, last: int, step: int, file: str) -> None:
     faulthandler.enable()
+    begun = number_in(file)
+    for kind in kinds.SHARES:
+        kinds.make(kind, 0)  # imports
+    gc.freeze()  # what was imported is never garbage
     for number in range(first, last, step):
         kind = kinds.kind_of(number)
         spec = kinds.make(kind, number)
-        say(begun=number)
+        begun[0] = number
         finding = tried(kind, spec)
         if finding:
             say(number=number, kind=kind, **finding)
@@ -82,4 +95,4 @@ def main(first: int, last: int, step: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]))
+    main(*map(int, sys.argv[1:4]), sys.argv[4])

@@ -288,11 +288,22 @@ def test_errors_of_programming_are_not_retried():
         ({"answer": 1}, "object with answer"),
         ([None], "without a text and without an id"),
         ([object()], "without a text"),
+        ({"a", "b"}, "set, which has no order"),
+        (frozenset("ab"), "frozenset, which has no order"),
+        ({"a": 1}.keys(), "dict_keys, which has no order"),
     ],
 )
 def test_results_that_are_none(result, said):
     with pytest.raises(RetrievalError, match=said):
         quietly(lambda question: result, ["q"])
+
+
+@pytest.mark.parametrize("questions", [{"a", "b"}, frozenset("ab"), iter({"a", "b"})])
+def test_questions_without_an_order(questions):
+    """They would get other numbers for ids the next time."""
+    with pytest.raises(InputError, match="cannot be read"):
+        quietly(lambda question: ["a"], questions)
+    assert len(quietly(lambda question: ["a"], {1: "a", 2: "b"}.values())) == 2
 
 
 @pytest.mark.parametrize("asynchronously", [False, True])

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 
 import click
@@ -156,9 +157,21 @@ def _show_usage_error(error: click.ClickException) -> None:
     say(f"Error: {error.format_message()}")
 
 
+def _check_words(args: Iterable[str]) -> None:
+    """No shell hands over such words; a program that calls `run` may, and no file can have such a name."""
+    for word in args:
+        try:
+            wrong = b"\0" in os.fsencode(word)
+        except UnicodeEncodeError:
+            wrong = True
+        if wrong:
+            raise click.UsageError(f"{word!r} holds what no word of a command line can hold: NUL or half a character")
+
+
 def run(args: list[str] | None = None) -> int:
     """Run the command; whatever happens, people get a sentence and never a traceback."""
     try:
+        _check_words(args or ())
         # click returns the code of a command that exits; commands return nothing themselves.
         code = group.main(args, prog_name="goldrank", standalone_mode=False)
     except click.exceptions.Exit as done:

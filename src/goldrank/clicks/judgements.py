@@ -13,6 +13,7 @@ from goldrank.clicks.log import ClickLog
 from goldrank.data.qrels import Qrels
 from goldrank.errors import OptionError, one_of, whole_number
 from goldrank.io.click_log import read_clicks
+from goldrank.misuse import checked
 from goldrank.notes import Note
 
 Model = Callable[..., np.ndarray]
@@ -78,6 +79,7 @@ class ClickJudgements(Sequence[ClickJudgement]):
         return [{**row._asdict(), "judged": row.shown >= self.min_views} for row in self.rows]
 
 
+@checked
 def judgements_from_clicks(
     log: Any,
     model: str = "ctr",

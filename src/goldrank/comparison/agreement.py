@@ -12,6 +12,7 @@ import numpy as np
 from goldrank import io
 from goldrank.comparison.result import Comparison
 from goldrank.errors import MismatchError, OptionError
+from goldrank.misuse import checked
 from goldrank.packages import needed
 from goldrank.types import RunLike
 
@@ -39,6 +40,7 @@ class RankAgreement:
         }
 
 
+@checked
 def rank_agreement(a: RunLike, b: RunLike, *, k: int = 10, p: float = 0.9, depth: int = 1000) -> RankAgreement:
     """RBO, Kendall's tau, tau-AP and Jaccard@k of two runs, on the queries that both have.
 

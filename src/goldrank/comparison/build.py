@@ -33,6 +33,7 @@ from goldrank.evaluation.recommending import Background
 from goldrank.io.columns import Columns
 from goldrank.measures import Measure, parse_all
 from goldrank.measures import known as known_measure
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import CatalogueLike, HistoryLike, MeasureLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
@@ -66,6 +67,7 @@ def compare(
     judged_by: Literal["human", "model"] | None = None,
     **options: Unpack[CompareOptions],
 ) -> Comparison: ...
+@checked
 def compare(
     qrels: QrelsLike | ScoresLike,
     runs: RunsLike | None = None,

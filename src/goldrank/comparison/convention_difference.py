@@ -13,6 +13,7 @@ from goldrank.data.scores import format_value
 from goldrank.errors import GoldrankError
 from goldrank.evaluation.documents import evaluate
 from goldrank.measures import Measure, parse
+from goldrank.misuse import checked
 from goldrank.types import QrelsLike, RunLike
 
 
@@ -77,6 +78,7 @@ class Difference:
         return "\n".join(lines)
 
 
+@checked
 def explain_difference(
     qrels: QrelsLike, run: RunLike, measure: str | Measure, first: str | Convention, second: str | Convention
 ) -> Difference:

@@ -24,6 +24,7 @@ from goldrank.evaluation.documents import evaluate
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import JudgementsLike, MeasuresLike, Policies, QrelsLike, RunLike, RunsLike
 
@@ -145,6 +146,7 @@ class CorrectedValues(Tabular):
         return {"level": self.level, "values": self.rows(), "notes": notes, "judged": list(self.judged)}
 
 
+@checked
 def corrected_values(
     human: QrelsLike,
     model: QrelsLike,

@@ -26,6 +26,7 @@ from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import SLACK
 from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io.impressions import Impression, read_impressions
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import Path
 
@@ -92,6 +93,7 @@ class Preference(Tabular):
         return {**self.rows()[0], "p_by": self.how, "notes": [note.to_dict() for note in self.notes]}
 
 
+@checked
 def analyse_interleaving(
     log: Path | Iterable[Mapping[str, Any]],
     method: str | None = None,

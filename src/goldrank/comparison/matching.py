@@ -18,6 +18,7 @@ from goldrank.errors import InputError, OptionError, as_list, whole_number
 from goldrank.io.labelled_pairs import LabelledPair, read_labels
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
+from goldrank.misuse import checked
 from goldrank.notes import Note
 
 LabelsLike: TypeAlias = "types.Path | types.ArrowStream | Iterable[Any]"
@@ -165,6 +166,7 @@ class MatcherAgreements(Tabular):
         return matchers.render(self)
 
 
+@checked
 def matcher_agreement(
     labels: LabelsLike,
     matchers: MatcherLike | Sequence[MatcherLike],

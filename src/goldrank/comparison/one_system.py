@@ -18,6 +18,7 @@ from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.data.scores import Column, Scores
 from goldrank.errors import InputError, OptionError, of_type
 from goldrank.measures import known
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import QrelsLike
 
@@ -91,6 +92,7 @@ class RunIntervals(Tabular):
         return {"run": self.run, "level": self.level, "intervals": self.rows(), "notes": notes}
 
 
+@checked
 def score_intervals(
     scores: Scores,
     *,

@@ -21,6 +21,7 @@ from goldrank.comparison.result import Comparison
 from goldrank.comparison.statistics import facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.errors import InputError, OptionError, of_type, whole_number
+from goldrank.misuse import checked
 from goldrank.packages import needed
 
 DIFFERENCES = (0.01, 0.02, 0.05)
@@ -120,6 +121,7 @@ class Plan(Tabular):
         return {**about, "rows": self.rows(), "gate": gate}
 
 
+@checked
 def plan(
     pilot: Comparison | None = None,
     *,

@@ -19,6 +19,7 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, parse
+from goldrank.misuse import checked
 from goldrank.types import Policies, QrelsLike, RunLike
 
 CAUSES = {
@@ -216,6 +217,7 @@ class Diff(Tabular):
         return f"<Diff of {names}: {self.delta:+.4f} {self.measure}, {changed:,} of {n:,} queries changed>"
 
 
+@checked
 def diff(
     qrels: QrelsLike,
     before: RunLike,

@@ -27,6 +27,7 @@ from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.measures import parse, summarise
 from goldrank.measures.options import PACKERS
+from goldrank.misuse import checked
 from goldrank.notes import Note
 
 KS = (1, 3, 5, 10, 20)
@@ -155,6 +156,7 @@ def _plain(pair: Any) -> dict[str, Any]:
     return {"a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.adjusted, "verdict": pair.verdict}
 
 
+@checked
 def sweep(
     systems: Mapping[Any, Any],
     *,

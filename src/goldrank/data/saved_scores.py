@@ -16,6 +16,8 @@ from goldrank.notes import Note
 
 FORMAT = "goldrank-scores"
 FORMAT_BY_RUN = "goldrank-scores-by-run"
+MOST = 1 << 62
+"""No run has so many documents; numbers beyond it have no place in a double."""
 VERSION = 2
 READABLE = (1, 2)
 """Version 1 has notes as plain text."""
@@ -66,8 +68,8 @@ def from_plain(data: Any, where: str) -> Scores:
             for name, found in _of_type(data.get("bounds", {}), dict, "bounds").items()
         }
         counts = {key: _of_type(count, int, key) for key, count in _of_type(data["counts"], dict, "counts").items()}
-        if min(counts.values(), default=0) < 0:
-            raise ValueError("a count is below 0")
+        if not all(0 <= count < MOST for count in counts.values()):
+            raise ValueError(f"a count is below 0 or not below {MOST:,}")
         notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
         run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
         provenance = _of_type(data["provenance"], dict, "provenance")

@@ -21,6 +21,7 @@ from goldrank.errors import (
     as_list,
     did_you_mean,
 )
+from goldrank.escaping import shown
 from goldrank.forking import check_polars
 from goldrank.notes import Note
 from goldrank.packages import needed
@@ -384,7 +385,12 @@ class ScoresByRun(Mapping[str, Scores]):
         if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
             hint = "Scores.load reads the scores of one run."
             raise InputError("is not saved goldrank scores of several runs", where=str(path), hint=hint)
-        return cls([Scores.from_dict(scores, str(path)) for scores in data.get("runs", ())])
+        if not isinstance(runs := data.get("runs"), list):
+            raise InputError(f"its runs are {shown(runs)}, not a list", where=str(path), hint="Was it edited by hand?")
+        found = cls([Scores.from_dict(scores, str(path)) for scores in runs])
+        if len(found) < len(runs):
+            raise InputError("two of its runs have one name", where=str(path), hint="Was it edited by hand?")
+        return found
 
     def __repr__(self) -> str:
         from goldrank.data import score_table

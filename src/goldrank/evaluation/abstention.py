@@ -13,6 +13,7 @@ from goldrank.evaluation.texts import evaluate_texts
 from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.measures import make, parse
+from goldrank.misuse import checked
 
 CURVES_OF = "SelectiveCover"
 """The measure that takes a threshold."""
@@ -78,6 +79,7 @@ class AbstentionCurve:
         return notebook_html(self.parts())
 
 
+@checked
 def abstention_curve(items: Any, measure: str = CURVES_OF, **how: Any) -> AbstentionCurve:
     """What every threshold for the score of the first text costs and brings, and which one to take.
 

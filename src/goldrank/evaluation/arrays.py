@@ -17,10 +17,12 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
 from goldrank.io.arrays import graded_rows
 from goldrank.measures import DEFAULT, Measure, make, parse, parse_all
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, MeasuresLike, Policies
 
 
+@checked
 def evaluate_arrays(
     grades: Any,  # arrays of any library; `io.arrays.as_array` says which
     scores: Any,

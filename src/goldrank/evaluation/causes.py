@@ -23,6 +23,7 @@ from goldrank.io.items import items as read_items
 from goldrank.match.folding import fold
 from goldrank.match.pairs import TextCounts, usable_references
 from goldrank.measures.options import PACKERS
+from goldrank.misuse import checked
 from goldrank.notes import Note
 
 CAUSES = {
@@ -328,6 +329,7 @@ class Causes:
         return plain(self.parts())
 
 
+@checked
 def find_causes(
     items: Any,
     *,

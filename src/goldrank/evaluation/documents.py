@@ -19,6 +19,7 @@ from goldrank.evaluation.inputs import resolve, resolve_measures, whole_depth
 from goldrank.evaluation.recommending import NOTHING, Background
 from goldrank.io.columns import Columns
 from goldrank.io.sources import open_source
+from goldrank.misuse import checked
 from goldrank.types import (
     CatalogueLike,
     HistoryLike,
@@ -86,6 +87,7 @@ def evaluate(
 def evaluate(
     qrels: JudgementsLike, run: RunLike | None = None, measures: MeasuresLike = None, **options: Unpack[EvaluateOptions]
 ) -> Scores: ...
+@checked
 def evaluate(
     qrels: JudgementsLike,
     run: RunLike | RunsLike | None = None,

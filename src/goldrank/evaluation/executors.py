@@ -27,6 +27,7 @@ from goldrank.evaluation import footer, pipeline
 from goldrank.evaluation.inputs import resolve_measures, whole_depth
 from goldrank.io.columns import Columns
 from goldrank.measures import Measure
+from goldrank.misuse import checked
 from goldrank.packages import MissingPackageError, needed
 from goldrank.types import MeasuresLike, Policies, QrelsLike, SparkFrame
 
@@ -43,6 +44,7 @@ COUNTS = ("retrieved", "infinite", "constant", "problems", "repeated", "wrong_ju
 """What is counted for each query besides its values."""
 
 
+@checked
 def evaluate_spark(
     qrels: QrelsLike,
     run: SparkFrame,

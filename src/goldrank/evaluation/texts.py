@@ -42,6 +42,7 @@ from goldrank.match.matcher import AsksAJudge
 from goldrank.match.pairs import Splitter, explain_item
 from goldrank.measures import REGISTRY, Measure
 from goldrank.measures.apply import check_credit
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import MeasuresLike, Policies
 
@@ -50,6 +51,7 @@ DEFAULT = ("Cover@5", "CoverAll@5", "nDCG@10", "AP", "RR", "P@5")
 DEFAULT_OF_PAIRS = ("P@5", "SetP")
 
 
+@checked
 def evaluate_texts(
     items: Any,
     measures: MeasuresLike = None,

@@ -12,6 +12,7 @@ from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import resolve, resolve_measures
 from goldrank.measures import parse
 from goldrank.measures.holes import judging_order, relevant_shares, single_moves
+from goldrank.misuse import checked
 from goldrank.types import MeasureLike, Policies, QrelsLike, RunLike
 
 
@@ -25,6 +26,7 @@ class Unjudged:
     move: float
 
 
+@checked
 def worth_judging(
     qrels: QrelsLike,
     run: RunLike,

@@ -15,10 +15,12 @@ from goldrank.fusion import methods, normalisations
 from goldrank.fusion.lists import Lists, pieces
 from goldrank.fusion.methods import Method
 from goldrank.fusion.normalisations import Normalisation, normalised
+from goldrank.misuse import checked
 from goldrank.types import RunLike, RunsLike
 
 
 # `Any`: a parameter is a number, one number per run, or what `tune_fusion` learned; each method checks its own.
+@checked
 def fuse(
     runs: RunsLike,
     method: str = "rrf",
@@ -53,6 +55,7 @@ def fuse(
     return Run(Rankings(results), name=name or method)
 
 
+@checked
 def normalize(
     run: RunLike, normalise: str = "min-max", *, among: RunsLike | None = None, ties: str = "docid", equal: float = 1.0
 ) -> Run:

@@ -23,6 +23,7 @@ from goldrank.fusion.lists import TIES, pieces
 from goldrank.fusion.methods import MOST_TRIED
 from goldrank.fusion.training import Evidence, hits
 from goldrank.measures import Measure
+from goldrank.misuse import checked
 from goldrank.types import Policies, QrelsLike, RunsLike
 
 
@@ -48,6 +49,7 @@ class Tuned:
         return tuple(given) if given is not None else ()
 
 
+@checked
 def tune_fusion(
     qrels: QrelsLike,
     runs: RunsLike,

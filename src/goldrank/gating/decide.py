@@ -27,10 +27,12 @@ from goldrank.gating.significance import tested
 from goldrank.gating.verdict import Verdict
 from goldrank.io.columns import Columns
 from goldrank.measures import parse_all, summarise
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import HistoryLike, JudgementsLike, Policies, RunLike
 
 
+@checked
 def gate(
     qrels: JudgementsLike | Scores,
     run: RunLike | None = None,

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from goldrank.errors import OptionError, did_you_mean, of_type, whole_number
 from goldrank.measures import parse
 from goldrank.measures.options import MAX_CUTOFF
+from goldrank.misuse import checked
 from goldrank.notes import Note
 
 DEFAULT_K = 10
@@ -222,6 +223,7 @@ OTHER_CUTOFF = {"R": ("R@{other}",), "nDCG": ("R@{other}",)}
 """What keeps those ends from a report at one cut-off."""
 
 
+@checked
 def choose(
     use_case: str | None = None,
     *,

@@ -12,12 +12,14 @@ from goldrank.data.scores import Scores
 from goldrank.errors import as_list, of_type
 from goldrank.guide.advice import find_use_case, unusual_cutoff
 from goldrank.measures import Measure, known, parse
+from goldrank.misuse import checked
 from goldrank.notes import Note
 
 BESIDE = ("nDCG@10", "R@10", "P@10")
 """What is recommended to those who report one measure only."""
 
 
+@checked
 def pitfalls(
     scores: Scores | Mapping[str, Scores] | Iterable[Scores],
     *,

@@ -23,6 +23,7 @@ from goldrank.io.columns import ROLES, Columns
 from goldrank.io.files import InputFiles, is_file, is_frame, is_spark, open_files, parts_run
 from goldrank.io.formats import KnownColumns, Reading
 from goldrank.io.sources import ByteSource
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.writing import write_whole
 
@@ -40,6 +41,7 @@ ColumnsLike = Columns | Mapping[str, str] | None
 """Names of columns by what they hold, {"query": "qid", "doc": "docno"}."""
 
 
+@checked
 def read_run(
     given: FileLike,
     *,
@@ -77,6 +79,7 @@ def _known_columns(columns: Columns, thing: str) -> KnownColumns:
     return known
 
 
+@checked
 def read_runs(given: FileLike, *, format: str | None = None, columns: ColumnsLike = None) -> Runs:
     """Several runs in one file, pattern or folder, told apart by tag: column 6 of TREC files, a column of tables.
 
@@ -124,6 +127,7 @@ def held_bytes(given: types.Path, thing: str) -> int:
     return sum(source.size or 0 for source, _ in held)
 
 
+@checked
 def read_qrels(
     given: FileLike,
     *,
@@ -209,18 +213,21 @@ def _rows(found: Judgements | Qrels, where: str) -> Judgements:
     return Judgements(queries, docs, grades, lambda _: where, notes, by_model=marks)
 
 
+@checked
 def read_aspects(given: FileLike) -> AspectQrels:
     """Qrels in four columns of which the second is an aspect of the query (a subtopic, a judge)."""
     found: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(given))
     return found
 
 
+@checked
 def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
     """Preferences in five columns (query, judge, list, document, level), or in four as "qrels_prefs"."""
     found: Preferences = formats.chosen(format, "preferences").read("preferences", sources.open_source(given))
     return found
 
 
+@checked
 def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write a run as TREC text, JSON or Parquet, by the file's name or by `format`."""
     from goldrank.io import objects
@@ -228,6 +235,7 @@ def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str |
     _write(objects.checked(as_run(run)), path, format)
 
 
+@checked
 def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format: str | None = None) -> tuple[Note, ...]:
     """Write qrels as TREC text, JSON or Parquet, by the file's name or by `format`.
 

@@ -10,7 +10,7 @@ from goldrank.data import budget
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.forking import check_polars
-from goldrank.io import parquet_check, tables
+from goldrank.io import arrow_check, parquet_check, tables
 from goldrank.io.sources import ByteSource
 from goldrank.packages import needed
 
@@ -23,7 +23,9 @@ def _open_table(source: ByteSource, format: str) -> tables.InputTable:
         if format == "arrow":
             is_stream = source.head.startswith(b"\xff\xff\xff\xff")
             read = pl.read_ipc_stream if is_stream else pl.read_ipc
-            return _held(read(io.BytesIO(source.read())), source)
+            raw = source.read()
+            budget.reserve(arrow_check.check(raw, source.name), "holding a table", source.name)
+            return _held(read(io.BytesIO(raw)), source)
         if source.path is not None and source.compression is None:
             with source.open() as file:
                 shape = parquet_check.check(file, source.name)

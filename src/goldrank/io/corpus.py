@@ -10,7 +10,7 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.data.texts import Chunk, Span
-from goldrank.errors import InputError, cannot_open
+from goldrank.errors import InputError, as_list, cannot_open
 from goldrank.io import text_values
 from goldrank.io.aliases import TEXT_FIELDS
 from goldrank.io.files import is_file
@@ -65,7 +65,8 @@ def read_chunks(given: Any) -> list[Chunk]:
     Span(source='guide', start=4, end=13)
     """
     if isinstance(given, Mapping):
-        return [_part(part, str(source), i) for source, parts in given.items() for i, part in enumerate(parts, 1)]
+        listed = {str(source): as_list(parts, f"chunks of source {source!r:.80}") for source, parts in given.items()}
+        return [_part(part, source, i) for source, parts in listed.items() for i, part in enumerate(parts, 1)]
     found: list[Chunk] = []
     if not is_file(given) and isinstance(given, Iterable):
         given = list(given)

@@ -9,7 +9,7 @@ import difflib
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -77,7 +77,9 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
 
         table = tables.InputTable(tables.to_lazy(data, name), name=name)
         return tables.read_records(table, formats.Reading("frame", fields=fields))
-    if isinstance(data, bytes) or not isinstance(data, Iterable):
+    # Records without ids are known by their numbers. Views of a dict keep the order in which it was filled.
+    unordered = ids.has_no_order(data) and not isinstance(data, MappingView)
+    if isinstance(data, bytes) or unordered or not isinstance(data, Iterable):
         hint = "Give a path, a list of dicts, a dict of columns or a data frame."
         raise InputError(f"{type(data).__name__} cannot be read as {name}", hint=hint)
     entries = list(data) if isinstance(data, Iterator) else data

@@ -39,6 +39,8 @@ with needed("polars"):
 
 BATCH = 200_000
 """Rows that are ranked at a time."""
+FEW_IDS = 1000
+"""Ids up to which an object for each takes less time than polars takes to join them (0.1 ms of CPU)."""
 BATCH_OF_RECORDS = 1000
 """Rows with texts that are in memory at a time."""
 MOST_SLICED = 2_000_000
@@ -238,7 +240,8 @@ class TableRun(BlockSource):
             yield lambda begin=begin, size=size: load(begin, size), size  # type: ignore[misc]
 
     def _batches(self, step: int) -> Iterator[tuple[Callable[[], pl.DataFrame], int]]:
-        for batch in _batches(self._table.frame, step, self.name, self.source):
+        frame, held = self._table.frame, self._table.held
+        for batch in (frame.collect(),) if held else _batches(frame, step, self.name, self.source):
             for low in range(0, len(batch), step):
                 part = batch.slice(low, step)
                 yield lambda part=part: part, len(part)  # type: ignore[misc]
@@ -276,11 +279,10 @@ class TableRun(BlockSource):
         if self._value != "score":
             score = -score
         key = doc.hash(seed=0).to_numpy()
-        changed = (query != query.shift(1)).fill_null(False).to_numpy()
-        start = np.concatenate((np.zeros(min(1, len(batch)), np.int64), np.flatnonzero(changed)))
+        start = np.concatenate((np.zeros(min(1, len(batch)), np.int64), _changes(query)))
 
         def rows(lines: np.ndarray) -> Rows:
-            kept = doc.gather(lines)
+            kept = doc[lines]
             held = int(kept.estimated_size())
             where = lambda line: place(int(lines[line]))  # noqa: E731
             return Rows(score[lines], key[lines], partial(_ids, kept), where, held=held)
@@ -288,15 +290,19 @@ class TableRun(BlockSource):
         tags: Tags | None = None
         if "tag" in batch.columns:
             tag = batch["tag"].fill_null("").cast(pl.Binary)
-            other = np.flatnonzero((tag != tag.shift(1)).fill_null(False).to_numpy())
-            first = np.concatenate((start[:1], other, [len(batch)]))
+            first = np.concatenate((start[:1], _changes(tag), [len(batch)]))
             tags = Tags(len(batch), lambda: first, partial(_texts, tag))
         ends = np.append(start, len(batch))
         return Block(score, key, partial(_ids, doc), place, _ids(query, start), ends, rows, tags=tags)
 
 
 def _texts(column: pl.Series, rows: np.ndarray) -> list[bytes]:
-    return column.gather(rows).to_list()
+    return column[rows].to_list()
+
+
+def _changes(column: pl.Series) -> np.ndarray:
+    """The rows, none of them the first, whose value is not that of the row before."""
+    return np.flatnonzero((column[1:] != column[:-1]).to_numpy()) + 1
 
 
 def _list_rows(table: InputTable, present: Sequence[str], thing: str, columns: Columns) -> Iterator[Any] | None:
@@ -310,7 +316,9 @@ def _list_rows(table: InputTable, present: Sequence[str], thing: str, columns: C
 
 def _ids(column: pl.Series, rows: np.ndarray | None = None) -> IdColumn:
     """Ids, given as bytes, as one column; without an object for each where all are UTF-8."""
-    column = column if rows is None else column.gather(rows)
+    column = column if rows is None else column[rows]
+    if len(column) < FEW_IDS:
+        return IdColumn.of(column.to_list())
     try:
         joined = column.cast(pl.String).str.join("").item()
     except pl.exceptions.PolarsError:
@@ -422,7 +430,7 @@ def _id_kind(table: InputTable, columns: Mapping[str, str]) -> str:
 
 def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> pl.Series:
     """Ids as bytes."""
-    _refuse(column.is_null().to_numpy(), f"the {what} id is missing", place)
+    _refuse_missing(column, f"the {what} id", place)
     kind = column.dtype
     if kind.is_float() or kind.is_nested() or kind.is_temporal() or kind == pl.Boolean:
         hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
@@ -441,7 +449,7 @@ def _scores(column: pl.Series, what: str, place: Callable[[int], Place | str]) -
     """Scores or ranks as doubles, none missing and none NaN."""
     kind = column.dtype
     _refuse_kind(column, what, place)
-    _refuse(column.is_null().to_numpy(), f"the {what} is missing", place)
+    _refuse_missing(column, f"the {what}", place)
     if kind != pl.String:
         scores = column.cast(pl.Float64).to_numpy()
     else:
@@ -452,8 +460,9 @@ def _scores(column: pl.Series, what: str, place: Callable[[int], Place | str]) -
             score_of(column[row].encode(), place(row), what=what)
         values = column.cast(pl.Float64, strict=False)
         scores = values.to_numpy(writable=True)
-        for row in np.flatnonzero(values.is_null().to_numpy()).tolist():
-            scores[row] = float(column[row])
+        if values.null_count():
+            for row in np.flatnonzero(values.is_null().to_numpy()).tolist():
+                scores[row] = float(column[row])
     hint = "A document that was not scored has no place in a ranking: leave it out."
     _refuse(np.isnan(scores), f"the {what} is NaN", place, hint)
     return scores
@@ -479,6 +488,11 @@ def _refuse_kind(column: pl.Series, what: str, place: Callable[[int], Place | st
     kind = column.dtype
     if not (kind.is_numeric() or kind in (pl.String, pl.Null)):
         raise InputError(f"the {what} column is of type {kind}", where=place(0), hint=not_numbers(kind == pl.Boolean))
+
+
+def _refuse_missing(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> None:
+    if column.null_count():
+        _refuse(column.is_null().to_numpy(), f"{what} is missing", place)
 
 
 def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Place | str], hint: str | None = None) -> None:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -224,6 +224,7 @@ def _is_utf8_without_nul(raw: bytes) -> bool:
     return b"\0" not in raw
 
 
+@cache
 def _keep_empty_cells() -> dict[str, Any]:
     """The option that keeps empty cells apart from missing ones; polars 2 renamed it."""
     import inspect

@@ -23,6 +23,7 @@ from goldrank.judging.function import Function
 from goldrank.judging.item import Item, Judge
 from goldrank.judging.runner import Outcome
 from goldrank.judging.steadiness import Consistency, consistency, doubts
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import MeasureLike, QrelsLike, RunLike, RunsLike
 from goldrank.waiting import finished
@@ -65,6 +66,7 @@ class Judged:
         return doubts(self.outcome.repeated)
 
 
+@checked
 def judge(
     qrels: QrelsLike | None,
     runs: RunLike | RunsLike,
@@ -162,9 +164,10 @@ def _pairs(
                     if rank < len(docs) and (which == "all" or docs[rank] not in known.get(query, ())):
                         found[query, docs[rank]] = None
         return list(found)
+    measure = f"nDCG@{depth}" if measure is None else measure
     orders = [
         [(one.query, one.doc) for one in worth_judging(
-            qrels, run, measure or f"nDCG@{depth}", limit=10**9, depth=depth, convention=convention)]
+            qrels, run, measure, limit=10**9, depth=depth, convention=convention)]
         for run in runs
     ]  # fmt: skip
     place: dict[tuple[str, str], int] = {}

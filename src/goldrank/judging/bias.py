@@ -27,6 +27,7 @@ from goldrank.engine import engine_for
 from goldrank.errors import MismatchError, OptionError, whole_number
 from goldrank.evaluation.documents import evaluate
 from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
+from goldrank.misuse import checked
 from goldrank.packages import needed
 from goldrank.types import MeasuresLike, QrelsLike, RunsLike
 
@@ -105,6 +106,7 @@ class JudgeAgreement(Tabular):
         }  # fmt: skip
 
 
+@checked
 def judge_agreement(
     human: QrelsLike,
     model: QrelsLike,

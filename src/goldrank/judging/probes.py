@@ -17,6 +17,7 @@ from goldrank.judging.ask import as_judge
 from goldrank.judging.asking import Asking, AskOptions
 from goldrank.judging.item import Item, Judge
 from goldrank.judging.matching import asked
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.types import QrelsLike
 
@@ -56,6 +57,7 @@ class Gullibility:
         raise OptionError(f"there is no trick {name!r:.40}; there are: {', '.join(TRICKS)}")
 
 
+@checked
 def judge_gullibility(
     human: QrelsLike,
     *,

@@ -30,6 +30,7 @@ from goldrank.match.folding import fold
 from goldrank.match.locate import SourceIndex
 from goldrank.match.semantic import sentence_places
 from goldrank.match.tokens import words
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.waiting import finished
 from goldrank.writing import write_whole
@@ -112,6 +113,7 @@ class Questions:
         write_whole(path, "".join(json_text(json.dumps(item)) + "\n" for item in self.items).encode())
 
 
+@checked
 def make_questions(
     sources: Any,  # a mapping, a folder, a file
     *,

@@ -32,6 +32,7 @@ from goldrank.measures.declare import (
 from goldrank.measures.elsewhere import known_elsewhere
 from goldrank.measures.foreign import Spelled
 from goldrank.measures.options import MAX_CUTOFF, Choice, OptionValue, spell
+from goldrank.misuse import checked
 
 if TYPE_CHECKING:
     from goldrank.data.aspects import Aspects
@@ -224,6 +225,7 @@ def _check_cutoff(name: str, k: object, kind: Cutoff) -> int | float:
 # From a spelling, or a function, to a measure.
 
 
+@checked
 def parse(measure: MeasureLike) -> Measure:
     """A measure from its spelling: `nDCG@10`, `P(rel=2)@5`, or another tool's name such as `ndcg_cut_10`.
 

@@ -20,6 +20,7 @@ from goldrank.io.items import Items
 from goldrank.io.items import items as read_items
 from goldrank.measures import known
 from goldrank.measures.options import PACKERS
+from goldrank.misuse import checked
 from goldrank.notes import Note
 from goldrank.report.charts import Chart, curves
 from goldrank.report.sparkline import sparkline
@@ -111,6 +112,7 @@ class CoverageCurves:
         return "".join(f"<h4>{entities(chart.title)}</h4>{chart.alone().partition('?>')[2]}" for chart in self.charts)
 
 
+@checked
 def coverage_curves(
     *systems: Any,
     names: Sequence[str] | None = None,

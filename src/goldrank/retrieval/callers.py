@@ -9,6 +9,7 @@ from typing import Any
 
 from goldrank import ids
 from goldrank.errors import InputError, RetrievalError
+from goldrank.io.objects import refuse_unordered
 from goldrank.io.text_values import retrieved_text
 
 
@@ -53,6 +54,7 @@ def plain_results(raw: Any, k: int | None, strings: str) -> list[Any]:
     if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
         hint = "Return a list of texts, documents or ids, best first."
         raise InputError(f"the retriever returned {raw!r:.60} (of type {type(raw).__name__}), not a list", hint=hint)
+    refuse_unordered(raw, "what the retriever returned")
     return [_plain(result, f"result {rank}", strings) for rank, result in enumerate(islice(raw, k), 1)]
 
 

@@ -22,6 +22,7 @@ from goldrank.io.items import FAILED
 from goldrank.io.json_text import step
 from goldrank.io.records import ItemFields, as_mapping, open_records
 from goldrank.io.text_values import absent
+from goldrank.misuse import checked
 from goldrank.packages import installed, needed
 from goldrank.retrieval.callers import caller_of, plain_results
 from goldrank.retrieval.retrieved import RetrievalInterrupted, Retrieved
@@ -35,6 +36,7 @@ _PERMANENT = (TypeError, AttributeError, NameError, ImportError, NotImplementedE
 """Errors that another attempt will not remove."""
 
 
+@checked
 def run_retriever(
     retriever: Any,  # a function, or an object of any framework
     questions: Any,  # strings, or whatever items are read from
