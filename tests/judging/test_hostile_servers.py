@@ -13,6 +13,7 @@ import pytest
 from chat_server import answer, expected, fields, items, serving
 
 from goldrank.errors import GoldrankError, JudgeError
+from goldrank.judging import endpoint
 from goldrank.judging.endpoint import Endpoint
 from goldrank.judging.item import Call, Item
 from goldrank.judging.money import Budget, Prices
