@@ -142,6 +142,15 @@ def test_equivalence_is_corrected():
     # 5 % of 40 is 2; more than 6 happens once in 700.
     assert false <= 6
     assert uncorrected > false
+    # The last report again, with flips that are drawn here.
+    rows = np.array([v - 0.5 for v in values.values()])
+    away = rows - rows.mean(axis=1, keepdims=True)
+    signs = rng.choice([-1.0, 1.0], (200, 20_000))
+    largest = (away @ signs / np.linalg.norm(away, axis=1)[:, None]).max(axis=0)
+    for pair, row in zip(result, rows, strict=True):
+        u = flips.u_of_t(power.equivalence_t(row, 0.05)[0], 200)
+        assert pair.equivalence == pytest.approx((largest >= u).mean(), abs=0.06)
+        assert pair.equivalence > stats.norm.sf(u)
 
 
 def test_a_row_within_the_margin_is_equivalent():

@@ -63,6 +63,13 @@ def test_step_down_maximum_is_golden():
     assert not family.at_most.any()
 
 
+def test_a_later_row_is_never_surer_than_one_before_it():
+    """Three units, u = 1.73, alone 1/4; six others, u = 1.63, alone 14/64. Stepping down must not turn their order."""
+    rows = np.array([[1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1, -1]], float)
+    either = 1 - (1 - 1 / 4) * (1 - 2 / 64)  # all three one way, or all six
+    assert flips.max_t(flips.flip(rows)).adjusted == pytest.approx([either, either])
+
+
 def test_tiny_differences_are_on_no_lattice():
     # 1e-9 is as near to 0 as a multiple of 1 may be, but it is no 0: all of 30 go one way.
     tiny = np.full(30, 1e-9)

@@ -114,3 +114,15 @@ def test_stated_detectable_drop_is_that_of_statsmodels(rules):
     effect = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8, alternative="larger")
     stated = 0.01 * before["AP"].mean() + effect * (change + 0.01 * before["AP"]).std(ddof=1)
     assert found.detectable == pytest.approx(stated, rel=1e-3 if len(rules) == 1 else 0.02)
+
+
+def test_no_drop_below_the_scale_is_said_to_be_found():
+    """From 0.75 nothing falls by 0.85, which is what these queries would show beside a tolerance of 0.5."""
+    before, after = np.repeat([1.0, 0.0], [12, 4]), np.repeat([1.0, 0.0], [8, 8])
+    found = gate(scores({"P@1": after}, "after"), rules=["P@1: -0.5"], baseline=scores({"P@1": before}, "before"))
+    assert found.findings[0].status == "unclear"
+    assert np.isnan(found.findings[0].detectable)
+    assert "would show" not in found.findings[0].words
+    # Of 16 queries that are all right, there is as much to lose.
+    found = gate(scores({"P@1": after}, "after"), rules=["P@1: -0.5"], baseline=scores({"P@1": np.ones(16)}, "before"))
+    assert 0.5 < found.findings[0].detectable < 1

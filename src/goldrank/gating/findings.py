@@ -52,6 +52,8 @@ class Draft:
     """What the differences would be under other judgements; None if that was not looked at or all is judged."""
     reach: float = 1.0
     """The width of the measure's scale, infinite if it has no ends."""
+    worst: float = math.inf
+    """How far the mean can get worse until the end of the scale, in the unit of the differences' mean."""
     direction: float = 1.0
     """-1 if lower values are better."""
     average: str = "mean"
@@ -340,9 +342,10 @@ class RuleChecker:
         declared = measure.declaration
         with np.errstate(divide="ignore"):
             ends = np.array([declared.low, declared.high])
-            reach = float(np.ptp(np.log(ends) if draft.average == "geometric" else ends))
+            ends = np.log(ends) if draft.average == "geometric" else ends
         return replace(
-            draft, shifted=shifted, own=own, gains=gains, others=others, reach=reach,
+            draft, shifted=shifted, own=own, gains=gains, others=others, reach=float(np.ptp(ends)),
+            worst=abs(float(before.mean() - ends[0 if direction > 0 else 1])),
             tolerance=float(shifted[at].mean() - gains.mean()),
         )  # fmt: skip
 

@@ -195,7 +195,10 @@ def _reason(
 
 
 def _detectable(draft: Draft, tests: _Tests, settings: Settings) -> float:
-    """The smallest drop that the test would find with the chance that is asked for, tolerance included."""
+    """The smallest drop that the test would find with the chance that is asked for, tolerance included.
+
+    NaN if there is none: the baseline cannot fall so far.
+    """
     assert draft.shifted is not None
     values = draft.shifted[draft.own]
     n = len(values)
@@ -209,7 +212,8 @@ def _detectable(draft: Draft, tests: _Tests, settings: Settings) -> float:
         return math.nan
     spread = float(values.std(ddof=1))
     effect = power.detectable_effect(n, settings.power, min(2 * level, 0.999))
-    return -_as_change(draft, -(draft.tolerance + effect * spread))
+    smallest = draft.tolerance + effect * spread
+    return math.nan if smallest > draft.worst else -_as_change(draft, -smallest)
 
 
 def _with_holes(draft: Draft, finding: Finding, outcomes: dict[str, str], rules: Rules) -> Finding:
