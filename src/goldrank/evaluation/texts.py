@@ -221,7 +221,11 @@ def place_texts(
         spans, span_notes = spans_by(found, ask.chunks, ask.lengths, finding | more)
         unanswerable = np.array([item.answerable is False for item in found.items], bool)
         if not spans.relevant().any() and not unanswerable.any():
-            raise InputError("no question has evidence by place", where=data.name, hint=_NO_EVIDENCE)
+            lost = any(note.code == "quotations-lost" for note in span_notes)
+            what = (
+                "all evidence was left out: no quotation was located" if lost else "no question has evidence by place"
+            )
+            raise InputError(what, where=data.name, hint=_NONE_LOCATED if lost else _NO_EVIDENCE)
         tables |= {"spans": spans, "unanswerable": unanswerable}
         queries = spans.queries
         numbers |= {
@@ -284,6 +288,7 @@ def _with_sources(given: ReadItem) -> Sourced:
 
 
 _NO_REFERENCES = "Give texts that should be found: fields={'references': 'where.they.are'} (--map references=...)."
+_NONE_LOCATED = "Are these the sources that were quoted? unlocated='error' (--unlocated) says what is nearest to each."
 _NO_EVIDENCE = """Measures of spans need "evidence": [{"source": "doc1", "start": 10, "end": 50}], or a quote."""
 
 
