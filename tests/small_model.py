@@ -1,6 +1,6 @@
 """A real model that needs no torch: the static vectors in the wheel of wordllama (19 MB), loaded in a moment.
 
-To have it: pip install --no-deps wordllama, and pip install tokenizers safetensors. Nothing is loaded from elsewhere.
+It is in the group of packages for tests. Nothing is loaded from elsewhere.
 """
 
 from __future__ import annotations
