@@ -2,8 +2,9 @@
 
    Each function has a twin in NumPy or Python that gives the same bits: `columns` and `tidy` in io/scan.py, those of many ids
    in data/id_column.py, `survey` and `arrange` in engine/ranking.py, `gather` in data/run.py, `judgements` and `grades` in
-   data/qrels.py, `place` in engine/memory.py. What a function here cannot vouch for it declines, and the twin does that piece.
-   Buffers are the caller's; lengths and item sizes are checked before a byte is touched. Little-endian only.
+   data/qrels.py, `place` in engine/memory.py, those of rows of placements in data/placements.py and measures/. What a function
+   here cannot vouch for it declines, and the twin does that piece. Buffers are the caller's; lengths and item sizes are checked
+   before a byte is touched. Little-endian only.
 
    The contract of each function stands above it. When one changes, CONTRACT is raised here and in native.py. */
 
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 4
+#define CONTRACT 5
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
 
@@ -1250,7 +1251,7 @@ typedef struct {
     Py_ssize_t *begin; /* where its scores begin */
     Py_ssize_t scores_room, groups_room, scored_room, hits_room, sorted_room;
     int64_t *query, *rank, *first, *last, *label;
-    Py_ssize_t found, room;
+    Py_ssize_t found, tied, room;
     int ties, single;
     int64_t infinite, constant;
 } Placing;
@@ -1488,6 +1489,7 @@ place_query(Placing *placing, PyObject *row, const double *score, PyObject *judg
         placing->first[to] = hit->first;
         placing->last[to] = hit->last;
         placing->label[to] = hit->label;
+        placing->tied += hit->first < hit->last;
     }
     placing->found += count;
     placing->infinite += infinite;
@@ -1526,29 +1528,31 @@ find_queries(Placing *placing, PyObject *results, PyObject *numbers, Py_ssize_t 
 }
 
 /* place(results, scores, numbers, judged, start, ties, single, retrieved, answered, found)
-   -> (hits, lines, left, unjudged, infinite, constant) or None
+   -> (hits, tied, lines, left, unjudged, infinite, constant) or None
 
-   The judged documents of each query in a run that is a dict of dicts, whose scores `gather` has given. `numbers` is a dict of the
+   The judged documents of each query in a run that is a dict of dicts, whose scores are the bytes that `gather` has given. `numbers` is a dict of the
    judged queries and their numbers, `judged` a list of dicts whose rows begin at `start`; ties are BY_INPUT, DESCENDING or
    ASCENDING by id; `single`: scores are compared in single precision. found: five columns, with room for all judgements each, that
    become query, rank, first and last rank of its tie group, and label of each hit, by query and rank. retrieved: documents of
-   each query; answered: whether the run has it. lines: documents of all judged queries. left: numbers of the queries that are
+   each query; answered: whether the run has it. tied: hits that share their score with another document. lines: documents of all judged queries. left: numbers of the queries that are
    declined. unjudged: names of queries of the run that have no number. None where the run is not what was gathered. */
 static PyObject *
 place(PyObject *module, PyObject *args)
 {
     Buffers held;
     PyObject *results, *numbers, *judged, *result = NULL, *left = NULL, *unjudged = NULL;
-    const double *scores;
+    const uint8_t *bytes;
     int64_t *start, *retrieved, *found;
     uint8_t *answered;
     Py_ssize_t ties, size = 0, lines = 0;
     Placing placing = {0};
-    if (take(&held, args, "or8oor8npw8w1w8", &results, &scores, &numbers, &judged, &start, &ties, &placing.single, &retrieved,
+    if (take(&held, args, "or1oor8npw8w1w8", &results, &bytes, &numbers, &judged, &start, &ties, &placing.single, &retrieved,
              &answered, &found) < 0)
         goto done;
+    const double *scores = (const double *)(const void *)bytes;
+    Py_ssize_t given = held.counts[0] / 8;
     size = held.counts[2];
-    if (!PyDict_CheckExact(numbers) || !PyList_Check(judged) || PyList_Size(judged) != size || held.counts[1] != size + 1 ||
+    if (held.counts[0] % 8 || (uintptr_t)bytes % sizeof *scores || !PyDict_CheckExact(numbers) || !PyList_Check(judged) || PyList_Size(judged) != size || held.counts[1] != size + 1 ||
         held.counts[3] != size || held.counts[4] % 5 || start[0] != 0 || start[size] != held.counts[4] / 5) {
         do_not_fit();
         goto done;
@@ -1570,7 +1574,7 @@ place(PyObject *module, PyObject *args)
     }
     if (!(left = PyList_New(0)) || !(unjudged = PyList_New(0)))
         goto done;
-    int known = find_queries(&placing, results, numbers, size, held.counts[0], unjudged);
+    int known = find_queries(&placing, results, numbers, size, given, unjudged);
     if (known <= 0) {
         result = known < 0 ? NULL : Py_NewRef(Py_None);
         goto done;
@@ -1583,7 +1587,7 @@ place(PyObject *module, PyObject *args)
         if (retrieved[i] == 0)
             continue;
         int outcome = 0;
-        if (documents != NULL && PyDict_CheckExact(documents) && placing.begin[i] + retrieved[i] <= held.counts[0])
+        if (documents != NULL && PyDict_CheckExact(documents) && placing.begin[i] + retrieved[i] <= given)
             outcome = place_query(&placing, row, scores + placing.begin[i], documents, i, start[i]);
         if (outcome < 0) {
             PyErr_NoMemory();
@@ -1598,7 +1602,7 @@ place(PyObject *module, PyObject *args)
                 goto done;
         }
     }
-    result = Py_BuildValue("nnOOLL", placing.found, lines, left, unjudged, (long long)placing.infinite, (long long)placing.constant);
+    result = Py_BuildValue("nnnOOLL", placing.found, placing.tied, lines, left, unjudged, (long long)placing.infinite, (long long)placing.constant);
 done:
     for (Py_ssize_t i = 0; placing.rows && i < size; i++)
         Py_XDECREF(placing.rows[i]);
@@ -1687,6 +1691,136 @@ done:
     return result;
 }
 
+/* ---- rows of placements -------------------------------------------------------------------------------------------- */
+
+/* Each row has the number of its query, and may be marked. All give True, or False where a buffer is not what is said here, or
+   a number is not that of a query: then nothing that was written counts. Rows of a query stand together. */
+
+static PyObject *
+declined(Buffers *held)
+{
+    PyErr_Clear();
+    let_go(held);
+    return Py_NewRef(Py_False);
+}
+
+static PyObject *
+done_with(Buffers *held, int done)
+{
+    let_go(held);
+    return Py_NewRef(done ? Py_True : Py_False);
+}
+
+/* count(query, which, out): for each query, how many rows are marked. `out` is zero before. */
+static PyObject *
+count(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    const int64_t *query;
+    const uint8_t *which;
+    int64_t *out;
+    if (take(&held, args, "r8r1w8", &query, &which, &out) < 0 || held.counts[1] != held.counts[0])
+        return declined(&held);
+    int64_t size = held.counts[2];
+    Py_ssize_t i = 0;
+    for (; i < held.counts[0] && query[i] >= 0 && query[i] < size; i++)
+        out[query[i]] += which[i] != 0;
+    return done_with(&held, i == held.counts[0]);
+}
+
+/* cumulate(query, which, out): for each row, how many marked ones its query has up to and including it. */
+static PyObject *
+cumulate(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    const int64_t *query;
+    const uint8_t *which;
+    int64_t *out, running = 0;
+    if (take(&held, args, "r8r1w8", &query, &which, &out) < 0 || held.counts[1] != held.counts[0] ||
+        held.counts[2] != held.counts[0])
+        return declined(&held);
+    for (Py_ssize_t i = 0; i < held.counts[0]; i++) {
+        if (i && query[i] != query[i - 1])
+            running = 0;
+        out[i] = running += which[i] != 0;
+    }
+    return done_with(&held, 1);
+}
+
+/* first(query, which, rank, out): for each query, the rank of its first marked row. `out` is zero before, and stays so where
+   there is none. */
+static PyObject *
+first(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    const int64_t *query, *rank;
+    const uint8_t *which;
+    int64_t *out;
+    if (take(&held, args, "r8r1r8w8", &query, &which, &rank, &out) < 0 || held.counts[1] != held.counts[0] ||
+        held.counts[2] != held.counts[0])
+        return declined(&held);
+    int64_t size = held.counts[3];
+    Py_ssize_t i = 0;
+    for (; i < held.counts[0] && query[i] >= 0 && query[i] < size; i++)
+        if (which[i] && out[query[i]] == 0)
+            out[query[i]] = rank[i];
+    return done_with(&held, i == held.counts[0]);
+}
+
+/* Whether a buffer has doubles (1) or integers of 64 bits (0); -1 for anything else. */
+static int
+has_doubles(PyObject *object)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0)
+        return -1;
+    const char *format = view.format;
+    int known = format != NULL && format[0] != 0 && format[1] == 0 && view.itemsize == 8;
+    int kind = !known ? -1 : format[0] == 'd' ? 1 : format[0] == 'l' || format[0] == 'q' ? 0 : -1;
+    PyBuffer_Release(&view);
+    return kind;
+}
+
+/* divide(part, whole, out): part / whole as doubles. `out` is zero before, and stays so where whole is 0. */
+static PyObject *
+divide(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    const void *part, *whole;
+    double *out;
+    if (take(&held, args, "r8r8w8", &part, &whole, &out) < 0 || held.counts[1] != held.counts[0] ||
+        held.counts[2] != held.counts[0])
+        return declined(&held);
+    int of_part = has_doubles(PyTuple_GetItem(args, 0)), of_whole = has_doubles(PyTuple_GetItem(args, 1));
+    if (of_part < 0 || of_whole < 0)
+        return declined(&held);
+    for (Py_ssize_t i = 0; i < held.counts[0]; i++) {
+        double below = of_whole ? ((const double *)whole)[i] : (double)((const int64_t *)whole)[i];
+        double above = of_part ? ((const double *)part)[i] : (double)((const int64_t *)part)[i];
+        if (below != 0)
+            out[i] = above / below;
+    }
+    return done_with(&held, 1);
+}
+
+/* total(values) -> their sum, made from left to right, or None if they are no doubles. */
+static PyObject *
+total(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    const double *values;
+    double sum = 0;
+    if (take(&held, args, "r8", &values) < 0 || has_doubles(PyTuple_GetItem(args, 0)) != 1) {
+        PyErr_Clear();
+        let_go(&held);
+        return Py_NewRef(Py_None);
+    }
+    for (Py_ssize_t i = 0; i < held.counts[0]; i++)
+        sum = i ? sum + values[i] : values[i]; /* as it is: -0.0 alone stays what it is */
+    let_go(&held);
+    return PyFloat_FromDouble(sum);
+}
+
 /* ---- the module ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef methods[] = {
@@ -1708,6 +1842,11 @@ static PyMethodDef methods[] = {
     {"judgements", judgements, METH_VARARGS, "A copy of judgements that are a dict of dicts."},
     {"grades", grades, METH_VARARGS, "The grades of a list of dicts."},
     {"place", place, METH_VARARGS, "Ranks of judged documents in a run that is a dict of dicts."},
+    {"count", count, METH_VARARGS, "Marked rows of each query."},
+    {"cumulate", cumulate, METH_VARARGS, "Marked rows of its query up to each row."},
+    {"first", first, METH_VARARGS, "The rank of the first marked row of each query."},
+    {"total", total, METH_VARARGS, "A sum from left to right."},
+    {"divide", divide, METH_VARARGS, "Quotients, 0 where the divisor is."},
     {NULL, NULL, 0, NULL},
 };
 

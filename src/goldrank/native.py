@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 4
+CONTRACT = 5
 
 
 def _load() -> ModuleType | None:

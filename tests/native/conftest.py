@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from goldrank import native
-from goldrank.data import id_column, judgement_columns, qrels, run
+from goldrank.data import id_column, judgement_columns, placements, qrels, run
 from goldrank.engine import lines, lists, memory, ranking
 from goldrank.io import scan
+from goldrank.measures import apply, cutoff
+
+MODULES = (
+    *(memory, lines, lists, ranking, scan, id_column, judgement_columns, qrels, run),
+    *(placements, apply, cutoff),
+)
+"""Those that call the core."""
 
 
 @pytest.fixture
@@ -18,7 +25,7 @@ def both(monkeypatch):
         outcomes = []
         for core in (native.core, None):
             with monkeypatch.context() as patch:
-                for module in (memory, lines, lists, ranking, scan, id_column, judgement_columns, qrels, run):
+                for module in MODULES:
                     patch.setattr(module, "core", core)
                 outcomes.append(work())
         return outcomes

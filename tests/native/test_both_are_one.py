@@ -83,7 +83,7 @@ def place(results, judgements):
     """What the core says of a run in dicts, with what it was told."""
     qrels = Qrels(judgements)
     retrieved, found = np.zeros(len(qrels), np.int64), np.zeros((5, len(qrels.arrays.grade)), np.int64)
-    scores = memoryview(native.core.gather(results, 99)).cast("d")
+    scores = native.core.gather(results, 99)
     answered = np.zeros(len(qrels), bool)
     how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, answered, found)
     told = native.core.place(results, scores, *how)
@@ -92,8 +92,14 @@ def place(results, judgements):
 
 def test_dicts_are_done_by_the_core():
     told, retrieved, answered, found = place({"q": {"b": 2.0, "a": 1.0}, "p": {}}, {"q": {"a": 1}, "r": {}})
-    assert (told, retrieved, answered) == ((1, 2, [], ["p"], 0, 0), [2, 0], [True, False])
+    assert (told, retrieved, answered) == ((1, 0, 2, [], ["p"], 0, 0), [2, 0], [True, False])
     assert found == [[0], [2], [2], [2], [0]]
+
+
+def test_hits_that_share_their_score_are_counted():
+    results = {"q": {"a": 1.0, "b": 1.0, "c": 3.0, "d": 2.0}}
+    assert place(results, {"q": {"a": 1, "b": 0, "c": 1}})[0][:2] == (3, 2)
+    assert place(results, {"q": {"b": 0, "d": 1}})[0][:2] == (2, 1)
 
 
 class Text(str):
@@ -133,13 +139,13 @@ def test_what_is_no_dict_of_dicts_is_declined(results):
 
 def test_half_of_a_surrogate_pair_among_ties_is_left():
     told, *_ = place({"q": {"a": 1.0, "b\udc80": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})
-    assert told[:3] == (1, 3, [0])
+    assert told[:4] == (1, 0, 3, [0])
 
 
 def test_a_run_that_was_changed_after_it_was_gathered_is_declined():
     qrels = Qrels({"q": {"a": 1}})
     retrieved, found = np.zeros(1, np.int64), np.zeros((5, 1), np.int64)
-    scores = memoryview(native.core.gather({"q": {"a": 1.0}}, 9)).cast("d")
+    scores = native.core.gather({"q": {"a": 1.0}}, 9)
     how = (qrels.numbers, qrels.rows, qrels.arrays.start, 1, False, retrieved, np.zeros(1, bool), found)
     assert native.core.place({"q": {"a": 1.0, "b": 2.0}}, scores, *how) is None
     assert native.core.place({"q": {}}, scores, *how) is None

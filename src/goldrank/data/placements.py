@@ -13,6 +13,7 @@ import numpy as np
 
 from goldrank.data import credit
 from goldrank.errors import MeasureError
+from goldrank.native import core
 
 _log2 = np.array([math.nan, 0.0])
 
@@ -182,18 +183,19 @@ class Placements:
 
     def count(self, which: np.ndarray) -> np.ndarray:
         """Per query, how many placements are marked."""
-        if len(self.queries) == 1:
-            return np.array([np.count_nonzero(which)])
+        found = np.zeros(len(self.queries), np.int64)
+        if core is not None and core.count(self.query, which, found):
+            return found
         return np.bincount(self.query[which], minlength=len(self))
 
     def cumulate(self, which: np.ndarray) -> np.ndarray:
         """Per placement, how many marked ones its query has up to and including it."""
+        counted = np.empty(len(which), np.int64)
+        if core is not None and core.cumulate(self.query, which, counted):
+            return counted
         running: np.ndarray = which.cumsum()
-        if len(self.queries) == 1:
-            return running
-        before = np.concatenate(([0], running))[self.start[self.query]]
-        counted: np.ndarray = running - before
-        return counted
+        running -= np.concatenate(([0], running))[self.start[self.query]]
+        return running
 
     def running(self, values: np.ndarray, step: np.ufunc = np.add) -> np.ndarray:
         """Per placement, the sum of its query's values up to and including it, made left to right."""
@@ -201,10 +203,9 @@ class Placements:
 
     def first(self, which: np.ndarray) -> np.ndarray:
         """Per query, the rank of the first marked placement, 0 if there is none."""
-        rank = np.zeros(len(self), np.int64)
-        if len(self.queries) == 1:
-            marked = self.rank[which]
-            return marked[:1] if len(marked) else rank
+        rank = np.zeros(len(self.queries), np.int64)
+        if core is not None and core.first(self.query, which, self.rank, rank):
+            return rank
         rows = np.flatnonzero(which)[::-1]
         rank[self.query[rows]] = self.rank[rows]
         return rank

@@ -314,11 +314,12 @@ class Scores(Mapping[str, float]):
 
 
 def with_remarks(remarks: Callable[[], tuple[Mapping[str, int], tuple[Note, ...]]], **known: Any) -> Scores:
-    """Scores whose counts and notes are made when somebody asks for them: not everybody who calls often does."""
-    scores = Scores(**known)
-    state = vars(scores)
-    del state["counts"], state["notes"]
-    state["_remarks"] = remarks
+    """Scores whose counts and notes are made when somebody asks for them: not everybody who calls often does.
+
+    All other fields that hold something made for each are to be given.
+    """
+    scores = Scores.__new__(Scores)
+    vars(scores).update(known, _remarks=remarks)  # what is not given has its default from the class
     return scores
 
 

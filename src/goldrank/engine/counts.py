@@ -29,7 +29,7 @@ class RunCounts:
     """Queries of the run that nobody judged."""
     unjudged_examples: list[str] = field(default_factory=list)
     example_docs: list[str] = field(default_factory=list)
-    """A few document ids of the run."""
+    """A few document ids of the run; there may be none where some are judged."""
     infinite: int = 0
     """Lines whose score is infinite."""
     contradicted: int = 0
@@ -78,8 +78,10 @@ def assemble(
     if grade is None:
         assert label is not None
         grade = arrays.grade[label]
-    order = slice(None) if is_ordered else in_order(query, rank)
-    rank, tie_first, tie_last = rank[order], tie_first[order], tie_last[order]
+    if not is_ordered:
+        order = in_order(query, rank)
+        query, rank, tie_first, tie_last = query[order], rank[order], tie_first[order], tie_last[order]
+        grade, label = grade[order], None if label is None else label[order]
     if tie_first is not tie_last and np.array_equal(tie_first, tie_last):
         tie_first = tie_last = rank  # nothing is tied: one array for all three
     return Placements(
@@ -88,12 +90,12 @@ def assemble(
         answered=answered,
         judged_start=arrays.start,
         judged=arrays.descending,
-        query=query[order],
+        query=query,
         rank=rank,
-        grade=grade[order],
+        grade=grade,
         tie_first=tie_first,
         tie_last=tie_last,
-        label=None if label is None else label[order],
+        label=label,
         ideals=arrays.ideals,
     )
 

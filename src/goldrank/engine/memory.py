@@ -39,12 +39,12 @@ class MemoryEngine:
     def place(self, qrels: Qrels, run: Run, convention: Convention, plan: Plan = USUAL) -> tuple[Placements, RunCounts]:
         arrays, results, counts = qrels.arrays, run.results, RunCounts()
         retrieved, answered = np.empty(len(arrays.queries), np.int64), np.empty(len(arrays.queries), bool)
-        rows, left, unjudged = _place_compiled(qrels, run, convention, retrieved, answered, counts)
+        rows, tied, left, unjudged = _place_compiled(qrels, run, convention, retrieved, answered, counts)
         if left:
             more = _place_by_numpy(qrels, run, convention, left, retrieved, answered, counts)
             rows = np.concatenate((rows, more), axis=1)
             counts.lines = int(retrieved.sum())
-        if counts.lines:
+        if counts.lines and not rows.size:
             first_answered = arrays.queries[int(retrieved.astype(bool).argmax())]
             counts.example_docs = list(islice(results[first_answered], 3))
         for name, forms in qrels.near_forms.items():
@@ -54,6 +54,8 @@ class MemoryEngine:
                 counts.unjudged_queries += 1
                 counts.example(counts.unjudged_examples, name)
         query, rank, first, last, label = rows
+        if not (tied or left):
+            first = last = rank
         return assemble(arrays, retrieved, answered, query, rank, label, first, last, is_ordered=not left), counts
 
     def top_documents(self, run: Run, queries: Sequence[str], depth: int, convention: Convention) -> list[list[str]]:
@@ -74,10 +76,11 @@ ENGINE = MemoryEngine()
 
 def _place_compiled(
     qrels: Qrels, run: Run, convention: Convention, retrieved: np.ndarray, answered: np.ndarray, counts: RunCounts
-) -> tuple[np.ndarray, Sequence[int], Iterable[str]]:
+) -> tuple[np.ndarray, int, Sequence[int], Iterable[str]]:
     """Query, rank, first and last rank of its tie group, and label of each judged document that the core found.
 
-    Beside them the numbers of the queries that it left, and names of queries that are not judged.
+    Beside them how many of these have ties, the numbers of the queries that it left, and names of queries that are not
+    judged.
     """
     arrays, results = qrels.arrays, run.results
     found = np.empty((5, len(arrays.grade)), np.int64)
@@ -87,15 +90,14 @@ def _place_compiled(
         ties = _TIES.get(convention.ties, _DESCENDING)
         single = convention.score_type == "float32"
         judged = (qrels.numbers, qrels.rows, arrays.start)
-        found_scores = memoryview(scores).cast("d")
-        placed = core.place(results, found_scores, *judged, ties, single, retrieved, answered, found)
+        placed = core.place(results, scores, *judged, ties, single, retrieved, answered, found)
     if placed is None:
         unjudged = (name for name in results if name not in qrels.numbers)
-        return found[:, :0], range(len(arrays.queries)), unjudged
-    hits, counts.lines, left, names, infinite, constant = placed
+        return found[:, :0], 0, range(len(arrays.queries)), unjudged
+    hits, tied, counts.lines, left, names, infinite, constant = placed
     counts.infinite += infinite
     counts.constant += constant
-    return found[:, :hits], left, names
+    return found[:, :hits], tied, left, names
 
 
 @np.errstate(over="ignore", invalid="ignore")  # infinite scores are allowed

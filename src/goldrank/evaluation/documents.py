@@ -148,7 +148,7 @@ def evaluate(
         return corrected_of(qrels, run, measures, rules, **how)
     named = Columns.of(columns)
     background = NOTHING
-    if seen != "remove" or any(what is not None for what in (train, catalogue, against)):
+    if not (seen == "remove" and train is None and catalogue is None and against is None):
         background = Background.of(train, catalogue, against, seen, rules.duplicates, named)
     pipeline.check_asked(asked, qrels, rules)
     try:

@@ -86,14 +86,15 @@ def _resolved(
 ) -> Inputs:
     if limit is not None:
         check_files(limit, qrels, runs)
-    if isinstance(qrels, AspectQrels | Preferences | Qrels) and relevant_from is not None:
+    made = isinstance(qrels, Judgements)
+    if made and relevant_from is not None:
         raise OptionError("relevant_from= is for judgements that are read now", hint="Give it to read_qrels.")
     tagged = runs if isinstance(runs, Runs) else None
     how: dict[str, Any] = {"format": format, "duplicates": rules.duplicates, "columns": columns}
     # Judgements in Spark take a job: what is wrong with the run is said before it.
-    opened = _opened(runs, how, rules) if io.is_spark(qrels) else None
+    opened = _opened(runs, how, rules) if not made and io.is_spark(qrels) else None
     judgements: Judgements
-    if isinstance(qrels, AspectQrels | Preferences):
+    if isinstance(qrels, Judgements):
         judgements = qrels
     else:
         judgements = io.as_qrels(qrels, judgements=rules.judgements, columns=columns, relevant_from=relevant_from)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,7 +54,7 @@ class Placed:
     removed: np.ndarray | None = None
     """How many documents of each query were removed, because the user had them before."""
 
-    @cached_property
+    @property
     def qrels(self) -> Qrels:
         """The judged documents with one grade each; `Placements.label` numbers them."""
         return documents_of(self.judgements)
@@ -157,15 +156,14 @@ def tables_of(placed: Placed, measures: Sequence[Measure], depth: int | None = N
     if not isinstance(judgements, Qrels):
         tables[judgements.table] = judgements.table_of(placements)
         return tables
-    deepest = max(
-        (int(measure.k) for measure in measures if measure.declaration.over == "heads" and measure.k), default=0
-    )
+    asked = [measure for measure in measures if measure.declaration.over != "placements"]
+    deepest = max([int(measure.k) for measure in asked if measure.declaration.over == "heads" and measure.k], default=0)
     if deepest:
         from goldrank.data.top_documents import TopDocuments
 
         docs = placed.top_documents(deepest if depth is None else min(deepest, depth))
         tables["heads"] = TopDocuments.of(placements, docs, judgements)
-    asked = [measure for measure in measures if measure.declaration.over == "recommended"]
+    asked = [measure for measure in asked if measure.declaration.over == "recommended"]
     if asked:
         # Without a catalogue it is what is in the whole run; without what is not judged, the rest moves up.
         deep = placed.background.catalogue.items is None or any(
@@ -190,14 +188,19 @@ _NEEDS = {
 }
 
 
+_OF_GRADES: Tables = dict.fromkeys(("placements", "heads", "recommended"))
+"""The tables that there are with one grade per document."""
+
+
 def check_asked(measures: Sequence[Measure], judgements: object, rules: Convention) -> None:
     """Refuse what no run could change, before anything is read: `judgements` may be what they are still made from."""
-    tables = dict.fromkeys(("placements", "heads", "recommended"))
-    if isinstance(judgements, AspectQrels | Preferences):
+    tables = _OF_GRADES
+    if not isinstance(judgements, Qrels) and isinstance(judgements, AspectQrels | Preferences):
         tables = dict.fromkeys(("placements", judgements.table))
     for measure in measures:
         table_for(measure, tables)
-        views.refuse_asked(measure, rules)
+        if rules.refusals:
+            views.refuse_asked(measure, rules)
         if rules.bounds == "unjudged":
             check_monotone(measure, "bounds from unjudged documents")
         elif rules.ties == "bounds":
@@ -232,9 +235,10 @@ def values_of(measure: Measure, tables: Tables, rules: Convention, credit: str |
     elif ties == "expected":
         values = expected(measure, table.per_label if isinstance(table, Placements) else table)
     else:
-        length = rules.undefined_order.get(measure.name, rules.undefined_order.get("*"))
-        if length is not None and isinstance(table, Placements):
-            check_order(measure, table, length, rules.name)
+        if rules.undefined_order and isinstance(table, Placements):
+            length = rules.undefined_order.get(measure.name, rules.undefined_order.get("*"))
+            if length is not None:
+                check_order(measure, table, length, rules.name)
         values = measure_counted(measure, table, rules.repeats)
     values = without_empty(measure, values, tables, rules)
     if rules.all_queries and rules.missing == "skip" and measure.name not in rules.all_queries:
@@ -303,20 +307,21 @@ def column_of(
 def columns_of(
     measures: Sequence[Measure],
     tables: Tables,
-    counted: np.ndarray,
+    counted: np.ndarray | None,
     queries: Sequence[str],
     rules: Convention,
     run: str,
     credit: str | None = None,
 ) -> tuple[dict[Measure, Column], dict[Measure, Bounds]]:
-    """Every measure's column over the queries that count, and how far it could move if that was asked for."""
+    """Every measure's column over the queries that count, and how far it could move if that was asked for.
 
-    everything = bool(counted.all())
+    `counted` says which queries count; None is all.
+    """
     unanswerable: np.ndarray | None = tables.get("unanswerable")
-    marked = unanswerable if unanswerable is None or everything else unanswerable[counted]
+    marked = unanswerable if unanswerable is None or counted is None else unanswerable[counted]
 
     def column(measure: Measure, values: np.ndarray) -> Column:
-        return column_of(measure, values if everything else values[counted], rules, queries, run, marked)
+        return column_of(measure, values if counted is None else values[counted], rules, queries, run, marked)
 
     columns = {measure: column(measure, values_of(measure, tables, rules, credit)) for measure in measures}
     if rules.ties == "expected" or credit is not None or (rules.bounds == "none" and rules.ties != "bounds"):
@@ -353,10 +358,10 @@ def score(
     tables = tables_of(placed, measures, depth)
     placements: Placements = tables["placements"]
     counts_all = rules.missing != "skip" or any(measure.name in rules.all_queries for measure in measures)
-    counted = np.ones(len(placements), bool) if counts_all else placements.answered
+    counted = None if counts_all or placements.answered.all() else placements.answered
     views.refuse(measures, placements, counted, rules, placed.run)
     queries = placements.queries
-    if not (counts_all or counted.all()):
+    if counted is not None:
         queries = tuple(queries[i] for i in np.flatnonzero(counted))
     columns, bounds = columns_of(measures, tables, counted, queries, rules, placed.run.name)
     by_name = {str(measure): both for measure, both in bounds.items()}

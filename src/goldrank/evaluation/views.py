@@ -65,9 +65,12 @@ def _not_above_zero(run: Run, qrels: Qrels, placements: Placements, rules: Conve
 
 
 def refuse(
-    measures: Sequence[Measure], placements: Placements, counted: np.ndarray, rules: Convention, run: Run
+    measures: Sequence[Measure], placements: Placements, counted: np.ndarray | None, rules: Convention, run: Run
 ) -> None:
-    """Raise an error for a measure that the convention cannot give on this data; `counted` says which queries count."""
+    """Raise an error for a measure that the convention cannot give on this data.
+
+    `counted` says which queries count; None is all.
+    """
     for refusal in rules.refusals:
         for measure in measures:
             if refusal.concerns(measure.name) and _holds(refusal.when, measure, placements, counted, run):
@@ -90,7 +93,7 @@ def _refused(measure: Measure, refusal: Refusal, rules: Convention) -> MeasureEr
     )
 
 
-def _holds(when: str, measure: Measure, placements: Placements, counted: np.ndarray, run: Run) -> bool:
+def _holds(when: str, measure: Measure, placements: Placements, counted: np.ndarray | None, run: Run) -> bool:
     if when == "asked":
         return True
     if when == "negative-grades":
@@ -111,4 +114,4 @@ def _holds(when: str, measure: Measure, placements: Placements, counted: np.ndar
     one_kind = relevant == np.diff(placements.judged_start)
     if when == "one-kind":
         one_kind |= relevant == 0
-    return bool((one_kind & counted).any())
+    return bool((one_kind if counted is None else one_kind & counted).any())

@@ -366,10 +366,12 @@ def as_runs(
 
 def _holds_rankings(value: Mapping[Any, Any]) -> bool:
     """Whether a mapping is a run, rather than the results of one query."""
+    inner = next(iter(value.values()), None)
+    if type(inner) is float:
+        return False
     from goldrank.io import result_objects
 
-    inner = next(iter(value.values()), None)
-    if type(inner) is float or result_objects.is_result(value):
+    if result_objects.is_result(value):
         return False
     return isinstance(inner, Mapping | list | tuple) or result_objects.is_result(inner)
 

@@ -6,6 +6,7 @@ Neither is imported: an object is known by its attributes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from goldrank import ids
@@ -34,4 +35,10 @@ def as_table(given: Any, name: str) -> Any:
 
 def _is_huggingface(given: Any) -> bool:
     """Whether it is a `datasets.Dataset`, which is held whole, or a `datasets.IterableDataset`, which is streamed."""
-    return hasattr(type(given), "with_format") and hasattr(type(given), "column_names")
+    kind: Any = type(given)
+    return _of_huggingface(kind)
+
+
+@lru_cache(64)  # whoever evaluates in a loop gives objects of the same few classes each time
+def _of_huggingface(kind: type) -> bool:
+    return hasattr(kind, "with_format") and hasattr(kind, "column_names")

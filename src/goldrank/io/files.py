@@ -11,7 +11,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
@@ -117,14 +117,28 @@ def is_file(given: object) -> TypeGuard[str | os.PathLike[str] | IO[bytes]]:
 
 def is_frame(given: object) -> bool:
     """Whether it is a data frame of any library."""
-    kind = type(given)
-    return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not isinstance(given, Mapping))
+    kind: Any = type(given)
+    return _of_frames(kind)
 
 
 def is_spark(given: object) -> bool:
     """Whether it is a Spark DataFrame, classic or Connect, by the module of its class."""
-    classes = type(given).__mro__
-    return any(kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in classes)
+    kind: Any = type(given)
+    return _of_spark(kind)
+
+
+# Whoever evaluates in a loop gives objects of the same few classes each time.
+
+
+@lru_cache(64)
+def _of_frames(kind: type) -> bool:
+    return hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "columns") and not issubclass(kind, Mapping))
+
+
+@lru_cache(64)
+def _of_spark(kind: type) -> bool:
+    classes = kind.__mro__
+    return any(each.__name__ == "DataFrame" and each.__module__.startswith("pyspark.sql.") for each in classes)
 
 
 # Opened.

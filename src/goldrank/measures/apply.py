@@ -13,6 +13,7 @@ from goldrank.errors import MeasureError, one_of
 from goldrank.measures.declare import REGISTRY
 from goldrank.measures.rank import grouped_average_precision
 from goldrank.measures.spelling import Measure, Table, make
+from goldrank.native import core
 
 CREDITS = {
     "any": "a text that covers any reference is relevant; a reference counts once",
@@ -128,9 +129,12 @@ def summarise(measure: Measure | str, values: np.ndarray, *, logs: bool = False)
     kind = measure if isinstance(measure, str) else measure.declaration.average
     if kind == "geometric" and not logs:
         values = np.array([math.log(v) for v in values.tolist()])
-    total = (values.item() if len(values) == 1 else float(values.cumsum()[-1])) if len(values) else 0.0
+    size = len(values)
+    if not size:
+        return 0.0 if kind == "sum" else math.nan
+    total: float | None = None if core is None else core.total(values)
+    if total is None:
+        total = float(values.cumsum()[-1])
     if kind == "sum":
         return total
-    if not len(values):
-        return math.nan
-    return math.exp(total / len(values)) if kind == "geometric" else total / len(values)
+    return math.exp(total / size) if kind == "geometric" else total / size

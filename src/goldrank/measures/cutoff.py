@@ -11,6 +11,7 @@ import numpy as np
 from goldrank.data.placements import Placements
 from goldrank.measures.declare import Kernel, measure, monotone
 from goldrank.measures.options import Choice, Number
+from goldrank.native import core
 
 _at_k = partial(monotone, cutoff="needed")
 
@@ -23,9 +24,9 @@ def hits(p: Placements, k: int | None, rel: float) -> np.ndarray:
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """part / whole, and 0 where whole is 0."""
-    if len(part) == 1:  # one query: most of the time would go into calls of numpy
-        return np.divide(part, whole, dtype=np.float64) if whole[0] else np.zeros(1)
-    share: np.ndarray = np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0)
+    share = np.zeros(len(part))
+    if core is None or not core.divide(part, whole, share):
+        np.divide(part, whole, out=share, where=whole != 0)
     return share
 
 

@@ -102,7 +102,7 @@ def ideal_dcg(
         worth = discounted(gains(grade, gain, rel, negative), rank, discount)
         return np.bincount(query, weights=worth, minlength=len(p))
 
-    if ideal == "judged" and not isinstance(gain, Mapping):
+    if ideal == "judged" and isinstance(gain, str):
         return p.of_judgements(("DCG", k, rel, gain, discount, negative), of_judged)
     query, grade = (p.judged_query, p.judged) if ideal == "judged" else (p.query, p.grade)
     worth = gains(grade, gain, rel, negative)

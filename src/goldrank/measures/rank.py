@@ -112,7 +112,7 @@ def average_precision(p: Placements, *, k: int | None, rel: float = 1, divisor: 
     if k is not None:
         found = found & (p.rank <= k)
     first = found & p.novel if p.shared else found
-    total = p.sum(np.where(found, p.cumulate(first) / p.rank, 0.0))
+    total = p.sum(p.cumulate(first) / p.rank * found)
     return _mean_precision(total, found, p, k, rel, divisor)
 
 

@@ -111,11 +111,11 @@ class Measure:
 
     def __call__(self, table: Table) -> np.ndarray:
         """One value per query."""
-        return self.taken(self.packed(table))
+        return self.with_kernel(self.declaration.kernel, self.packed(table))
 
     def packed(self, table: Table) -> Table:
         """The table as if only what fits into the measure's budget of tokens had been retrieved."""
-        budget = self.option("tokens")
+        budget = self._options["tokens"]
         if budget is None or self.declaration.takes_budget:
             return table
         fill = getattr(table, "packed", None)
@@ -328,7 +328,7 @@ def parse_all(measures: MeasuresLike, usual: Iterable[str] = DEFAULT) -> list[Me
         listed = list(measures)
     if not listed:
         raise InputError("no measures were given", hint="For example measures=['nDCG@10', 'AP'].")
-    if all(type(given) is str for given in listed):
+    if set(map(type, listed)) == {str}:
         spelled = tuple(listed)
         found = _of_texts(spelled)
         if any(dict.get(REGISTRY, one.name) is not one.declaration for one in found):  # somebody took a measure away

@@ -17,18 +17,18 @@ GAIN = Choice(("linear", "exp2", "binary"), mapping=True)
 
 def gains(grade: np.ndarray, gain: Gain, rel: float, negative: str = "none") -> np.ndarray:
     """What each grade is worth. Negative grades are worth nothing unless they are to be kept."""
-    if isinstance(gain, Mapping):
+    if not isinstance(gain, str):
         worth = np.where(grade > 0, grade, 0).astype(np.float64)
         for level, value in gain.items():
             worth[grade == level] = value
         return worth
     if gain == "binary":
         return (grade >= rel).astype(np.float64)
-    positive = grade if negative == "keep" else np.maximum(grade, 0)
+    positive = grade.astype(np.float64) if negative == "keep" else np.maximum(grade, 0.0)
     if gain == "exp2":
         powers: np.ndarray = np.exp2(positive) - 1.0
         return powers
-    return positive.astype(np.float64)
+    return positive
 
 
 def discounted(gain: np.ndarray | float, rank: np.ndarray, discount: str = "log2") -> np.ndarray:
