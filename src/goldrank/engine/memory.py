@@ -26,6 +26,8 @@ from goldrank.native import core
 
 COUNT_AT_MOST = 12
 """Up to so many judged documents in a ranking, counting is faster than sorting it."""
+SHORT_ROW = 50
+"""Below so many documents, looking at each is faster than to call numpy."""
 ROW_BYTES = 32
 """Rank, first and last rank, and label of a judged document, as bytes."""
 _DESCENDING = 1
@@ -155,8 +157,9 @@ def _scores(row: Mapping[str, float], query: str, name: str) -> np.ndarray:
     try:
         # The quickest way from Python floats to an array, and it takes nothing but numbers.
         scores = np.frombuffer(struct.pack(f"{len(row)}d", *row.values()))
-        # A flag would pass for 0 or 1, so that rankings with such scores are looked at more closely.
-        may_have_flags = bool(((scores == 0) | (scores == 1)).any())
+        # A flag would pass for 0 or 1, so that rankings with such scores are looked at more closely; so are short ones,
+        # for which that takes less time than to look for these.
+        may_have_flags = len(row) < SHORT_ROW or bool(((scores == 0) | (scores == 1)).any())
         is_number = math.isfinite(scores.dot(scores)) or not np.isnan(scores).any()
         if is_number and not (may_have_flags and not {bool, np.bool_}.isdisjoint(map(type, row.values()))):
             return scores

@@ -34,7 +34,10 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     scores = gathered(given)
     if scores is not None:
         return Run(Rankings(given, scores), name=name, id_kind="str")
-    given = {query: result_objects.ranked(docs, f"{name}: query {query!r:.80}") for query, docs in given.items()}
+    given = {
+        query: docs if _is_scored(docs) else result_objects.ranked(docs, f"{name}: query {query!r:.80}")
+        for query, docs in given.items()
+    }
     if all(isinstance(row, Mapping) for row in given.values()):
         texts, kind = with_text_ids(given, name)
         return Run(Rankings(texts), name=name, id_kind=kind, notes=notes_on_ids(kind))
@@ -43,6 +46,11 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     run.has_scores = any(isinstance(docs, Mapping) or _has_scored_pairs(docs) for docs in given.values())
     run.notes += _ascending(given)
     return run
+
+
+def _is_scored(docs: Any) -> bool:
+    """Whether results are documents with scores; what a client returns has more than numbers in it."""
+    return type(docs) is dict and set(map(type, docs.values())) <= {float, int}
 
 
 def _has_scored_pairs(docs: Any) -> bool:
