@@ -191,7 +191,7 @@ class RunAccumulator:
         rows = [query[order], rank[order]]
         del query, rank
         rows += [self._joined(name)[order] for name in PER_ROW[2:]]
-        return assemble(self.judged.arrays, self._retrieved, self._answered, *rows), counts
+        return assemble(self.judged.arrays, self._retrieved, self._answered, *rows, is_ordered=True), counts
 
     def _joined(self, name: str) -> np.ndarray:
         """A column of all placements, which the parts then lose: there may be millions."""
