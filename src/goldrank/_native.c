@@ -1530,12 +1530,13 @@ find_queries(Placing *placing, PyObject *results, PyObject *numbers, Py_ssize_t 
 /* place(results, scores, numbers, judged, start, ties, single, retrieved, answered, found)
    -> (hits, tied, lines, left, unjudged, infinite, constant) or None
 
-   The judged documents of each query in a run that is a dict of dicts, whose scores are the bytes that `gather` has given. `numbers` is a dict of the
-   judged queries and their numbers, `judged` a list of dicts whose rows begin at `start`; ties are BY_INPUT, DESCENDING or
-   ASCENDING by id; `single`: scores are compared in single precision. found: five columns, with room for all judgements each, that
-   become query, rank, first and last rank of its tie group, and label of each hit, by query and rank. retrieved: documents of
-   each query; answered: whether the run has it. tied: hits that share their score with another document. lines: documents of all judged queries. left: numbers of the queries that are
-   declined. unjudged: names of queries of the run that have no number. None where the run is not what was gathered. */
+   The judged documents of each query in a run that is a dict of dicts, whose scores are the bytes that `gather` has given.
+   `numbers` is a dict of the judged queries and their numbers, `judged` a list of dicts whose rows begin at `start`; ties are
+   BY_INPUT, DESCENDING or ASCENDING by id; `single`: scores are compared in single precision. found: five columns, with room for
+   all judgements each, that become query, rank, first and last rank of its tie group, and label of each hit, by query and rank.
+   retrieved: documents of each query; answered: whether the run has it. tied: hits that share their score with another document.
+   lines: documents of all judged queries. left: numbers of the queries that are declined. unjudged: names of queries of the run
+   that have no number. None where the run is not what was gathered. */
 static PyObject *
 place(PyObject *module, PyObject *args)
 {
@@ -1552,8 +1553,9 @@ place(PyObject *module, PyObject *args)
     const double *scores = (const double *)(const void *)bytes;
     Py_ssize_t given = held.counts[0] / 8;
     size = held.counts[2];
-    if (held.counts[0] % 8 || (uintptr_t)bytes % sizeof *scores || !PyDict_CheckExact(numbers) || !PyList_Check(judged) || PyList_Size(judged) != size || held.counts[1] != size + 1 ||
-        held.counts[3] != size || held.counts[4] % 5 || start[0] != 0 || start[size] != held.counts[4] / 5) {
+    if (held.counts[0] % 8 || (uintptr_t)bytes % sizeof *scores || !PyDict_CheckExact(numbers) || !PyList_Check(judged) ||
+        PyList_Size(judged) != size || held.counts[1] != size + 1 || held.counts[3] != size || held.counts[4] % 5 ||
+        start[0] != 0 || start[size] != held.counts[4] / 5) {
         do_not_fit();
         goto done;
     }
@@ -1602,7 +1604,8 @@ place(PyObject *module, PyObject *args)
                 goto done;
         }
     }
-    result = Py_BuildValue("nnnOOLL", placing.found, placing.tied, lines, left, unjudged, (long long)placing.infinite, (long long)placing.constant);
+    result = Py_BuildValue("nnnOOLL", placing.found, placing.tied, lines, left, unjudged, (long long)placing.infinite,
+                           (long long)placing.constant);
 done:
     for (Py_ssize_t i = 0; placing.rows && i < size; i++)
         Py_XDECREF(placing.rows[i]);
