@@ -29,7 +29,7 @@ def queries(
         if kind == "tied":
             scores = [float(rng.randint(1, 4)) for _ in docs]
         if kind == "negative":
-            scores = [(score - 500) / 8 for score in scores]
+            scores = [(score - 500) / 8 or 1 / 16 for score in scores]  # 0 is for one of them: equal scores are 'tied'
             scores[rng.randrange(len(scores))] = 0.0
         judged = dict(zip(docs, grades, strict=True))
         returned = {doc: score * scale for doc, score in zip(docs, scores, strict=True)}

@@ -201,7 +201,7 @@ def test_many_models():
 
 
 def test_a_table_that_nobody_looked_at_is_that_of_one_that_was():
-    """Tables are put in order when somebody looks: values and measures are the same before and after."""
+    """Tables are put in order when somebody looks: copies, measures and changes are the same before and after."""
     given = {"q2": {"c": 5}, "q1": {"b": 0.1, "a": 0.8, "x": 0.9, "y": 0.8}}
     run, looked_at = Run(given), Run(given)
     given["q1"]["b"] = 9.0
