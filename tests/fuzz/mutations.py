@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Callable
@@ -184,12 +185,12 @@ def changed_json(rng: random.Random, data: Any) -> Any:
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         places = list(_places(data))
         if not places:
-            return rng.choice(VALUES)
+            return copy.deepcopy(rng.choice(VALUES))
         holder, key = rng.choice(places)
         value = holder[key]
         kind = rng.randrange(6)
         if kind <= 2:
-            holder[key] = rng.choice(VALUES)
+            holder[key] = copy.deepcopy(rng.choice(VALUES))  # or the next change would be in VALUES
         elif kind == 3:
             del holder[key]
         elif isinstance(holder, list):

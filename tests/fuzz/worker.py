@@ -86,8 +86,8 @@ def main(first: int, last: int, step: int, file: str) -> None:
     gc.freeze()  # what was imported is never garbage
     for number in range(first, last, step):
         kind = kinds.kind_of(number)
-        spec = kinds.make(kind, number)
         begun[0] = number
+        spec = kinds.make(kind, number)
         finding = tried(kind, spec)
         if finding:
             say(number=number, kind=kind, **finding)

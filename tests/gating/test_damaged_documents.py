@@ -30,6 +30,7 @@ def test_what_was_written_is_read():
     "change",
     [
         pytest.param(lambda kept: kept["q1"].__setitem__(0, 10**30), id="more than any run returns"),
+        pytest.param(lambda kept: kept["q1"].__setitem__(0, 2**31), id="more than fits into memory"),
         pytest.param(lambda kept: kept["q1"].__setitem__(0, -1), id="less than nothing"),
         pytest.param(lambda kept: kept["q2"].__setitem__(0, 3), id="more than there are"),
         pytest.param(lambda kept: kept["q1"][1].pop(), id="a document is gone"),

@@ -14,6 +14,8 @@ import polars as pl
 import pytest
 
 from goldrank import GoldrankError, evaluate, read_run
+from goldrank.cli import run
+from goldrank.data import budget
 from goldrank.io import arrow_check
 
 ROWS = {"query": ["q1", "q1", "q2"], "doc": ["d1", "longer-than-twelve-bytes", "d1"], "score": [2.0, 1.0, 3.0]}
@@ -82,3 +84,22 @@ def test_the_limit_of_memory_holds(tmp_path: Any) -> None:
     (tmp_path / "run").write_bytes(arrow("zstd", rows.with_columns(score=1.0)))
     with pytest.raises(GoldrankError, match="more than the 200 MB of max_memory"):
         evaluate({"1": {"1": 1}}, tmp_path / "run", "AP", max_memory="200MB")
+
+
+@pytest.mark.parametrize("command", ["eval", "compare"])
+@pytest.mark.parametrize("name", ["run.arrow", "run.csv", "run.json", "run.jsonl"])
+def test_the_limit_holds_while_commands_read(command: str, name: str, tmp_path: Any, monkeypatch: Any) -> None:
+    """Files that are held whole are read before anything is evaluated: their readers must know the limit."""
+    (tmp_path / "qrels").write_text("1 0 1 1\n")
+    frame = pl.select(query=pl.lit("1"), doc=pl.int_range(9).cast(pl.String)).with_columns(score=1.0)
+    writers = {"run.arrow": frame.write_ipc, "run.csv": frame.write_csv, "run.jsonl": frame.write_ndjson}
+    if name in writers:
+        writers[name](tmp_path / name)
+    else:
+        (tmp_path / name).write_text('{"1": {"1": 1.0}}')
+    asked = []
+    monkeypatch.setattr("goldrank.data.budget.reserve", lambda *given: asked.append(budget._limit.get()))
+    runs = [str(tmp_path / name), f"b={tmp_path / name}"][: 1 + (command == "compare")]
+    assert run([command, str(tmp_path / "qrels"), *runs, "-m", "AP", "--max-memory", "2GB"]) == 0
+    assert set(asked) == {2 * 10**9}
+    assert budget._limit.get() is None

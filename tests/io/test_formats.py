@@ -28,6 +28,7 @@ from helpers import QRELS, RUN, SOUND, codes, zstd
 
 from goldrank import GoldrankError, evaluate, read_qrels, read_run, write_qrels, write_run
 from goldrank.io import as_qrels, as_run
+from goldrank.io.compression import COMPRESSIONS
 from goldrank.notes import Note
 
 WANT_QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
@@ -632,3 +633,20 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 def test_run_with_repeated_documents_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(GoldrankError, match="a document is duplicated in the ranking of query 'q1'"):
         write_run(stream(RUN + b"q1 Q0 d1 4 0.5 r\n"), tmp_path / "run")
+
+
+@pytest.mark.parametrize("packing", COMPRESSIONS.values(), ids=COMPRESSIONS)
+@pytest.mark.parametrize("name", ["a.run", "a.json", "a.parquet"])
+def test_names_of_compressed_files_are_true(name, packing, tmp_path):
+    """What is written under such a name is compressed and of the format before it, whatever its ids begin with."""
+    for suffix in packing.suffixes:
+        path, plain = tmp_path / f"{name}{suffix}", tmp_path / name
+        for query in ("q", "BZh9", "PAR1"):
+            run, qrels = {query: {"a": 2.0, "b": 1.0}}, {query: {"a": 1}}
+            write_run(run, path)
+            write_run(run, plain)
+            with open(path, "rb") as stored, packing.open(stored) as unpacked:
+                assert unpacked.read() == plain.read_bytes()
+            assert {q: dict(docs) for q, docs in read_run(path).results.items()} == run
+            write_qrels(qrels, path)
+            assert {q: dict(docs) for q, docs in read_qrels(path).items()} == qrels

@@ -421,3 +421,18 @@ def test_random_objects() -> None:
     given = [(table(), table()) for _ in range(300)]
     refused = [only_ours(lambda pair=pair: evaluate(*pair), list(pair)) is None for pair in given]
     assert set(refused) == {True, False}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [10**400, 2**63, Decimal("1E400"), Decimal("NaN"), 1 + 0j, np.datetime64("2020"), np.longdouble(1) / 3, object()],
+    ids=lambda odd: type(odd).__name__,
+)
+@pytest.mark.parametrize("kept", [object, None], ids=["objects", "as pandas likes"])
+def test_frames_of_odd_objects(odd: Any, kept: Any) -> None:
+    """Arrow and polars refuse them in their own words, as OverflowError, RuntimeError or worse."""
+    values = pd.Series([odd, odd], dtype=kept)
+    for column in ("grade", "doc"):
+        frame = pd.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "grade": [1, 0]}).assign(**{column: values})
+        with pytest.raises(GoldrankError):
+            evaluate(frame, {"q": ["a"]}, "AP")

@@ -144,8 +144,21 @@ def judges_options(function: Function) -> Function:
     return with_options(options, function)
 
 
+def _limit_memory(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """The limit holds from here to the end of the command: files are read before anything is evaluated."""
+    if given is not None:
+        from goldrank.data import budget
+        from goldrank.evaluation import memory
+
+        context.with_resource(budget.limited(memory.size(given)))
+    return given
+
+
 memory_option = click.option(
-    "--max-memory", metavar="SIZE", help="Take no more memory than this (500MB, 2GiB), or say what is needed."
+    "--max-memory",
+    metavar="SIZE",
+    callback=_limit_memory,
+    help="Take no more memory than this (500MB, 2GiB), or say what is needed.",
 )
 file_option = partial(click.option, type=click.Path(dir_okay=False))
 seed_option = click.option(

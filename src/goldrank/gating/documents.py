@@ -27,7 +27,8 @@ from goldrank.measures import Measure, parse
 WITHOUT_CUTOFF = 100
 """So many documents of a query are kept for measures that have no cut-off."""
 MOST_KEPT = 1_000
-MOST_RETURNED = 2**53
+MOST_RETURNED = 10_000_000
+"""Documents of a query. A gate makes rows of what could be judged of them, and a file of 3 KB may claim any number."""
 
 
 class KeptRanking(NamedTuple):

@@ -20,6 +20,7 @@ from goldrank.data.run import Run, Runs
 from goldrank.errors import InputError, OptionError, file_name, one_of
 from goldrank.io import aliases, datasets, formats, sources
 from goldrank.io.columns import ROLES, Columns
+from goldrank.io.compression import named_by, split_suffix
 from goldrank.io.files import InputFiles, is_file, is_frame, is_spark, open_files, parts_run
 from goldrank.io.formats import KnownColumns, Reading
 from goldrank.io.sources import ByteSource
@@ -229,7 +230,7 @@ def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
 
 @checked
 def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a run as TREC text, JSON or Parquet, by the file's name or by `format`."""
+    """Write a run as TREC text, JSON or Parquet, by the file's name or by `format`; compressed if its name says so."""
     from goldrank.io import objects
 
     _write(objects.checked(as_run(run)), path, format)
@@ -237,7 +238,7 @@ def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str |
 
 @checked
 def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format: str | None = None) -> tuple[Note, ...]:
-    """Write qrels as TREC text, JSON or Parquet, by the file's name or by `format`.
+    """Write qrels as TREC text, JSON or Parquet, by the file's name or by `format`; compressed if its name says so.
 
     Who judged is kept by Parquet (a column `judged_by`) and by TREC text (`model` in the second column). What the
     format could not keep is in the notes that are returned.
@@ -257,8 +258,10 @@ def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format:
 
 
 def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> formats.Format:
-    chosen = formats.to_write(Path(file_name(path)), format)
-    write_whole(path, chosen.implementation.dump(data))
+    stem, suffix = split_suffix(file_name(path))
+    chosen, packing = formats.to_write(Path(stem), format), named_by(suffix)
+    content = chosen.implementation.dump(data)
+    write_whole(path, content if packing is None else packing.pack(content))
     return chosen
 
 

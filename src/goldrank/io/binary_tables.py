@@ -24,7 +24,8 @@ def _open_table(source: ByteSource, format: str) -> tables.InputTable:
             is_stream = source.head.startswith(b"\xff\xff\xff\xff")
             read = pl.read_ipc_stream if is_stream else pl.read_ipc
             raw = source.read()
-            budget.reserve(arrow_check.check(raw, source.name), "holding a table", source.name)
+            # polars takes a copy of the bytes beside the columns.
+            budget.reserve(len(raw) + arrow_check.check(raw, source.name), "holding a table", source.name)
             return _held(read(io.BytesIO(raw)), source)
         if source.path is not None and source.compression is None:
             with source.open() as file:

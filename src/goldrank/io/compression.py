@@ -29,6 +29,10 @@ class Compression:
         """A binary file with the decompressed bytes of another."""
         return self._library().open(raw)
 
+    def pack(self, data: bytes) -> bytes:
+        """The data, compressed; the same bytes each time."""
+        return bytes(self._library().compress(data))
+
     def fits(self, head: bytes) -> bool:
         """Whether the first bytes of a file unpack to something: an id may begin as a compressed file does."""
         decompressor = self.decompressor()
@@ -54,6 +58,9 @@ class Compression:
 class Gzip(Compression):
     name, magic, suffixes = "gzip", b"\x1f\x8b", (".gz", ".gzip")
     module, error = "gzip", ("zlib", "error")
+
+    def pack(self, data: bytes) -> bytes:
+        return bytes(self._library().compress(data, mtime=0))
 
     def decompressor(self) -> Any:
         return import_module("zlib").decompressobj(wbits=31)
@@ -83,6 +90,11 @@ class Xz(Compression):
 COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zstd(), Bzip2(), Xz())}
 
 
+def named_by(suffix: str) -> Compression | None:
+    """The compression whose files have names that end so."""
+    return next((kind for kind in COMPRESSIONS.values() if suffix in kind.suffixes), None)
+
+
 def compression_of(head: bytes, suffix: str) -> Compression | None:
     """How a file is packed that begins so and whose name ends so; None if it is not.
 
@@ -98,5 +110,4 @@ def compression_of(head: bytes, suffix: str) -> Compression | None:
 def split_suffix(name: str) -> tuple[str, str]:
     """A file's name without the suffix of a compression, and that suffix: ("a.json", ".gz")."""
     stem, suffix = os.path.splitext(name)
-    known = any(suffix in kind.suffixes for kind in COMPRESSIONS.values())
-    return (stem, suffix) if known else (name, "")
+    return (stem, suffix) if named_by(suffix) else (name, "")

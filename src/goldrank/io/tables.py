@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -108,7 +108,7 @@ def reading(where: str, kind: str = "a table", source: ByteSource | None = None)
         raise InputError(f"cannot be read as {kind}: {_first_line(error)}", where=where, hint=hint) from None
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
@@ -181,16 +181,16 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
     check_polars()
     if isinstance(frame, pl.LazyFrame | pl.DataFrame):
         return frame.lazy()
-    try:
+    # Columns of objects may hold anything, and Arrow, polars and their owners each fail in ways of their own.
+    failures = (Exception, pl.exceptions.PanicException)
+    with suppress(*failures):
         if hasattr(frame, "__arrow_c_stream__"):
             return pl.DataFrame(frame).lazy()
-    except (ImportError, pl.exceptions.PolarsError, TypeError, ValueError):
-        pass
     if hasattr(frame, "columns"):
         try:
             return pl.DataFrame({str(c): list(frame[c]) for c in frame.columns}, strict=True).lazy()
-        except (pl.exceptions.PolarsError, TypeError, KeyError) as error:
-            raise InputError(f"cannot be read as a table: {error}", where=name) from None
+        except failures as error:
+            raise InputError(f"cannot be read as a table: {_first_line(error)}", where=name) from None
     raise InputError(f"{type(frame).__name__} is no data frame", where=name)
 
 
