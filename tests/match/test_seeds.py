@@ -164,7 +164,7 @@ def test_misquoted_evidence_is_told_of_and_can_be_allowed() -> None:
     assert "similarity 0." in told
     assert "unlocated" in told
     assert recall(wrong, unlocated="missed") == 0.0
-    with pytest.raises(InputError, match="no question has evidence"):
+    with pytest.raises(InputError, match="no quotation was located"):
         recall(wrong, unlocated="skip")
     assert recall("The tower was build in 1898 by the frim of Gustav Eifel", similarity=0.7) == 1.0
     items = [{"id": f"q{i}", "retrieved": [{"text": SOURCE, "source": "s"}],

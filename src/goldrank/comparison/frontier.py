@@ -6,6 +6,8 @@ import numpy as np
 
 FIRM, LIKELY = 0.9, 0.5
 """The support from which on a setting is surely, or likely, on the frontier."""
+DECIMALS = 12
+"""What differs by less is equal: the last bits of a mean are the rounding of the machine that made it."""
 
 
 def frontier(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
@@ -13,7 +15,10 @@ def frontier(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
     >>> frontier(np.array([1, 2, 2, 3]), np.array([0.5, 0.5, 0.7, 0.7])).tolist()
     [True, False, True, False]
+    >>> frontier(np.array([1.0, 1.0]), np.array([0.3, 0.1 + 0.2])).tolist()
+    [True, True]
     """
+    cost, gain = np.round(cost, DECIMALS), np.round(gain, DECIMALS)
     order = np.lexsort((-gain, cost))
     kept = np.zeros(len(cost), bool)
     best = -np.inf

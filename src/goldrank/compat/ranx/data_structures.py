@@ -80,7 +80,7 @@ class _Table(Generic[Number]):
         self._rows, self._given = rows, None
 
     @property
-    def in_any_order(self) -> dict[str, dict[str, Number]]:
+    def _in_any_order(self) -> dict[str, dict[str, Number]]:
         """The same for those who only read it and do not mind the order, but for that of equal numbers."""
         return self._rows if self._given is None else self._given
 
@@ -235,9 +235,9 @@ class Qrels(_Table[int]):
         return self.rows
 
     @property
-    def highest(self) -> int:
+    def _highest(self) -> int:
         """The highest grade; 0 if there is none."""
-        return max((max(row.values()) for row in self.in_any_order.values() if row), default=0)
+        return max((max(row.values()) for row in self._in_any_order.values() if row), default=0)
 
     def set_relevance_level(self, rel_lvl: int = 1) -> None:
         """Make a grade of `rel_lvl` the lowest relevant one, by moving all grades."""
@@ -254,7 +254,7 @@ class Qrels(_Table[int]):
 
     def native(self) -> goldrank.Qrels:
         """The same as goldrank's."""
-        return goldrank.Qrels(self.in_any_order, name=self.name or "qrels")
+        return goldrank.Qrels(self._in_any_order, name=self.name or "qrels")
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Qrels:

@@ -42,7 +42,7 @@ def evaluate(
     if isinstance(run, Run) and save_results_in_run:
         for metric, values in columns.items():
             run.mean_scores[metric] = float(np.mean(values))
-            run.scores[metric].update(zip(sorted(run.in_any_order), values.tolist(), strict=True))
+            run.scores[metric].update(zip(sorted(run._in_any_order), values.tolist(), strict=True))
             if return_std and return_mean:
                 run.std_scores[metric] = float(np.std(values))
     if not return_mean:
@@ -59,13 +59,13 @@ def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> dict[str, np.ndarray
     if not isinstance(qrels, Qrels | Mapping) or not isinstance(run, Run | Mapping):
         return {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in asked}
     judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
-    returned = run.in_any_order if isinstance(run, Run) else run
-    if judged.in_any_order.keys() != returned.keys():
+    returned = run._in_any_order if isinstance(run, Run) else run
+    if judged._in_any_order.keys() != returned.keys():
         raise QueryMismatchError(
             "qrels and run do not have the same queries",
             hint="make_comparable=True adds empty results for judged queries and drops those of others.",
         )
-    highest = judged.highest
+    highest = judged._highest
     measures = {metric: named.measure_of(metric, highest) for metric in asked}
     given = goldrank.Run(Rankings(returned), name=getattr(run, "name", None) or "run")
     scores = goldrank.evaluate(judged.native(), given, list(measures.values()), convention=RULES)

@@ -79,7 +79,7 @@ def optimize_fusion(
         if run.keys() != qrels.keys():
             raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
     search = Search(
-        qrels.native(), native_runs(runs), method, named.measure_of(metric, qrels.highest), normalise=norm or "none",
+        qrels.native(), native_runs(runs), method, named.measure_of(metric, qrels._highest), normalise=norm or "none",
         rules=RULES, equal=0.0,
     )  # fmt: skip
     settings = _settings(method, len(runs), ranges)
