@@ -386,8 +386,9 @@ class ScoresByRun(Mapping[str, Scores]):
         if not isinstance(data, Mapping) or data.get("format") != FORMAT_BY_RUN:
             hint = "Scores.load reads the scores of one run."
             raise InputError("is not saved goldrank scores of several runs", where=str(path), hint=hint)
-        if not isinstance(runs := data.get("runs"), list):
-            raise InputError(f"its runs are {shown(runs)}, not a list", where=str(path), hint="Was it edited by hand?")
+        if not isinstance(runs := data.get("runs"), list) or not runs:
+            what = f"its runs are {shown(runs)}, not a list of some"
+            raise InputError(what, where=str(path), hint="Was it edited by hand?")
         found = cls([Scores.from_dict(scores, str(path)) for scores in runs])
         if len(found) < len(runs):
             raise InputError("two of its runs have one name", where=str(path), hint="Was it edited by hand?")
