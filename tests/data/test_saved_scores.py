@@ -149,8 +149,11 @@ def test_a_count_that_cannot_be_is_refused(count):
         Scores.from_dict(data)
 
 
-@pytest.mark.parametrize("change", [lambda runs: 3, lambda runs: None, lambda runs: [],
-                                    lambda runs: dict(enumerate(runs)), lambda runs: [*runs, runs[0]], lambda runs: [3], lambda runs: [runs]])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [lambda runs: 3, lambda runs: None, lambda runs: [], lambda runs: dict(enumerate(runs)),
+     lambda runs: [*runs, runs[0]], lambda runs: [3], lambda runs: [runs]],
+)  # fmt: skip
 def test_runs_edited_by_hand_are_refused(tmp_path: Path, change) -> None:
     path = tmp_path / "s.json"
     goldrank.evaluate(QRELS, {"a": RUN, "b": RUN}, ["AP"]).save(path)
