@@ -430,7 +430,7 @@ def _id_kind(table: InputTable, columns: Mapping[str, str]) -> str:
 
 def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> pl.Series:
     """Ids as bytes."""
-    _refuse_missing(column, f"the {what} id", place)
+    _refuse(column.is_null().to_numpy(), f"the {what} id is missing", place)
     kind = column.dtype
     if kind.is_float() or kind.is_nested() or kind.is_temporal() or kind == pl.Boolean:
         hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
@@ -449,7 +449,7 @@ def _scores(column: pl.Series, what: str, place: Callable[[int], Place | str]) -
     """Scores or ranks as doubles, none missing and none NaN."""
     kind = column.dtype
     _refuse_kind(column, what, place)
-    _refuse_missing(column, f"the {what}", place)
+    _refuse(column.is_null().to_numpy(), f"the {what} is missing", place)
     if kind != pl.String:
         scores = column.cast(pl.Float64).to_numpy()
     else:
@@ -488,11 +488,6 @@ def _refuse_kind(column: pl.Series, what: str, place: Callable[[int], Place | st
     kind = column.dtype
     if not (kind.is_numeric() or kind in (pl.String, pl.Null)):
         raise InputError(f"the {what} column is of type {kind}", where=place(0), hint=not_numbers(kind == pl.Boolean))
-
-
-def _refuse_missing(column: pl.Series, what: str, place: Callable[[int], Place | str]) -> None:
-    if column.null_count():
-        _refuse(column.is_null().to_numpy(), f"{what} is missing", place)
 
 
 def _refuse(wrong: np.ndarray, what: str, place: Callable[[int], Place | str], hint: str | None = None) -> None:
