@@ -73,7 +73,7 @@ $(LOWEST)/.made: pyproject.toml
 	$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(PYTHON) .ci/lowest.py > $(LOWEST)/lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet -r $(LOWEST)/lowest.txt pytest pytest-randomly pytest-xdist hypothesis \
-		pandas pyarrow duckdb statsmodels scikit-learn rouge rouge-score ir_measures
+		pandas pyarrow duckdb statsmodels scikit-learn rouge rouge-score ir_measures cwl-eval
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -109,8 +110,10 @@ def test_fixture_takes_scores_of_texts(folder: Path) -> None:
         "def test_fails(goldrank_gate):\n"
         "    goldrank_gate(goldrank.evaluate_texts('old.jsonl', ['RR']), rules=['RR >= 0.9'])\n"
     )
-    call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    # By name: pytest does not know it where goldrank is found by its path alone.
+    call = [sys.executable, "-m", "pytest", "-q", "-p", "goldrank.pytest_plugin", "test_it.py"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
     assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
 
 

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy
 from scipy.stats import rankdata, wilcoxon
 
 from goldrank.comparison.paired import wilcoxon_test
@@ -21,6 +22,7 @@ def test_all_signs_with_ties_and_without(size):
     assert wilcoxon_test(np.arange(1.0, size + 1)) == pytest.approx(wilcoxon(np.arange(1.0, size + 1)).pvalue)
 
 
+@pytest.mark.skipif(tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15), reason="ties were taken for none")
 @pytest.mark.parametrize("size", [14, 49, 50, 51, 300])
 def test_more_differences_have_scipys_values(size):
     """Exact up to 50 without ties, else the normal curve with the correction for ties."""
