@@ -173,8 +173,15 @@ TAKES_FUNCTIONS = (
 )
 
 
+FUNCTIONS = [name for name in SOUND if name[0].islower()]
+RESAMPLES = ("judge_agreement",)
+"""Each call takes a thousand resamples."""
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in SOUND if name[0].islower()])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in RESAMPLES else ()) for name in FUNCTIONS]
+)
 def test_wrong_options_get_words(name):
     """Every option of every function, also those that come to be later."""
     function, sound = called(name), SOUND[name]

@@ -31,6 +31,7 @@ def test_nothing_is_found(tmp_path):
     assert not findings.kept, f"make fuzz REPLAY=<kind:number> tries one again\n{findings}"
 
 
+@pytest.mark.slow
 def test_planted_faults_are_found(tmp_path, monkeypatch):
     monkeypatch.setenv("GOLDRANK_FUZZ_KIND", kinds.PLANTED)
     made = [kinds.make(kinds.PLANTED, 0)["fault"]]

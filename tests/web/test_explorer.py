@@ -8,6 +8,8 @@ from served import Served
 from goldrank import demo, evaluate
 from goldrank.judgements.log import JudgementLog
 
+pytestmark = pytest.mark.slow  # a real browser
+
 QRELS = demo.load()["qrels"]
 
 

@@ -9,6 +9,8 @@ from served import Served
 from goldrank import demo, evaluate
 from goldrank.history import History
 
+pytestmark = pytest.mark.slow  # a real browser
+
 PAGES = ["/", "/queries", "/query?id=q04", "/query?id=q10&ideal=1", "/doc?id=plant-2&query=q04", "/judge", "/judge?blind=1",
          "/judges", "/conflicts", "/notes", "/history", "/records?a=1&b=2", "/nothing"]  # fmt: skip
 
