@@ -95,6 +95,18 @@ def test_run_changes_between_pieces(
     assert str(path) in str(caught.value)
 
 
+def test_a_file_that_ends_after_a_piece_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening and reading nothing can be compared: the end that comes too early says it."""
+    path = tmp_path / "run"
+    path.write_bytes(FORMS["trec"](ROWS))
+    pieces = list(as_run(path).source.pieces())  # type: ignore[attr-defined]
+    monkeypatch.setattr("goldrank.io.sources.ByteSource.verify", lambda *given: None)
+    path.write_bytes(b"")
+    with pytest.raises(GoldrankError) as caught:
+        pieces[0]()
+    assert caught.value.code == "changed"
+
+
 @pytest.mark.parametrize("change", [replaced, in_place, grown])
 @pytest.mark.parametrize(
     ("content", "other"),

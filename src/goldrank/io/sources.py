@@ -256,7 +256,8 @@ class ByteSource:
                 while at < size:
                     got = file.readinto(data[at:size].data)
                     if not got:
-                        raise InputError(f"ended after {offset + at:,} bytes while being read", where=self.name)
+                        what = f"was changed while it was read: it ended after {offset + at:,} bytes"
+                        raise InputError(what, where=self.name, hint=CHANGED_HINT, code="changed")
                     at += got
             return data
 
