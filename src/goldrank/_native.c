@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 5
+#define CONTRACT 6
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
 
@@ -445,6 +445,25 @@ done:
     return result;
 }
 
+static Py_ssize_t
+count_line_ends(const uint8_t *at, Py_ssize_t size)
+{
+    enum { LANES = 32, MOST = 255 }; /* sums of bytes, which compilers make vectors of, and what one has room for */
+    Py_ssize_t count = 0;
+    const uint8_t *stop = at + size;
+    while (stop - at >= LANES) {
+        uint8_t sums[LANES] = {0};
+        for (int turn = 0; turn < MOST && stop - at >= LANES; turn++, at += LANES)
+            for (int lane = 0; lane < LANES; lane++)
+                sums[lane] += at[lane] == '\n';
+        for (int lane = 0; lane < LANES; lane++)
+            count += sums[lane];
+    }
+    for (; at < stop; at++)
+        count += *at == '\n';
+    return count;
+}
+
 /* lines(data, size) -> how many of the first `size` bytes are line ends. */
 static PyObject *
 lines(PyObject *module, PyObject *args)
@@ -457,11 +476,7 @@ lines(PyObject *module, PyObject *args)
         do_not_fit();
     else if (taken) {
         Py_BEGIN_ALLOW_THREADS
-        const uint8_t *stop = at + size;
-        while (at < stop && (at = memchr(at, '\n', (size_t)(stop - at))) != NULL) {
-            count++;
-            at++;
-        }
+        count = count_line_ends(at, size);
         Py_END_ALLOW_THREADS
     }
     let_go(&held);
@@ -521,14 +536,18 @@ same_id(const Ids *one, Py_ssize_t i, const Ids *other, Py_ssize_t j)
 
 #define TAG 0xFFFFFFFF00000000ull
 
-/* The slot of an id among those known, or the free one where it would go; -1 if the slots are not of those known. A slot holds
+#define MOST_IN_THE_WAY 1024
+
+/* The slot of an id among those known, or the free one where it would go; -1 if the slots are not of those known, or if so many
+   are in the way of an id that somebody chose them for that: the work stays linear. A slot holds
    the number of an id, from 1, below the higher half of its hash; 0 is free. `first` is where each one known stands. */
 static inline Py_ssize_t
 slot_of(const Ids *ids, Py_ssize_t i, const Ids *known, const int64_t *first, const uint64_t *slots, uint64_t mask, uint64_t *tag)
 {
     uint64_t hash = hash_of(ids->data + ids->start[i], id_length(ids, i));
     *tag = hash & TAG;
-    for (uint64_t slot = hash & mask, tried = 0; tried <= mask; slot = (slot + 1) & mask, tried++) {
+    for (uint64_t slot = hash & mask, tried = 0; tried <= mask && tried < MOST_IN_THE_WAY;
+         slot = (slot + 1) & mask, tried++) {
         if (!slots[slot])
             return (Py_ssize_t)slot;
         if ((slots[slot] & TAG) != *tag)
@@ -628,10 +647,10 @@ fits_table(Py_ssize_t slots, Py_ssize_t ids)
     return slots > ids && !(slots & (slots - 1)) && ids < (Py_ssize_t)0xFFFFFFFF;
 }
 
-/* number(data, start, end, slots, code, first) -> how many different ids there are
+/* number(data, start, end, slots, code, first) -> how many different ids there are, or None
 
    code: the number of each id, in the order in which they first appear; first: where that is. slots: a power of two, more than
-   there are ids; `find` can use them. */
+   there are ids; `find` can use them. Declined where too many ids have one place in them. */
 static PyObject *
 number(PyObject *module, PyObject *args)
 {
@@ -659,7 +678,7 @@ number(PyObject *module, PyObject *args)
         uint64_t tag;
         Py_ssize_t slot = slot_of(&ids, i, &ids, first, slots, mask, &tag);
         if (slot < 0) {
-            fits = 0; /* cannot be: the slots are ours */
+            fits = 0;
             continue;
         }
         if (!slots[slot]) {
@@ -669,17 +688,16 @@ number(PyObject *module, PyObject *args)
         code[i] = (int64_t)(slots[slot] & ~TAG) - 1;
     }
     Py_END_ALLOW_THREADS
-    if (!fits)
-        PyErr_SetString(PyExc_SystemError, "a table of ids was changed while it was made");
-    else
-        result = PyLong_FromLongLong((long long)count);
+    result = fits ? PyLong_FromLongLong((long long)count) : Py_NewRef(Py_None);
 done:
     let_go(&held);
     return result;
 }
 
-/* find(data, start, end, known data, known start, known end, slots, code): the number of each id among those known, which are all
-   different, or -1. slots: as `number` left them for the known ones. */
+/* find(data, start, end, known data, known start, known end, slots, code) -> whether it was done
+
+   code: the number of each id among those known, which are all different, or -1. slots: as `number` left them for the known ones.
+   Declined where too many ids have one place in them, or it is not theirs. */
 static PyObject *
 find(PyObject *module, PyObject *args)
 {
@@ -690,23 +708,22 @@ find(PyObject *module, PyObject *args)
     PyObject *result = NULL;
     if (take(&held, args, "iur8w8", &ids, &known, &slots, &code) < 0)
         goto done;
-    int fits = fits_table(held.counts[6], known.count) && held.counts[7] >= ids.count;
-    if (fits) {
-        uint64_t mask = (uint64_t)held.counts[6] - 1;
-        Py_BEGIN_ALLOW_THREADS
-        for (Py_ssize_t i = 0; fits && i < ids.count; i++) {
-            uint64_t tag;
-            Py_ssize_t slot = slot_of(&ids, i, &known, NULL, slots, mask, &tag);
-            fits = slot >= 0;
-            if (fits)
-                code[i] = (int64_t)(slots[slot] & ~TAG) - 1;
-        }
-        Py_END_ALLOW_THREADS
-    }
-    if (!fits)
+    if (!fits_table(held.counts[6], known.count) || held.counts[7] < ids.count) {
         do_not_fit();
-    else
-        result = Py_NewRef(Py_None);
+        goto done;
+    }
+    uint64_t mask = (uint64_t)held.counts[6] - 1;
+    int fits = 1;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; fits && i < ids.count; i++) {
+        uint64_t tag;
+        Py_ssize_t slot = slot_of(&ids, i, &known, NULL, slots, mask, &tag);
+        fits = slot >= 0;
+        if (fits)
+            code[i] = (int64_t)(slots[slot] & ~TAG) - 1;
+    }
+    Py_END_ALLOW_THREADS
+    result = PyBool_FromLong(fits);
 done:
     let_go(&held);
     return result;
@@ -741,138 +758,117 @@ pair_key(uint64_t doc, int64_t code)
     return mixed ^ (mixed >> 29);
 }
 
-/* 0 marks an empty slot, so that a key of 0 is looked for as 1: both only say "perhaps". */
+/* A table that says whether a key was among those of a stretch: tags of keys, 0 where none is. Two keys may have one tag, so that
+   its word is "perhaps". A quarter of it is in use at most: most keys find a free place at once. Where many are in the way of a
+   key, somebody chose ids for that, and it counts as seen too: the work stays linear. */
+#define SLOTS_PER_KEY 4
+#define MOST_TRIES 64
+
 static inline uint64_t
-slot_key(uint64_t key)
+slots_for(Py_ssize_t keys)
 {
-    return key ? key : 1;
+    uint64_t slots = 16;
+    while (slots < SLOTS_PER_KEY * (uint64_t)keys)
+        slots *= 2;
+    return slots;
 }
 
-/* fill(keys, slots): put keys into an open hash table of a power of two slots, more than there are keys, all 0 before. */
-static PyObject *
-fill(PyObject *module, PyObject *args)
-{
-    Buffers held;
-    PyObject *result = NULL;
-    uint64_t *keys, *slots;
-    if (take(&held, args, "r8w8", &keys, &slots) < 0)
-        goto done;
-    Py_ssize_t count = held.counts[0], size = held.counts[1];
-    if (size <= count || (size & (size - 1))) {
-        PyErr_SetString(PyExc_ValueError, "the table must have a power of two slots, more than there are keys");
-        goto done;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        uint64_t key = slot_key(keys[i]);
-        Py_ssize_t at = (Py_ssize_t)(key & (uint64_t)(size - 1));
-        while (slots[at] && slots[at] != key)
-            at = (at + 1) & (size - 1);
-        slots[at] = key;
-    }
-    result = Py_NewRef(Py_None);
-done:
-    let_go(&held);
-    return result;
-}
-
-/* Whether a key was seen in this round; it is from now on. A slot is taken if its mark is that of the round, so that nothing is
-   cleared between two. */
+/* Whether a key was seen before, perhaps; it is from now on. */
 static inline int
-seen_before(uint64_t *seen, uint32_t *mark, uint64_t mask, uint32_t round, uint64_t key)
+seen_before(uint32_t *tags, uint64_t mask, uint64_t key)
 {
+    uint32_t tag = (uint32_t)(key >> 32) | 1;
     uint64_t slot = key & mask;
-    while (mark[slot] == round && seen[slot] != key)
-        slot = (slot + 1) & mask;
-    if (mark[slot] == round)
-        return 1;
-    mark[slot] = round;
-    seen[slot] = key;
+    for (int tries = 0; tags[slot]; slot = (slot + 1) & mask)
+        if (tags[slot] == tag || ++tries == MOST_TRIES)
+            return 1;
+    tags[slot] = tag;
     return 0;
 }
 
 typedef struct {
     const int64_t *start, *code;
     const double *score;
-    const uint64_t *key, *slots;
+    const uint64_t *key;
+    const uint8_t *judged;
+    int shift; /* of a key to the number of its bit in `judged` */
     Py_ssize_t stretches, lines, room;
-    uint64_t mask;
     int64_t *line, *stretch, *first, *last, *infinite;
     Py_ssize_t found;
 } Survey;
+
+/* One stretch of lines; 0 if declined. */
+static int
+survey_stretch(Survey *survey, Py_ssize_t i, uint32_t *tags, uint64_t mask)
+{
+    const double *score = survey->score;
+    const uint8_t *judged = survey->judged;
+    int shift = survey->shift;
+    int64_t code = survey->code[i], infinite = 0;
+    Py_ssize_t low = survey->start[i], high = survey->start[i + 1], tie = low, open = survey->found;
+    for (Py_ssize_t at = low; at < high; at++) {
+        if (at > low && score[at] != score[at - 1]) {
+            if (score[at] > score[at - 1])
+                return 0;
+            for (; open < survey->found; open++)
+                survey->last[open] = at - low;
+            tie = at;
+        }
+        infinite += isinf(score[at]) != 0;
+        uint64_t doc = survey->key[at];
+        if (tags && seen_before(tags, mask, doc))
+            return 0;
+        uint64_t bit = pair_key(doc, code) >> shift;
+        if (judged[bit >> 3] >> (bit & 7) & 1) {
+            if (survey->found == survey->room)
+                return 0;
+            survey->line[survey->found] = at;
+            survey->stretch[survey->found] = i;
+            survey->first[survey->found++] = tie - low + 1;
+        }
+    }
+    for (; open < survey->found; open++)
+        survey->last[open] = high - low;
+    survey->infinite[i] = infinite;
+    return 1;
+}
 
 /* 1 if done, 0 if declined, -1 if there is no memory. */
 static int
 survey_lines(Survey *survey, int repeats)
 {
-    Py_ssize_t longest = 0;
-    for (Py_ssize_t i = 0; i < survey->stretches; i++) {
-        Py_ssize_t size = survey->start[i + 1] - survey->start[i];
-        if (survey->code[i] >= 0 && size > longest)
-            longest = size;
-    }
-    uint64_t slots = 16;
-    while (slots < 2 * (uint64_t)longest)
-        slots *= 2;
-    uint64_t *seen = repeats ? malloc(slots * sizeof *seen) : NULL;
-    uint32_t *mark = repeats ? calloc(slots, sizeof *mark) : NULL;
-    int outcome = 1;
-    if (repeats && (!seen || !mark)) {
-        outcome = -1;
-        goto done;
-    }
-    uint32_t round = 0;
-    for (Py_ssize_t i = 0; i < survey->stretches; i++) {
-        int64_t code = survey->code[i];
-        survey->infinite[i] = 0;
-        if (code < 0)
-            continue;
-        Py_ssize_t low = survey->start[i], high = survey->start[i + 1], tie = low, open = survey->found;
-        round++;
-        for (Py_ssize_t at = low; at < high; at++) {
-            double score = survey->score[at];
-            if (at > low && score != survey->score[at - 1]) {
-                if (score > survey->score[at - 1]) {
-                    outcome = 0;
-                    goto done;
-                }
-                for (; open < survey->found; open++)
-                    survey->last[open] = at - low;
-                tie = at;
-            }
-            survey->infinite[i] += isinf(score) != 0;
-            uint64_t doc = survey->key[at];
-            if (repeats && seen_before(seen, mark, slots - 1, round, doc)) {
-                outcome = 0;
-                goto done;
-            }
-            uint64_t key = slot_key(pair_key(doc, code)), slot = key & survey->mask;
-            while (survey->slots[slot] && survey->slots[slot] != key)
-                slot = (slot + 1) & survey->mask;
-            if (survey->slots[slot]) {
-                if (survey->found == survey->room) {
-                    outcome = 0;
-                    goto done;
-                }
-                survey->line[survey->found] = at;
-                survey->stretch[survey->found] = i;
-                survey->first[survey->found++] = tie - low + 1;
-            }
+    uint32_t *tags = NULL;
+    if (repeats) {
+        Py_ssize_t longest = 0;
+        for (Py_ssize_t i = 0; i < survey->stretches; i++) {
+            Py_ssize_t size = survey->start[i + 1] - survey->start[i];
+            if (survey->code[i] >= 0 && size > longest)
+                longest = size;
         }
-        for (; open < survey->found; open++)
-            survey->last[open] = high - low;
+        tags = malloc(slots_for(longest) * sizeof *tags);
+        if (!tags)
+            return -1;
     }
-done:
-    free(seen);
-    free(mark);
-    return outcome;
+    int done = 1;
+    for (Py_ssize_t i = 0; done && i < survey->stretches; i++) {
+        survey->infinite[i] = 0;
+        if (survey->code[i] < 0)
+            continue;
+        uint64_t slots = slots_for(survey->start[i + 1] - survey->start[i]);
+        if (tags)
+            memset(tags, 0, slots * sizeof *tags);
+        done = survey_stretch(survey, i, tags, slots - 1);
+    }
+    free(tags);
+    return done;
 }
 
-/* survey(start, code, score, key, slots, repeats, line, stretch, first, last, infinite) -> hits or None
+/* survey(start, code, score, key, judged, repeats, line, stretch, first, last, infinite) -> hits or None
 
    Stretches of lines [start[i], start[i+1]) of one query each, of which those with code >= 0 are looked at: `line` and `stretch`
-   of what is probably judged (by its key in `slots`, see `fill`), first and last rank of its tie group, and per stretch how many
-   scores are infinite. Declined if the scores of a stretch do not descend, if a key is in it twice (with `repeats`), or if there
-   is no room for more hits. */
+   of what is probably judged, first and last rank of its tie group, and per stretch how many scores are infinite. judged: a power
+   of two of bits, at least 8; that of a pair's key, by the highest bits of the key, says that it may be judged. Declined if the
+   scores of a stretch do not descend, if a key is perhaps in it twice (with `repeats`), or if there is no room for more hits. */
 static PyObject *
 survey(PyObject *module, PyObject *args)
 {
@@ -880,7 +876,7 @@ survey(PyObject *module, PyObject *args)
     Survey all = {0};
     PyObject *result = NULL;
     int repeats, outcome;
-    if (take(&held, args, "r8r8r8r8r8pw8w8w8w8w8", &all.start, &all.code, &all.score, &all.key, &all.slots, &repeats, &all.line,
+    if (take(&held, args, "r8r8r8r8r1pw8w8w8w8w8", &all.start, &all.code, &all.score, &all.key, &all.judged, &repeats, &all.line,
              &all.stretch, &all.first, &all.last, &all.infinite) < 0)
         goto done;
     all.stretches = held.counts[1];
@@ -897,7 +893,8 @@ survey(PyObject *module, PyObject *args)
         do_not_fit();
         goto done;
     }
-    all.mask = (uint64_t)size - 1;
+    for (all.shift = 64 - 3; size > 1; size >>= 1)
+        all.shift--;
     Py_BEGIN_ALLOW_THREADS
     outcome = survey_lines(&all, repeats);
     Py_END_ALLOW_THREADS
@@ -1015,13 +1012,13 @@ repeated(PyObject *module, PyObject *args)
 {
     Buffers held;
     int64_t *start;
-    uint64_t *key, *seen = NULL;
-    uint32_t *mark = NULL;
+    uint64_t *key;
+    uint32_t *tags = NULL;
     PyObject *result = NULL;
     if (take(&held, args, "r8r8", &start, &key) < 0)
         goto done;
     Py_ssize_t stretches = held.counts[0] - 1, longest = 0;
-    int fits = stretches >= 0 && stretches < (Py_ssize_t)UINT32_MAX && start[0] >= 0 && start[stretches] <= held.counts[1];
+    int fits = stretches >= 0 && start[0] >= 0 && start[stretches] <= held.counts[1];
     for (Py_ssize_t i = 0; fits && i < stretches; i++) {
         fits = start[i] <= start[i + 1];
         longest = start[i + 1] - start[i] > longest ? (Py_ssize_t)(start[i + 1] - start[i]) : longest;
@@ -1030,25 +1027,23 @@ repeated(PyObject *module, PyObject *args)
         do_not_fit();
         goto done;
     }
-    uint64_t slots = 16;
-    while (slots < 2 * (uint64_t)longest)
-        slots *= 2;
-    seen = malloc(slots * sizeof *seen);
-    mark = calloc(slots, sizeof *mark);
-    if (!seen || !mark) {
+    tags = malloc(slots_for(longest) * sizeof *tags);
+    if (!tags) {
         PyErr_NoMemory();
         goto done;
     }
     int found = 0;
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t i = 0; !found && i < stretches; i++)
+    for (Py_ssize_t i = 0; !found && i < stretches; i++) {
+        uint64_t slots = slots_for((Py_ssize_t)(start[i + 1] - start[i]));
+        memset(tags, 0, slots * sizeof *tags);
         for (int64_t at = start[i]; !found && at < start[i + 1]; at++)
-            found = seen_before(seen, mark, slots - 1, (uint32_t)i + 1, key[at]);
+            found = seen_before(tags, slots - 1, key[at]);
+    }
     Py_END_ALLOW_THREADS
     result = PyBool_FromLong(found);
 done:
-    free(seen);
-    free(mark);
+    free(tags);
     let_go(&held);
     return result;
 }
@@ -1838,7 +1833,6 @@ static PyMethodDef methods[] = {
     {"ascend", ascend, METH_VARARGS, "Whether ids are in ascending order."},
     {"arrange", arrange, METH_VARARGS, "The order of lines by query and descending score."},
     {"repeated", repeated, METH_VARARGS, "Whether a key is twice in one stretch."},
-    {"fill", fill, METH_VARARGS, "Put keys into an open hash table."},
     {"survey", survey, METH_VARARGS, "Lines that are probably judged, with their tie groups, among sorted lines."},
     {"among", among, METH_VARARGS, "Ranks of wanted integer ids in a list."},
     {"gather", gather, METH_VARARGS, "The scores of a run that is a dict of dicts."},

@@ -6,12 +6,12 @@ import pytest
 
 from goldrank import native
 from goldrank.data import id_column, judgement_columns, placements, qrels, run
-from goldrank.engine import lines, lists, memory, ranking
+from goldrank.engine import lists, memory, ranking
 from goldrank.io import scan
 from goldrank.measures import apply, cutoff
 
 MODULES = (
-    *(memory, lines, lists, ranking, scan, id_column, judgement_columns, qrels, run),
+    *(memory, lists, ranking, scan, id_column, judgement_columns, qrels, run),
     *(placements, apply, cutoff),
 )
 """Those that call the core."""

@@ -389,11 +389,25 @@ def test_buffers_that_do_not_fit(changes, error):
 def test_stretches_that_do_not_fit(start):
     code = np.zeros(len(start) - 1, np.int64)
     rows = [np.empty(4, np.int64) for _ in range(5)]
-    columns = (np.array(start), code, np.ones(2), np.arange(2, dtype=np.uint64), np.zeros(4, np.uint64))
+    columns = (np.array(start), code, np.ones(2), np.arange(2, dtype=np.uint64), np.zeros(4, np.uint8))
     with pytest.raises(ValueError, match="fit"):
         native.core.survey(*columns, True, *rows)
 
 
-def test_a_full_table_is_refused():
-    with pytest.raises(ValueError, match="power of two"):
-        native.core.fill(np.arange(4, dtype=np.uint64), np.zeros(4, np.uint64))
+@pytest.mark.parametrize("size", [0, 3, 12])
+def test_tables_of_bits_are_powers_of_two(size):
+    columns = (np.array([0, 1]), np.zeros(1, np.int64), np.ones(1), np.zeros(1, np.uint64), np.zeros(size, np.uint8))
+    with pytest.raises(ValueError, match="fit"):
+        native.core.survey(*columns, True, *(np.empty(4, np.int64) for _ in range(5)))
+
+
+@pytest.mark.parametrize("shift", [20, 40, 44])
+def test_keys_that_are_in_each_others_way_are_suspects_soon(shift):
+    """Keys with the same lowest bits, as somebody may choose ids for: one after the other would take hours."""
+    count = 1 << 19
+    key = np.arange(1, count + 1, dtype=np.uint64) << np.uint64(shift)
+    start, code, score = np.array([0, count]), np.zeros(1, np.int64), np.ones(count)
+    rows = [np.empty(count, np.int64) for _ in range(5)]
+    assert native.core.repeated(start, key)
+    assert native.core.survey(start, code, score, key, np.zeros(1, np.uint8), True, *rows) is None
+    assert native.core.survey(start, code, score, key, np.zeros(1, np.uint8), False, *rows) == 0

@@ -266,7 +266,9 @@ def test_tables_of_ids_that_do_not_fit_are_refused():
     room = np.empty(1, np.int64)
     code = np.uint64(column.hashes()[0])
     wrong = np.full(2, (code & np.uint64(0xFFFFFFFF00000000)) | np.uint64(7))  # a number that nobody has
-    for slots in (wrong, np.full(2, 1, np.uint64), np.zeros(3, np.uint64), np.zeros(1, np.uint64)):
+    for slots in (wrong, np.full(2, 1, np.uint64)):
+        assert native.core.find(*ids_of(column), *ids_of(column), slots, room) is False
+    for slots in (np.zeros(3, np.uint64), np.zeros(1, np.uint64)):
         with pytest.raises(ValueError, match="fit"):
             native.core.find(*ids_of(column), *ids_of(column), slots, room)
     for codes, begin in (([2], 2), ([-1], 2), ([0], 0), ([0, 0], 2)):
@@ -279,3 +281,25 @@ def test_tables_of_ids_that_do_not_fit_are_refused():
     for size, width, out in ((8, 0, 8), (8, 4, 7), (30, 4, 30), (-1, 4, 8)):
         with pytest.raises(ValueError, match="fit"):
             native.core.tidy(data, size, width, False, 99, np.empty(out, np.uint8), room)
+
+
+def ids_with_hashes(hashes):
+    """Ids of eight bytes with hashes of one's choice: the hash turned back, step by step."""
+    value = hashes ^ (hashes >> np.uint64(32))
+    value = value * np.uint64(pow(0xD6E8FEB86659FD93, -1, 1 << 64))
+    value ^= value >> np.uint64(32)
+    value = value * np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
+    return [text.tobytes() for text in value.view(np.uint8).reshape(-1, 8)]
+
+
+@needs_core
+def test_ids_chosen_to_be_in_each_others_way_are_told_apart_all_the_same():
+    """With all of them in one row of slots, to look at one after the other would take minutes."""
+    hashes = np.arange(1, 200_001, dtype=np.uint64) << np.uint64(24)
+    texts = ids_with_hashes(hashes)
+    column = IdColumn.of(texts)
+    assert column.hashes().tolist() == hashes.tolist()
+    code, first = IdColumn.of([*texts, *texts[:3]]).numbered()
+    assert code.tolist() == [*range(200_000), 0, 1, 2]
+    assert first.tolist() == list(range(200_000))
+    assert column.find(IdColumn.of([texts[-1], b"other", texts[0]])).tolist() == [199_999, -1, 0]

@@ -197,7 +197,8 @@ class IdColumn:
             code, first = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
             slots = np.empty(_slots(len(self)), np.uint64)
             count = core.number(self.data, self.start, self.end, slots, code, first)
-            return code, first[:count].copy()
+            if count is not None:
+                return code, first[:count].copy()
         known: dict[bytes, int] = {}
         code = np.fromiter((known.setdefault(text, len(known)) for text in self), np.int64, len(self))
         highest = np.maximum.accumulate(code) if len(code) else code
@@ -205,12 +206,12 @@ class IdColumn:
 
     def find(self, asked: IdColumn) -> np.ndarray:
         """The place of each asked id in this column of different ids, -1 where it is not in it."""
-        if core is None:
-            place = self._places.get
-            return np.fromiter((place(text, -1) for text in asked), np.int64, len(asked))
-        found = np.empty(len(asked), np.int64)
-        core.find(asked.data, asked.start, asked.end, self.data, self.start, self.end, self._table, found)
-        return found
+        if core is not None and self._table is not None:
+            found = np.empty(len(asked), np.int64)
+            if core.find(asked.data, asked.start, asked.end, self.data, self.start, self.end, self._table, found):
+                return found
+        place = self._places.get
+        return np.fromiter((place(text, -1) for text in asked), np.int64, len(asked))
 
     def forget(self) -> None:
         """Give back what `find` made to find ids by; it is made again if need be."""
@@ -222,12 +223,12 @@ class IdColumn:
         return {text: place for place, text in enumerate(self)}
 
     @cached_property
-    def _table(self) -> np.ndarray:
-        """The slots that the compiled core finds ids by."""
+    def _table(self) -> np.ndarray | None:
+        """The slots that the compiled core finds ids by; None where it declines."""
         slots, unused = np.empty(_slots(len(self)), np.uint64), np.empty(len(self), np.int64)
         assert core is not None
-        core.number(self.data, self.start, self.end, slots, unused, np.empty(len(self), np.int64))
-        return slots
+        count = core.number(self.data, self.start, self.end, slots, unused, np.empty(len(self), np.int64))
+        return None if count is None else slots
 
 
 def repeated_pairs(codes: np.ndarray, keys: np.ndarray, docs: IdsOf) -> tuple[np.ndarray, np.ndarray] | None:

@@ -11,9 +11,10 @@ from goldrank import ids
 from goldrank.data.blocks import BlockSource, Rows
 from goldrank.data.id_column import IdColumn, IdsOf, pair_keys
 from goldrank.data.qrels import JudgementArrays, Qrels
-from goldrank.native import core
 
 ClaimedOf = Callable[[np.ndarray], np.ndarray]
+
+_BITS = np.array([1 << place for place in range(8)], np.uint8)
 
 
 class JudgementIndex:
@@ -46,13 +47,10 @@ class JudgementIndex:
         del code
         bits = min(24, max(16, (128 * len(keys)).bit_length()))
         self._shift = np.uint64(64 - bits)
-        self._table = np.zeros(1 << bits, bool)
-        self._table[(keys >> self._shift).view(np.int64)] = True
-        self.slots: np.ndarray | None = None
-        """The keys of judged pairs as a hash table for the compiled core, where there is one."""
-        if core is not None:
-            self.slots = np.zeros(1 << (len(keys) + len(keys) // 2).bit_length(), np.uint64)
-            core.fill(keys, self.slots)
+        table = np.zeros(1 << bits, bool)
+        table[(keys >> self._shift).view(np.int64)] = True
+        self.may_be_judged = np.packbits(table, bitorder="little")
+        """A bit for each value of a key's highest bits: whether a judged pair has them."""
         rows = np.argsort(keys)
         self._keys = keys[rows]
         self._rows = rows.astype(np.int32)  # there may be millions, and none needs more bits
@@ -68,8 +66,8 @@ class JudgementIndex:
 
     def release(self) -> None:
         """Give back the tables by which documents are found: none will be asked for any more."""
-        self.slots = None
-        self._table = self._keys = self._rows = np.zeros(0, np.int64)
+        self.may_be_judged = np.zeros(0, np.uint8)
+        self._keys = self._rows = np.zeros(0, np.int64)
         self._queries.forget()
 
     def codes(self, queries: IdColumn) -> np.ndarray:
@@ -78,7 +76,8 @@ class JudgementIndex:
 
     def candidates(self, keys: np.ndarray) -> np.ndarray:
         """The lines that may be judged: all that are, and a few that are not."""
-        return np.flatnonzero(self._table[(keys >> self._shift).view(np.int64)])
+        bit = (keys >> self._shift).view(np.int64)
+        return np.flatnonzero(self.may_be_judged[bit >> 3] & _BITS[bit & 7])
 
     def rows(self, codes: np.ndarray, doc_keys: np.ndarray, docs: IdColumn) -> np.ndarray:
         """The judgement that some documents of some queries have, by its row in `arrays`; -1 where there is none.

@@ -110,13 +110,13 @@ def _surveyed(
     convention: Convention,
 ) -> Survey | None:
     """The stretches of lines that have a query number, by the compiled core; None where it declines."""
-    if core is None or judged.slots is None or convention.score_type != "float64":
+    if core is None or convention.score_type != "float64":
         return None
     room = max(1024, len(score) // 16, min(len(score), 4 * judged.rows_end))
     hits, stretch, first, last = (np.empty(room, np.int64) for _ in range(4))
     infinite = np.empty(len(codes), np.int64)
     repeats = convention.duplicates not in KEEP_REPEATS
-    count = core.survey(start, codes, score, key, judged.slots, repeats, hits, stretch, first, last, infinite)
+    count = core.survey(start, codes, score, key, judged.may_be_judged, repeats, hits, stretch, first, last, infinite)
     if count is None:
         return None
     end = start[1:]
