@@ -1,8 +1,9 @@
 """Make the benchmark's data sets: python generate.py DIRECTORY [SHAPE]...
 
 Each shape is a pair of TREC files, SHAPE.qrels and SHAPE.run. SHAPE-shuffled is the same run with its lines in a
-random order, SHAPE-parquet and SHAPE-shuffled-parquet are the columns that count as Parquet. The same shape and seed
-give the same bytes; a shape whose files are there is not made again.
+random order, SHAPE-parquet and SHAPE-shuffled-parquet are the columns that count as Parquet, SHAPE-jsonl as JSON
+Lines, an object for each document. The same shape and seed give the same bytes; a shape whose files are there is not
+made again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SEED = 7
-SHUFFLED, PARQUET = "-shuffled", "-parquet"
+SHUFFLED, PARQUET, JSONL = "-shuffled", "-parquet", "-jsonl"
 """How the names of shapes end that are made from others."""
 
 
@@ -43,9 +44,15 @@ SHAPES = {
     # A query log: very many short rankings (170 MB), and the first half of it, to see how the time grows.
     "wide": Shape(queries=500_000, depth=10, corpus=8_800_000, more_relevant=0, not_relevant=0),
     "wide-half": Shape(queries=250_000, depth=10, corpus=8_800_000, more_relevant=0, not_relevant=0),
+    # A run of a million lines (35 MB).
+    "million": Shape(queries=1_000, depth=1_000, corpus=8_800_000, more_relevant=0.06, not_relevant=1),
     # More than one wants to hold in memory (1.8 GB).
     "huge": Shape(queries=50_000, depth=1_000, corpus=8_800_000, more_relevant=0.06, not_relevant=1),
 }
+
+MANY = "many"
+MANY_QUERIES = 5_000_000
+"""Queries of two documents each, of which one is judged: what a judged query costs (390 MB)."""
 
 FOUND = 0.8
 """The share of relevant documents that the run returns."""
@@ -87,14 +94,25 @@ def write(shape: Shape, qrels: Path, run: Path, seed: int = SEED) -> None:
             )
 
 
+def write_many(qrels: Path, run: Path, queries: int = MANY_QUERIES) -> None:
+    """Write queries of two documents; query by query, as `topics` makes them, would take minutes."""
+    corpus = 8_800_003  # a prime: neighbours are different documents
+    with open(qrels, "w", encoding="ascii") as judged, open(run, "w", encoding="ascii") as returned:
+        for query in range(queries):
+            first = query * 7_919 % corpus
+            judged.write(f"{query} 0 {first + query % 3} 1\n")
+            returned.write(f"{query} Q0 {first} 1 9.5 bench\n{query} Q0 {first + 1} 2 7.25 bench\n")
+
+
 def base_of(name: str) -> str:
     """The shape that others are made from."""
-    return name.removesuffix(PARQUET).removesuffix(SHUFFLED)
+    return name.removesuffix(PARQUET).removesuffix(SHUFFLED).removesuffix(JSONL)
 
 
 def files_of(directory: Path, name: str) -> tuple[Path, Path]:
     """The paths of a shape's qrels and run."""
-    run = f"{name.removesuffix(PARQUET)}.parquet" if name.endswith(PARQUET) else f"{name}.run"
+    ending = next((ending for ending in (PARQUET, JSONL) if name.endswith(ending)), None)
+    run = f"{name}.run" if ending is None else f"{name.removesuffix(ending)}.{ending[1:]}"
     return directory / f"{base_of(name)}.qrels", directory / run
 
 
@@ -115,20 +133,31 @@ def as_parquet(run: Path, table: Path) -> None:
     frame.select("query", "doc", "score").write_parquet(table)
 
 
+def as_json_lines(run: Path, lines: Path) -> None:
+    """Write query, document and score of a run as JSON Lines."""
+    with open(run, encoding="ascii") as given, open(lines, "w", encoding="ascii") as written:
+        for line in given:
+            query, _, doc, _, score, _ = line.split()
+            written.write(f'{{"query": "{query}", "doc": "{doc}", "score": {score}}}\n')
+
+
+MADE = {PARQUET: as_parquet, SHUFFLED: shuffle, JSONL: as_json_lines}
+"""How a run is made from that of the name without the ending."""
+
+
 def ensure(directory: Path, name: str) -> tuple[Path, Path]:
     """The paths of a shape's qrels and run, made if they are missing. Files half written never get their names."""
     qrels, run = files_of(directory, name)
     if not (qrels.exists() and run.exists()):
         directory.mkdir(parents=True, exist_ok=True)
         unfinished = directory / f"{qrels.name}.part", directory / f"{run.name}.part"
-        if name.endswith((PARQUET, SHUFFLED)):
-            made, ending = (as_parquet, PARQUET) if name.endswith(PARQUET) else (shuffle, SHUFFLED)
-            _, source = ensure(directory, name.removesuffix(ending))
-            print(f"making {name}", file=sys.stderr, flush=True)
-            made(source, unfinished[1])
+        ending = next((ending for ending in MADE if name.endswith(ending)), None)
+        source = None if ending is None else ensure(directory, name.removesuffix(ending))[1]
+        print(f"making {name}", file=sys.stderr, flush=True)
+        if ending is not None and source is not None:
+            MADE[ending](source, unfinished[1])
         else:
-            print(f"making {name}", file=sys.stderr, flush=True)
-            write(SHAPES[name], *unfinished)
+            write_many(*unfinished) if name == MANY else write(SHAPES[name], *unfinished)
             os.replace(unfinished[0], qrels)
         os.replace(unfinished[1], run)
     return qrels, run
@@ -137,11 +166,12 @@ def ensure(directory: Path, name: str) -> tuple[Path, Path]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"of {', '.join(SHAPES)}; marco and deep if none")
+    known = (*SHAPES, MANY)
+    parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"of {', '.join(known)}; marco and deep if none")
     arguments = parser.parse_args()
     for name in arguments.shapes or ["marco", "deep"]:
-        if base_of(name) not in SHAPES:
-            parser.error(f"unknown shape {name!r}; there are {', '.join(SHAPES)}")
+        if base_of(name) not in known:
+            parser.error(f"unknown shape {name!r}; there are {', '.join(known)}")
         ensure(arguments.directory, name)
 
 

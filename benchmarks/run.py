@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import importlib.util
 import json
 import os
 import platform
@@ -16,7 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -122,6 +123,27 @@ class Bench:
         beside = [] if results.find(self.rows, "marco files") else [self.goldrank("files", "marco")]
         self.measure([self.goldrank("files", "huge"), *self.floor_work("huge"), *beside])
 
+    def json_lines(self) -> None:
+        self.measure(self.both("files", "million-jsonl"))
+
+    def many_queries(self) -> None:
+        self.measure([self.goldrank("files", "many")])
+
+    def spark(self) -> None:
+        """Spark beside the reader of files, on the same Parquet files."""
+        if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
+            self.note("Spark was left out: pyspark (`make test` installs it) or Java is not installed.")
+            return
+        say("making the files for Spark")
+        subprocess.run([sys.executable, HERE / "spark.py", "--make", str(results.SPARK_ROWS)], check=True)
+        job = f"Parquet of {results.SPARK_ROWS:,} rows"
+        command = (sys.executable, HERE / "spark.py", "--rows", str(results.SPARK_ROWS), "--worker")
+        note = "the call alone, in a session that has answered once"
+        self.measure(
+            [Work(job, GOLDRANK, (*command, "file")), Work(job, results.SPARK, (*command, "spark"), note=note)],
+            rounds=1,
+        )
+
     def rare_forms(self) -> None:
         for build, pure in ((GOLDRANK, False), (PURE, True)):
             command = (sys.executable, HERE / "rare_paths.py", "--json")
@@ -146,6 +168,7 @@ class Bench:
         found = self.measure(
             [
                 work("start of Python", "python", "pass"),
+                work("import numpy", "python", "import numpy"),
                 work("import goldrank", GOLDRANK, "import goldrank"),
                 work("from goldrank import evaluate", GOLDRANK, "from goldrank import evaluate"),
             ],
@@ -158,8 +181,13 @@ class Bench:
                 self.heavy = loaded
 
     def command_line(self) -> None:
-        qrels, run = data("deep")
-        self.measure([Work("goldrank eval on deep", GOLDRANK, (sys.executable, "-m", "goldrank", "eval", qrels, run))])
+        command = (sys.executable, "-m", "goldrank", "eval")
+        self.measure([Work("goldrank eval on deep", GOLDRANK, (*command, *data("deep")))])
+        with tempfile.TemporaryDirectory(prefix="goldrank-bench-") as folder:
+            tiny = Path(folder, "qrels"), Path(folder, "run")
+            tiny[0].write_text("q1 0 a 1\n")
+            tiny[1].write_text("q1 Q0 a 1 2.5 t\n")
+            self.measure([Work("goldrank eval on a line", GOLDRANK, (*command, *tiny))], rounds=IMPORT_ROUNDS)
 
     # Who does them.
 
@@ -274,6 +302,9 @@ JOBS: dict[str, Callable[[Bench], None]] = {
     "measures": Bench.measures,
     "wide": Bench.wide,
     "huge": Bench.huge,
+    "json-lines": Bench.json_lines,
+    "many": Bench.many_queries,
+    "spark": Bench.spark,
     "forms": Bench.rare_forms,
     "import": Bench.importing,
     "cli": Bench.command_line,
@@ -315,13 +346,19 @@ def as_row(work: Work, seen: Sequence[Cost], found: dict[tuple[str, str], Cost])
         job=work.job,
         tool=work.tool,
         wall=statistics.median(one["wall"] for one in inside) if inside else cost.wall,
-        cpu=statistics.median(one["cpu"] for one in inside) if inside else cost.cpu,
+        cpu=_median(one.get("cpu") for one in inside) if inside else cost.cpu,
         anonymous=cost.anonymous,
         resident=cost.resident,
         rounds=len(seen),
         difference=difference,
         note=note,
     )
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    """The median of what was measured, None if nothing was: not all work is done where it can be counted."""
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
 
 
 def data(shape: str) -> tuple[Path, Path]:

@@ -58,7 +58,7 @@ def with_files(folder: Path) -> dict[str, object]:
 
     start = time.perf_counter()
     scores = goldrank.evaluate(folder / "qrels.parquet", folder / "run.parquet", MEASURES)
-    return {"seconds": time.perf_counter() - start, "mean": scores.mean}
+    return {"spent": {"wall": time.perf_counter() - start}, "means": scores.mean}
 
 
 def with_spark(folder: Path) -> dict[str, object]:
@@ -95,11 +95,11 @@ def with_spark(folder: Path) -> dict[str, object]:
         spark.stop()
         written = sum(_shuffled(file) for file in Path(events).iterdir() if file.is_file()) / len(seconds)
     return {
-        "seconds": min(seconds[1:]),
+        "spent": {"wall": min(seconds[1:])},
         "first": seconds[0],
         "shuffled": written,
         "java": java,
-        "mean": scores.mean,
+        "means": scores.mean,
     }
 
 
@@ -119,12 +119,24 @@ def _highest(process: int) -> int:
     return int(text.partition("VmHWM:")[2].split(maxsplit=1)[0]) * 1024
 
 
+def ensure(rows: int, data: Path) -> Path:
+    """The folder of the files of a size, made if they are missing."""
+    folder = data / f"spark-{rows}"
+    if not (folder / "run.parquet").exists():
+        make(rows, folder)
+    return folder
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, nargs="*", default=SIZES, help="sizes of the run")
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--make", type=float, metavar="ROWS", help="only make the files of a size")
     parser.add_argument("--worker", choices=("file", "spark"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.make:
+        ensure(int(arguments.make), arguments.data)
+        return
     sizes = [int(rows) for rows in arguments.rows]
     if arguments.worker:
         folder = arguments.data / f"spark-{sizes[0]}"
@@ -135,21 +147,19 @@ def main() -> None:
     print("|---:|---:|---:|---:|---:|---:|---:|---:|")
     seconds: list[float] = []
     for rows in sizes:
-        folder = arguments.data / f"spark-{rows}"
-        if not (folder / "run.parquet").exists():
-            make(rows, folder)
+        ensure(rows, arguments.data)
         command = [sys.executable, Path(__file__), "--data", arguments.data, "--rows", str(rows), "--worker"]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         file = processes.run([*command, "file"], environment, 900)
         spark = processes.run([*command, "spark"], environment, 900)
-        if file.answer["mean"] != spark.answer["mean"]:
-            sys.exit(f"{rows:,} rows: the means differ: {file.answer['mean']} and {spark.answer['mean']}")
-        taken = spark.answer["seconds"]
+        if file.answer["means"] != spark.answer["means"]:
+            sys.exit(f"{rows:,} rows: the means differ: {file.answer['means']} and {spark.answer['means']}")
+        taken, by_file = spark.answer["spent"]["wall"], file.answer["spent"]["wall"]
         seconds.append(taken)
         driver = (spark.anonymous or 0) / 1e6
         print(
-            f"| {rows:,} | {file.answer['seconds']:.2f} | {taken:.2f} | {spark.answer['first']:.2f} "
-            f"| {taken / file.answer['seconds']:.1f} | {driver:.0f} | {spark.answer['java'] / 1e6:.0f} "
+            f"| {rows:,} | {by_file:.2f} | {taken:.2f} | {spark.answer['first']:.2f} "
+            f"| {taken / by_file:.1f} | {driver:.0f} | {spark.answer['java'] / 1e6:.0f} "
             f"| {spark.answer['shuffled'] / rows:.1f} |",
             flush=True,
         )

@@ -46,21 +46,31 @@ def read_dicts(qrels_path: str, run_path: str) -> tuple[dict[str, dict[str, int]
 
 
 def timed(call: Callable[[], Any]) -> dict[str, float]:
-    """Wall and CPU seconds of a call: the median of a few, or of the first ones if it is slow."""
+    """Wall and CPU seconds of a call: the median of a few, or of the first ones if it is slow.
+
+    A short call is warmed up: the first ones load what is used, and say how many make one reading of the clock.
+    """
     walls: list[float] = []
     cpus: list[float] = []
-    calls = 1
+    calls = _calls_within(SHORT_SECONDS, call)
     while len(walls) < REPEATS and sum(walls) < ENOUGH_SECONDS:
         wall, cpu = time.perf_counter(), time.process_time()
         for _ in range(calls):
             call()
-        spent = (time.perf_counter() - wall) / calls
-        if calls == 1 and spent < SHORT_SECONDS:  # the first call is no measurement: it also warms up
-            calls = max(2, int(SHORT_SECONDS / max(spent, 1e-6)))
-            continue
-        walls.append(spent)
+        walls.append((time.perf_counter() - wall) / calls)
         cpus.append((time.process_time() - cpu) / calls)
     return {"wall": statistics.median(walls), "cpu": statistics.median(cpus)}
+
+
+def _calls_within(seconds: float, call: Callable[[], Any]) -> int:
+    """How many calls take so long, after the first; at least one."""
+    call()
+    end = time.perf_counter() + seconds
+    calls = 1
+    while time.perf_counter() < end:
+        call()
+        calls += 1
+    return calls
 
 
 def give(means: dict[str, float], **more: Any) -> None:

@@ -68,6 +68,18 @@ def test_shapes_are_shuffled_and_made_tables(tmp_path, monkeypatch):
     assert pl.read_parquet(table).row(0) == (query, doc, float(score))
     assert qrels.name == "tiny.qrels"
     assert generate.files_of(tmp_path, "tiny") == (qrels, tmp_path / "tiny.run")
+    _, lines = generate.ensure(tmp_path, "tiny-jsonl")
+    assert lines.name == "tiny.jsonl"
+    query, _, doc, _, score, _ = plain[0].split()
+    records = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert records[0] == {"query": query, "doc": doc, "score": float(score)}
+    assert len(records) == len(plain)
+
+
+def test_queries_of_two_documents(tmp_path):
+    generate.write_many(tmp_path / "qrels", tmp_path / "run", queries=4)
+    assert (tmp_path / "qrels").read_text() == "0 0 0 1\n1 0 7920 1\n2 0 15840 1\n3 0 23757 1\n"
+    assert (tmp_path / "run").read_text().splitlines()[2:4] == ["1 Q0 7919 1 9.5 bench", "1 Q0 7920 2 7.25 bench"]
 
 
 def test_the_data_have_the_shape_that_was_asked_for(tmp_path):
@@ -190,6 +202,11 @@ MADE_UP = [
     results.Row("marco files", "ranx, cold", note="not finished after 900 s"),
     results.Row("marco-shuffled files", "goldrank", wall=2.5),
     results.Row("huge files", "goldrank", wall=8.0, cpu=15.0, anonymous=1_500_000_000),
+    results.Row("million-jsonl files", "goldrank", wall=3.0, cpu=2.5),
+    results.Row("Parquet of 10,000,000 rows", "goldrank", wall=1.5),
+    results.Row("Parquet of 10,000,000 rows", results.SPARK, wall=6.0),
+    results.Row("import numpy", "python", wall=0.1),
+    results.Row("goldrank eval on a line", "goldrank", wall=0.15),
     results.Row("import goldrank", "goldrank", wall=0.05),
     results.Row("from goldrank import evaluate", "goldrank", wall=0.2),
 ]
@@ -211,6 +228,16 @@ def test_targets_are_judged_by_the_rows():
     assert verdict("huge files: RssAnon below 1.00 GB") == ("1.50 GB", False)
     assert verdict("huge files: at most 9x the time of marco files") == (
         "8.00x (8.00 s to 1.00 s); by CPU 10.00x",  # 15.0 / 1.5
+        True,
+    )
+    assert verdict("million-jsonl files: at most 2 us of CPU a line") == ("2.50 us", False)
+    assert verdict("many files: RssAnon below 1.50 GB") == ("not measured", None)
+    assert verdict("Parquet of 10,000,000 rows, by Spark local[2]: at most 4x the time of the reader of files") == (
+        "4.00x (6.00 s to 1.50 s)",
+        True,
+    )
+    assert verdict("goldrank eval on a line: at most 60.0 ms more than import numpy") == (
+        "50.0 ms more (150 ms and 100 ms)",
         True,
     )
     assert verdict("import goldrank: below 0.15 s") == ("50.0 ms; with evaluate 200 ms", True)
