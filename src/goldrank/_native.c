@@ -1099,7 +1099,7 @@ static PyObject *
 gather(PyObject *module, PyObject *args)
 {
     Buffers held;
-    PyObject *results, *query, *row, *doc, *value;
+    PyObject *results, *query, *row;
     Py_ssize_t longest, at = 0, count = 0;
     if (take(&held, args, "on", &results, &longest) < 0)
         return NULL;
