@@ -36,7 +36,7 @@ COMPANIONS = {
 """Pages that live elsewhere in the repository, and where the site has them."""
 
 GROUPS = {
-    "Start": ["index.md", "who_are_you.md", "getting_in_and_out.md", "cookbook.md", "examples.md"],
+    "Start": ["index.md", "first_commands.md", "getting_in_and_out.md", "cookbook.md", "examples.md"],
     "Tutorials": ["users/*"],
     "Concepts": ["concepts.md", "which_number.md", "comparing.md", "planning.md", "interleaving.md"],
     "Texts and RAG": ["texts.md", "texts_inputs.md", "matching.md", "judges.md"],
