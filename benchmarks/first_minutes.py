@@ -109,9 +109,10 @@ def main(wheel: Path) -> None:
     memory = re.search(r"MemTotal: +(\d+)", Path("/proc/meminfo").read_text())
     gigabytes = f"{int(memory[1]) / 1e6:.0f} GB, " if memory else ""
     print(
-        "# How long the first steps take\n\nFor people who want to know what to expect: every step to a first number, timed "
-        "in an empty folder with an empty home. Made\nby `python benchmarks/first_minutes.py WHEEL`; the commands of users "
-        "are the first ones of\n[first_commands.md](first_commands.md).\n\n"
+        "# How long the first steps take\n\n"
+        "For people who want to know what to expect: every step to a first number, timed in an empty folder with an "
+        "empty home. Made\nby `python benchmarks/first_minutes.py WHEEL`; the commands of users are the first ones of\n"
+        "[first_commands.md](first_commands.md).\n\n"
         f"The machine: {os.cpu_count()} cores, {gigabytes}Python {sys.version.split()[0]}. "
         "Other work was running on it: the load was\n"
         f"{load[0]:.1f} before, {load[1]:.1f} between and {load[2]:.1f} after, so an idle machine is faster. "
@@ -125,7 +126,8 @@ def main(wheel: Path) -> None:
         print(table(("step", "time"), [*rows, ("up to the first number", f"**{first(machine):.0f} s**")]))
         if machine is wheel_way:
             print(f"\nIn an environment that already exists: {first(machine) - machine.steps[0][1]:.0f} s.")
-    print("\n## Each kind of user\n\nThe command that gives the first number, after installing, and everything together.\n")
+    print("\n## Each kind of user\n")
+    print("The command that gives the first number, after installing, and everything together.\n")
     rows = []
     for user, lines in users().items():
         took = [f"{found[user]:.1f} s, {prepared(machine) + found[user]:.0f} s" for machine, found in ways.values()]
