@@ -43,6 +43,23 @@ INTRODUCTION = [
 ]
 USUAL = {"Range": "0 to 1, higher is better", "Over queries": "the mean"}
 """Facts that most measures share, which the introduction says once."""
+SHORT = {
+    "counts texts that cover any reference": "*texts*",
+    "counts references, each where it is first covered": "*references*",
+    "counts texts and references": "*texts* and *references*",
+    "counts references, each at a place of its own, not above the text that first covers it": "*places*",
+    "has no meaning, because a matcher judges every text": "no meaning",
+}
+"""What a measure does with texts, in a word. The page of many measures explains the words once."""
+WORDS = [
+    "",
+    "What a measure counts **with texts** ([who is credited](texts.md#who-is-credited)):",
+    "",
+    "* *texts*: texts that cover any reference",
+    "* *references*: references, each where it is first covered",
+    "* *places*: references, each at a place of its own, not above the text that first covers it",
+    "* no meaning: a matcher judges every text, and the measure is about unjudged or nonrelevant ones",
+]
 
 
 def by_family() -> dict[str, list[Declaration]]:
@@ -56,7 +73,7 @@ def by_family() -> dict[str, list[Declaration]]:
 def text() -> str:
     """The whole page."""
     families = by_family()
-    lines = ["# Measures", "", *INTRODUCTION, ""]
+    lines = ["# Measures", "", *INTRODUCTION, *WORDS, "", "The measures:", ""]
     for family, title in FAMILIES.items():
         listed = ", ".join(f"[{declared.name}](#{declared.name.lower()})" for declared in families[family])
         lines.append(f"* {title}: {listed}")
@@ -85,7 +102,7 @@ def parts(declared: Declaration) -> tuple[str, dict[str, str], list[str]]:
 def _page(declared: Declaration) -> list[str]:
     prose, shown, example = parts(declared)
     lines = [f"### {declared.name}", "", prose, "", f"    {shown.pop('Formula', '')}", ""]
-    lines += [f"* **{key}**: {value}" for key, value in shown.items() if USUAL.get(key) != value]
+    lines += [f"* **{key}**: {SHORT.get(value, value)}" for key, value in shown.items() if USUAL.get(key) != value]
     own = {key: default for key, default in declared.defaults.items() if key not in COMMON}
     options = [f"    * `{key}={default!r}`: {declared.options[key]}" for key, default in own.items()]
     lines += ["* **Options**:", *options] if options else []
