@@ -3,7 +3,7 @@
     python benchmarks/first_minutes.py goldrank.whl > docs/first_minutes.md
 
 Everything happens in a folder of its own with a clean home and no variables but PATH and those of pip (PIP_...), which
-say where packages come from. The lines of users are those of docs/who_are_you.md, on files of their shape.
+say where packages come from. The lines of users are those of docs/first_commands.md, on files of their shape.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Step = tuple[str, float]
 
 
 def users() -> dict[str, list[str]]:
-    """For each kind of user of docs/who_are_you.md the lines up to the first number."""
+    """For each kind of user of docs/first_commands.md the lines up to the first number."""
     found = {}
-    for section in (ROOT / "docs" / "who_are_you.md").read_text("utf-8").split("\n## ")[1:]:
+    for section in (ROOT / "docs" / "first_commands.md").read_text("utf-8").split("\n## ")[1:]:
         lines = [line.strip() for line in section.splitlines() if line.startswith("    goldrank ")]
         first = next(at for at, line in enumerate(lines) if " eval " in line)
         found[section.splitlines()[0].partition(" (")[0]] = lines[: first + 1]
@@ -109,28 +109,30 @@ def main(wheel: Path) -> None:
     memory = re.search(r"MemTotal: +(\d+)", Path("/proc/meminfo").read_text())
     gigabytes = f"{int(memory[1]) / 1e6:.0f} GB, " if memory else ""
     print(
-        "# The first minutes\n\nEvery step to a first number, timed in a folder of its own with a clean home. Made by\n"
-        "`python benchmarks/first_minutes.py WHEEL`; the lines of users are the first ones of\n"
-        "[who_are_you.md](who_are_you.md).\n\n"
+        "# How long the first steps take\n\n"
+        "For people who want to know what to expect: every step to a first number, timed in an empty folder with an "
+        "empty home. Made\nby `python benchmarks/first_minutes.py WHEEL`; the commands of users are the first ones of\n"
+        "[first_commands.md](first_commands.md).\n\n"
         f"The machine: {os.cpu_count()} cores, {gigabytes}Python {sys.version.split()[0]}. "
         "Other work was running on it: the load was\n"
-        f"{load[0]:.1f} before, {load[1]:.1f} between and {load[2]:.1f} after, so that an idle machine is faster. "
-        "Packages came from a nearby index: add\nthe time that your line takes to load them. "
+        f"{load[0]:.1f} before, {load[1]:.1f} between and {load[2]:.1f} after, so an idle machine is faster. "
+        "Packages came from a nearby index: add\nthe time that your connection takes to load them. "
         f"The environment has {size.stdout.split()[0]} MB afterwards\n"
-        "([install.md](install.md) says what of, and how to have less)."
+        "([install.md](install.md) says which packages these are, and how to have less)."
     )
     for title, (machine, _) in ways.items():
         rows = [(shown, f"{took:.1f} s") for shown, took in machine.steps]
         print(f"\n## {title}\n")
         print(table(("step", "time"), [*rows, ("up to the first number", f"**{first(machine):.0f} s**")]))
         if machine is wheel_way:
-            print(f"\nIn an environment that is there already: {first(machine) - machine.steps[0][1]:.0f} s.")
-    print("\n## Each kind of user\n\nThe line that gives the first number, after installing; and all together.\n")
+            print(f"\nIn an environment that already exists: {first(machine) - machine.steps[0][1]:.0f} s.")
+    print("\n## Each kind of user\n")
+    print("The command that gives the first number, after installing, and everything together.\n")
     rows = []
     for user, lines in users().items():
         took = [f"{found[user]:.1f} s, {prepared(machine) + found[user]:.0f} s" for machine, found in ways.values()]
         rows.append((user, "<br>".join(f"`{line}`" for line in lines), *took))
-    print(table(("who", "line", "wheel: line, all", "clone: line, all"), rows))
+    print(table(("who", "command", "wheel: command, all", "clone: command, all"), rows))
 
 
 def first(machine: Machine) -> float:

@@ -14,10 +14,10 @@ TARGET = Path(__file__).parent / "measures.md"
 
 FAMILIES = {
     "cutoff": "The first k documents as a set",
-    "rank": "Where relevant documents stand",
+    "rank": "The ranks of relevant documents",
     "gain": "Graded relevance",
     "browsing": "Users who read down the list",
-    "similarity": "Likeness to an ideal ranking",
+    "similarity": "Similarity to an ideal ranking",
     "judged": "Incomplete judgements",
     "sets": "Everything that was returned, and counts",
     "diversity": "Aspects: subtopics, or several judges",
@@ -32,9 +32,33 @@ FAMILIES = {
 
 
 INTRODUCTION = [
-    "This page is made by `make docs` from the declarations in `src/goldrank/measures`. `goldrank measures NAME`",
-    "shows the same. Every measure also takes `judged_only=True`, which leaves unjudged documents out of rankings,",
-    "and on texts `tokens=N`, which counts only the first texts that fit into N tokens.",
+    "For everybody who chooses a measure, or reads its values. `goldrank choose` recommends measures, and",
+    "`goldrank measures NAME` shows what is here.",
+    "",
+    "* Where nothing else is said, values are from 0 to 1, higher is better, and the mean over queries is reported.",
+    "* `rel` is the lowest grade that counts as relevant.",
+    "* Every measure also takes `judged_only=True`, which leaves unjudged documents out of rankings, and on texts",
+    "  `tokens=N`, which counts only the first texts that fit into N tokens.",
+    "* [Policies](#policies), at the end, are the rules on which tools differ.",
+]
+USUAL = {"Range": "0 to 1, higher is better", "Over queries": "the mean"}
+"""Facts that most measures share, which the introduction says once."""
+SHORT = {
+    "counts texts that cover any reference": "*texts*",
+    "counts references, each where it is first covered": "*references*",
+    "counts texts and references": "*texts* and *references*",
+    "counts references, each at a place of its own, not above the text that first covers it": "*places*",
+    "has no meaning, because a matcher judges every text": "no meaning",
+}
+"""What a measure does with texts, in a word. The page of many measures explains the words once."""
+WORDS = [
+    "",
+    "What a measure counts **with texts** ([who is credited](texts.md#who-is-credited)):",
+    "",
+    "* *texts*: texts that cover any reference",
+    "* *references*: references, each where it is first covered",
+    "* *places*: references, each at a place of its own, not above the text that first covers it",
+    "* no meaning: a matcher judges every text, and the measure is about unjudged or nonrelevant ones",
 ]
 
 
@@ -49,7 +73,7 @@ def by_family() -> dict[str, list[Declaration]]:
 def text() -> str:
     """The whole page."""
     families = by_family()
-    lines = ["# Measures", "", *INTRODUCTION, ""]
+    lines = ["# Measures", "", *INTRODUCTION, *WORDS, "", "The measures:", ""]
     for family, title in FAMILIES.items():
         listed = ", ".join(f"[{declared.name}](#{declared.name.lower()})" for declared in families[family])
         lines.append(f"* {title}: {listed}")
@@ -61,8 +85,8 @@ def text() -> str:
 
 
 def policies() -> list[str]:
-    """The section about what tools differ in."""
-    lines = ["## Policies", "", "Named sets of them are the conventions: " + ", ".join(CONVENTIONS) + "."]
+    """The section about the rules on which tools differ."""
+    lines = ["## Policies", "", "A set of policies with a name is a convention: " + ", ".join(CONVENTIONS) + "."]
     for policy, words in POLICIES.items():
         lines += ["", f"`{policy}`", "", *(f"* `{word}`: {meaning}" for word, meaning in words.items())]
     return lines
@@ -78,7 +102,7 @@ def parts(declared: Declaration) -> tuple[str, dict[str, str], list[str]]:
 def _page(declared: Declaration) -> list[str]:
     prose, shown, example = parts(declared)
     lines = [f"### {declared.name}", "", prose, "", f"    {shown.pop('Formula', '')}", ""]
-    lines += [f"* **{key}**: {value}" for key, value in shown.items()]
+    lines += [f"* **{key}**: {SHORT.get(value, value)}" for key, value in shown.items() if USUAL.get(key) != value]
     own = {key: default for key, default in declared.defaults.items() if key not in COMMON}
     options = [f"    * `{key}={default!r}`: {declared.options[key]}" for key, default in own.items()]
     lines += ["* **Options**:", *options] if options else []

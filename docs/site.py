@@ -36,19 +36,19 @@ COMPANIONS = {
 """Pages that live elsewhere in the repository, and where the site has them."""
 
 GROUPS = {
-    "Start": ["index.md", "who_are_you.md", "getting_in_and_out.md", "cookbook.md", "examples.md"],
+    "Start": ["index.md", "install.md", "first_commands.md", "getting_in_and_out.md", "cookbook.md", "examples.md"],
     "Tutorials": ["users/*"],
     "Concepts": ["concepts.md", "which_number.md", "comparing.md", "planning.md", "interleaving.md"],
     "Texts and RAG": ["texts.md", "texts_inputs.md", "matching.md", "judges.md"],
     "Tasks": ["gate.md", "history.md", "fusion.md", "explorer.md", "recommenders.md", "arrays.md"],
-    "Scale": ["scale.md", "spark.md"],
-    "Coming from": ["migrating.md", "trec_eval.md", "seeds.md"],
+    "Large data": ["scale.md", "spark.md"],
+    "Other tools": ["migrating.md", "trec_eval.md", "seeds.md"],
     "Measures": ["measures.md", "measures/*"],
     "Commands": ["commands/index.md", "commands/*"],
     "Python": ["api/index.md", "api/types.md", "api/*"],
     "Project": [
         *("architecture.md", "how_it_works.md", "promises.md", "contributing.md", "changes.md", "results.md"),
-        "security.md",
+        *("security.md", "first_minutes.md"),
     ],
 }
 """The menu. A name that is not there is passed over, and a page that no group has comes last."""

@@ -24,7 +24,7 @@ LINES = [
 ][1:]
 
 
-WHO = (places.ROOT / "docs" / "who_are_you.md").read_text()
+WHO = (places.ROOT / "docs" / "first_commands.md").read_text()
 
 
 def test_a_start_for_each_kind_of_user(folder: Path, capsys: Any) -> None:

@@ -64,5 +64,24 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     ]
 
 
+NAMED = re.compile(r"(?<![\w/])((?:tests|benchmarks|examples)/[\w/]+\.(?:py|md|yml|cpp))")
+"""A test, a benchmark or an example that a page names, mostly as what shows a claim."""
+
+
+def missing(text: str) -> list[str]:
+    """The files that a page names and that are not there."""
+    return [name for name in NAMED.findall(text) if not (places.ROOT / name).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(places.ROOT).as_posix())
+def test_named_tests_and_benchmarks_are_there(page: Path) -> None:
+    """CHANGES.md is about the past, when other files were there."""
+    assert page.name == "CHANGES.md" or not missing(page.read_text(encoding="utf-8"))
+
+
+def test_a_test_that_is_not_there_is_found() -> None:
+    assert missing("`tests/docs/test_links.py`, `python benchmarks/none.py`") == ["benchmarks/none.py"]
+
+
 def test_there_are_links() -> None:
     assert sum(len(LINK.findall(prose(page.read_text(encoding="utf-8")))) for page in PAGES) > 150

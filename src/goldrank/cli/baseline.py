@@ -21,7 +21,7 @@ from goldrank.cli.options import (
 
 @click.group()
 def command() -> None:
-    """Set or show what later runs are held against. Nothing else ever changes a baseline."""
+    """Set or show the baseline that later runs are compared with. Nothing else changes a baseline."""
 
 
 @command.command("set")
@@ -36,7 +36,7 @@ def command() -> None:
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @format_option
 @reading_options
-@click.option("--depth", type=int, help="Look at no more than so many documents a query.")
+@click.option("--depth", type=int, help="Look at no more than this many documents a query.")
 @policy_options
 def set_(
     baseline: str,

@@ -20,9 +20,9 @@ from goldrank.measures.options import PACKERS
 @click.option(
     "-k",
     type=click.IntRange(1),
-    help="The context is made of the first so many texts.  [default: 5, or all with --budget]",
+    help="How many of the first texts make up the context.  [default: 5, or all with --budget]",
 )
-@click.option("--budget", type=click.IntRange(1), help="It holds so many tokens.")
+@click.option("--budget", type=click.IntRange(1), help="How many tokens the context holds.")
 @choice_option("--pack", PACKERS, "prefix", "How texts are packed into the budget.")
 @click.option(
     "--chunks", type=click.Path(), help="All texts of the index: records with id, text, source, start and end."

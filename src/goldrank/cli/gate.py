@@ -29,7 +29,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @click.argument("run", required=False)
 @file_option("--rules", "rules_file", help="A TOML file with the rules.")
 @click.option("--rule", "more", multiple=True, help="A rule such as 'nDCG@10: -1%' or 'AP >= 0.3'; may be repeated.")
-@click.option("--baseline", help="What the run is held against: a file, or a name or number in the history --db.")
+@click.option("--baseline", help="What to compare the run with: a file, or a name or number in the history --db.")
 @file_option("--db", help="The history that has the baseline.")
 @click.option(
     "-o",
@@ -57,7 +57,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @click.option("--holes", type=click.Choice(list(HOLES)), help=f"Unjudged documents: {explained(HOLES)}.")
 @click.option("--run-format", help="The run's format, if it cannot be detected from its content.")
 @reading_options
-@click.option("--depth", type=int, help="Look at no more than so many documents a query.")
+@click.option("--depth", type=int, help="Look at no more than this many documents a query.")
 @judges_options
 @policy_options
 def command(
@@ -71,7 +71,7 @@ def command(
     how: ReadingOptions,
     **options: Any,
 ) -> None:
-    """Hold a run to rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
+    """Check a run against rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
 
     SCORES are what `texts --save` or `eval --save` wrote; they take the place of QRELS and RUN.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=int, help="Show only the newest so many records.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="A line's chance of a false alarm.")
 @seed_option
-@click.option("--reanalyse", is_flag=True, help="Forget the marks that were set, and look at all records anew.")
+@click.option("--reanalyse", is_flag=True, help="Forget the marks that were set, and look at all records again.")
 @slice_options
 @file_option("--html", "html_file", help="Write a page with charts, slices, tables and all records.")
 @file_option("--svg", "svg_file", help="Write the first measure's chart.")

@@ -26,8 +26,8 @@ from goldrank.notes import Note
 @click.option("--judged", is_flag=True, help="Ask for what people judged, to see how far the model agrees.")
 @click.option("-m", "--measure", help="Ask first what could change this measure most. Default: nDCG at --depth.")
 @click.option("--depth", type=click.IntRange(1), default=10, show_default=True, help="Documents of each query.")
-@click.option("--limit", type=click.IntRange(0), help="Ask for no more than so many pairs.")
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Ask each question so often.")
+@click.option("--limit", type=click.IntRange(0), help="Ask for no more than this many pairs.")
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="How often to ask each question.")
 @click.option(
     "--gullible",
     type=click.IntRange(1),

@@ -29,7 +29,7 @@ def command() -> None:
 @click.option("--gamma", type=float, help="dbn: how likely people go on when not satisfied; default 1.")
 @click.option("--cuts", metavar="X,X,...", help="Make whole grades: the number of these that a value reaches.")
 @click.option(
-    "--min-views", type=click.IntRange(0), default=10, show_default=True, help="Judge what was shown so often."
+    "--min-views", type=click.IntRange(0), default=10, show_default=True, help="Judge what was shown at least so often."
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
 @click.option("--samples", type=int, default=200, show_default=True, help="Bootstrap samples.")

@@ -25,7 +25,7 @@ from goldrank.report.plan import WRITERS, parts
 @click.option("--difference", "differences", type=float, multiple=True, help="A difference to find; may be repeated.")
 @click.option("--queries", type=int, multiple=True, help="Say what so many queries find; may be repeated.")
 @click.option("--tolerance", metavar="5%|0.02", help="Say how sure a gate with this tolerance is.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="The chance with which it shall be found.")
+@click.option("--power", type=float, default=0.8, show_default=True, help="The chance with which it should be found.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="The chance of any false finding.")
 @click.option("--baseline", metavar="NAME", help="Compare every other system with this one only.")
 @click.option("--deviation", type=float, help="Without a pilot: the standard deviation of queries' differences.")

@@ -14,7 +14,7 @@ from goldrank.cli.output import deliver, show
 
 @click.command()
 @click.argument("sources")
-@click.option("--n", "count", type=click.IntRange(1), default=200, show_default=True, help="So many questions.")
+@click.option("--n", "count", type=click.IntRange(1), default=200, show_default=True, help="How many questions.")
 @file_option("-o", "--output", "target", help="Write the questions: one JSON object a line.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
 @judge_options
@@ -29,7 +29,7 @@ from goldrank.cli.output import deliver, show
 def command(
     sources: str, count: int, target: str | None, dry_run: bool, prompt: str, check: str, **options: Any
 ) -> None:
-    """Ask a model for questions about SOURCES, with quotations that answer them, and keep what holds.
+    """Ask a model for questions about SOURCES, with quotations that answer them, and keep those that pass the checks.
 
     SOURCES is a folder of text files, or a file of records with source and text. A quotation must be there and must
     answer the question alone; copied and repeated questions are left out. What is written is evidence by place, for

@@ -25,7 +25,7 @@ from goldrank.cli.output import say
 @click.argument("runs", metavar="RUN...", nargs=-1)
 @click.option("--demo", is_flag=True, help="Show the data of `goldrank demo`.")
 @click.option("--history", type=click.Path(exists=True, dir_okay=False), help="Show a history, alone or beside runs.")
-@file_option("--rules", help="Rules of a gate, to which the records of --history are held.")
+@file_option("--rules", help="Rules of a gate, to check the records of --history with.")
 @click.option(
     "--docs", type=click.Path(exists=True), help="Texts of documents: JSON Lines, TSV, Parquet or a BEIR folder."
 )
@@ -45,7 +45,7 @@ from goldrank.cli.output import say
 @slice_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need --token.")
 @click.option("--port", type=click.IntRange(0, 65_535), help="The port; else 8642 or the next free one.")
-@click.option("--token", help="The word that opens the pages; else a random one.")
+@click.option("--token", help="The token that opens the pages. Default: a random one.")
 @click.option("--no-token", is_flag=True, help="Let every user of this machine in (loopback only).")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @click.option("--export", type=click.Path(file_okay=False), help="Write the pages as files into this folder, and end.")
@@ -81,7 +81,7 @@ def command(
     convention: str,
     **policies: Any,
 ) -> None:
-    """Show the queries of one or more runs in the browser: why they lost, and what nobody judged.
+    """Show the queries of one or more runs in the browser: why they got worse, and what nobody judged.
 
     It listens on this machine alone, loads nothing from anywhere, and ends with Ctrl-C. Judgements go to a log of their
     own, never into the file of judgements; `goldrank judgements export` makes qrels of it.

@@ -42,13 +42,13 @@ def evaluate_arrays(
 
     Tables have a query in each row and a document in each column. Flat arrays take `groups`, the sizes of groups in
     order or an id for each entry, or `indexes`, an id for each entry in any order. Arrays of numpy, torch, jax, polars
-    and pandas are read where they are. Entries that are False in `mask` are padding. `k` is the cut-off, or several, of
-    measures that are spelled without. Grades are whole numbers or flags; gains need `real_grades=True`.
+    and pandas are read directly. Entries that are False in `mask` are padding. `k` is the cut-off, or several, of
+    measures that have none. Grades are whole numbers or flags; gains need `real_grades=True`.
 
     Queries are named by their row or group from 0, or by their ids, and documents by their column or place in their
-    group: values are those of `evaluate` with mappings under these names, to the last bit. All documents there are, are
-    in the arrays: what a system did not return cannot be missed. `convention="sklearn"` and others, and policies, are
-    as in `evaluate`.
+    group. Values are those of `evaluate` with mappings under these names, to the last bit. Documents that are not in
+    the arrays do not exist, so they cannot be missed. `convention="sklearn"` and others, and policies, are as in
+    `evaluate`.
 
     >>> evaluate_arrays([[0, 2], [1, 0]], [[0.3, 0.7], [0.1, 0.2]], "RR").per_query["RR"]
     {'0': 1.0, '1': 0.5}

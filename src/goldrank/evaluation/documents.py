@@ -112,23 +112,22 @@ def evaluate(
     `qrels` and `run` are files, dicts, data frames (Spark's too), or `Qrels` and `Run`. Several runs are a mapping
     from names to runs or a list of paths; the result is then a mapping from names to `Scores`, else a `Scores`.
     Policies that differ from the convention's (`missing`, `empty`, `ties`, `duplicates`, `judgements`,
-    `overlap`, `score_type`) are given by name. With `depth`, rankings count as if the run had returned no more
-    than so many documents a query (trec_eval -M). `shard="2/8"` scores the second of eight parts of the queries, told
-    apart by a hash of their ids; `Scores.merge` puts the parts together. `max_memory` ('500MB', '2GiB' or
-    bytes) is what the process may take: pieces of files become smaller as needed, and what cannot fit is refused
-    before the work begins. `columns` says which column or field holds what, {"query": "qid", "doc": "docno"}; with
-    `relevant_from` grades are ratings, which are relevant from there on.
+    `overlap`, `score_type`) are given by name. `depth` is the number of documents of a query that count (trec_eval
+    -M). `shard="2/8"` scores the second of eight parts of the queries; `Scores.merge` puts the parts together.
+    `max_memory` ('500MB', '2GiB' or bytes) limits the memory of the process: files are read in smaller pieces, and
+    what cannot fit is refused before the work begins. `columns` says which column or field holds what, {"query":
+    "qid", "doc": "docno"}; with `relevant_from` grades are ratings, and those from this number on are relevant.
 
-    `judged_by` says whose judgements count where people's and a model's are in one (`Qrels.joined`, what `judge`
-    returns, files that say it): "human", "model", or "corrected": means with intervals, from the model's of all queries
-    and people's of some, as `corrected_values` gives them (docs/judges.md).
+    `judged_by` says whose judgements count where those of people and of a model are together (`Qrels.joined`, what
+    `judge` returns, files that say it): "human", "model", or "corrected". The last gives means with intervals, from the
+    model's judgements of all queries and people's of some, as `corrected_values` does (docs/judges.md).
 
     Without a run, `qrels` holds both: records of questions with the ids that were expected and those that were
     retrieved, as Ragas, LlamaIndex, LangSmith and DeepEval have them.
 
-    For recommendations, `train` is what users had before: it is removed from the run before anything is cut, and
-    measures of popularity and novelty read it; with `seen="keep"` nothing is removed. `catalogue`
-    is a `Catalogue`, or the ids of all items; `against` the run of a primitive recommender for Serendipity.
+    For recommendations, `train` has the items that users had before: they are removed from the run before it is cut,
+    and measures of popularity and novelty read them; with `seen="keep"` nothing is removed. `catalogue` is a
+    `Catalogue`, or the ids of all items; `against` is the run of a simple recommender for Serendipity.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.3, "d2": 0.7}}, ["nDCG@10", "RR"])
     >>> round(scores["nDCG@10"], 4), scores["RR"]

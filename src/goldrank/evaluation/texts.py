@@ -86,26 +86,27 @@ def evaluate_texts(
     expected is named by ids alone (`expected_ids`), ids are compared.
 
     `matcher` says when a text covers a reference: a name such as "exact", "contains" or "rouge-l:0.7", or a
-    function of both texts. `guards` are what a match must not differ in, whatever its words ("numbers", "units",
-    "negations", "names"); None leaves the matcher its own, () takes none. `unit="sentence"` (or a function) compares
-    sentences, and ranks then count those.
+    function of both texts. `guards` are what a match must not differ in ("numbers", "units", "negations", "names");
+    None means those of the matcher, () means none. `unit="sentence"` (or a function) compares sentences, and ranks
+    then count those.
     `credit` is "any" (a text that covers any reference is relevant; a reference counts once), "one_to_one",
     "first_free" or "pairs" (docs/texts.md). `tokens` counts a text's tokens (a number, or the tokens) where a measure
     asks for them; otherwise words are counted.
 
-    Measures of an answer (`context_recall`) hold texts against the claims of `reference`: its sentences, or what the
-    function `claims` makes of it; `entities` likewise finds names and numbers. `judge`, a function of a text and a
-    claim, perhaps asynchronous, decides in place of the matcher. Questions with `answerable: false` have no value in
+    Measures of an answer (`context_recall`) compare texts with the claims of `reference`: its sentences, or what the
+    function `claims` makes of it; the function `entities` finds names and numbers. `judge`, a function of a text and a
+    claim, perhaps asynchronous, decides instead of the matcher. Questions with `answerable: false` have no value in
     measures of coverage; a system abstains if it returns nothing, or nothing with a score from `abstain_below` on.
 
     Measures of spans (`SpanRecall@5`) read evidence by its place instead: items then have `evidence`, each
     {"source": ..., "start": ..., "end": ...} or {"source": ..., "quote": ...}, and retrieved texts have a source
     and a start, or are looked for in `sources` (id to text, a folder of texts, or a file). `chunks` are all texts of
-    the corpus, where a measure asks for them; `lengths` are in "char" or "token". A quotation that stands in `several`
-    places counts in "any" of them, in the "first", or is an "error"; one that is `unlocated` is an "error", "missed" by
-    every text, or left out ("skip"); an approximate one must have this `similarity` (None: none is taken).
+    the corpus, where a measure asks for them; `lengths` are in "char" or "token". `several` says whether a quotation
+    in several places counts in "any" of them, in the "first", or is an "error". `unlocated` says whether one that is
+    not found is an "error", "missed" by every text, or left out ("skip"). `similarity` is the least similarity of
+    an approximate one (None: only exact ones count).
 
-    `failures` says what becomes of questions that `goldrank.run_retriever` failed on: an "error", "skip" or "zero".
+    `failures` says what to do with questions on which `goldrank.run_retriever` failed: an "error", "skip" or "zero".
 
     >>> items = [{"retrieved": ["Paris is in France.", "Rome is in Italy."], "references": ["Rome is in Italy."]}]
     >>> evaluate_texts(items, ["Cover@1", "RR"]).mean

@@ -1,7 +1,7 @@
 """Rules and a baseline -> `Verdict`: may this run pass?"""
 
 HOLES = {
-    "look": "a verdict that unjudged documents could turn is none: they are to be judged",
-    "ignore": "unjudged documents are not relevant, and nothing more is said of them",
+    "look": "a verdict that unjudged documents could change is withheld until they are judged",
+    "ignore": "unjudged documents count as not relevant",
 }
 """What a gate makes of unjudged documents."""

@@ -106,7 +106,7 @@ def judgement_hashes(qrels: object) -> dict[str, str] | None:
 
 @dataclass(frozen=True)
 class Baseline:
-    """Scores that were declared to be what later runs are held against."""
+    """Scores with which later runs are compared."""
 
     scores: Scores
     name: str

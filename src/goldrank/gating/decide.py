@@ -55,14 +55,14 @@ def gate(
     judged_by: str | None = None,
     **policies: Unpack[Policies],
 ) -> Verdict:
-    """Hold a run to rules: `gate(qrels, run, rules)`, or `gate(scores, rules=...)` with its scores.
+    """Check a run against rules: `gate(qrels, run, rules)`, or `gate(scores, rules=...)` with its scores.
 
     `rules` is a TOML file or a list such as ["nDCG@10 >= 0.40", "AP: -1%"]; `baseline` a file made by
     `goldrank baseline set`, the name of one in the history `db`, or `Scores`. `scores` were made now or saved earlier.
     Other arguments are those of `evaluate`. `metadata` gives attributes of queries to rules about slices, `latency`
     times to those about latency. `strict` fails what is not shown to be within the tolerance; `holes="ignore"` takes
     unjudged documents as not relevant where the verdict would be "unclear: judge these". Both may be in the rules too.
-    With judged_by="corrected" means and drops are those of `corrected_values`, held to the rules by their intervals.
+    With judged_by="corrected" means and drops are those of `corrected_values`, checked by their intervals.
 
     >>> from goldrank import gate
     >>> gate({"q1": {"d1": 1}}, {"q1": ["x", "d1"]}, ["RR >= 0.4", "missing <= 0%"]).status

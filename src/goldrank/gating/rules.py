@@ -77,7 +77,7 @@ class RuleError(InputError):
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that a run must hold to.
+    """One condition that a run must meet.
 
     >>> str(Rule.parse("nDCG@10 >= 0.40")), str(Rule.parse("map: -1%"))
     ('nDCG@10 >= 0.4', 'AP: -1%')

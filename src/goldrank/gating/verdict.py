@@ -118,7 +118,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict(Tabular):
-    """Whether a run may go in, and why."""
+    """Whether a run passes, and why."""
 
     drawn_by = "gate"
 

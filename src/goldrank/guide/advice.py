@@ -238,10 +238,10 @@ def choose(
 ) -> Advice:
     """Measures for a use case, or for answers to "what matters most?".
 
-    `use_case` is one of `USE_CASES`; it has answered the questions, so that answers beside it are an error. Without it
-    the answers decide; those that the flow comes to and that are not given are asked by `ask(question)`, or are an
-    error that says which. `k` is how many results are looked at: by default what goes with the use case (10 for a page
-    of search results, 1 to 3 for answers to questions), or 10. `spelled` is how messages write an answer.
+    `use_case` is one of `USE_CASES`; answers beside it are an error. Without it the answers decide: one that is needed
+    and not given is asked for by `ask(question)`, or is an error that says which. `k` is how many results users look
+    at: by default what fits the use case (10 for a page of search results, 1 to 3 for answers to questions), or 10.
+    `spelled` is how messages write an answer.
     """
     if k is not None:
         whole_number(k, "k", 1, MAX_CUTOFF)

@@ -294,7 +294,7 @@ def _turn(
     texts: dict[str, str],
     criteria: str,
 ) -> None:
-    """Ask about some passages, and keep what holds."""
+    """Ask about some passages, and keep those that pass the checks."""
     items = {
         (each.source, f"{each.start}-{each.end} {len(plan.before.get(each, ()))}"): each for each in shown
     }  # fmt: skip

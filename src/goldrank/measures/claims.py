@@ -137,7 +137,7 @@ def faithfulness(t: Passages, *, k: int | None, by: str = "auto") -> np.ndarray:
     matched_by="contains-words",
     cite=_RAGAS,
     formula="EntityRecall@k = (entities of the reference answer that the first k texts have) / (its distinct entities)",
-    use="Answers that live on names and numbers.",
+    use="Answers depend on names and numbers.",
     avoid="What is said of them matters: use ContextRecall.",
     aliases=("context_entity_recall", "entity_recall"),
 )

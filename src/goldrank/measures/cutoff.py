@@ -115,7 +115,7 @@ def _recall(count: Kernel, p: Placements, *, k: int | None, rel: float, divisor:
 def recall(p: Placements, *, k: int | None, rel: float = 1, divisor: str = "relevant") -> np.ndarray:
     """The share of all relevant documents that is among the first k.
 
-    `divisor="returned"` takes only relevant documents that were returned at all for all there are.
+    `divisor="returned"` divides by the relevant documents that were returned, not by all of them.
 
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "R@2")["R@2"]
     0.5

@@ -52,10 +52,10 @@ def _listed(s: Spans, share: np.ndarray) -> np.ndarray:
 def span_recall(s: Spans, *, k: int | None, evidence: str = "once") -> np.ndarray:
     """The share of the evidence, by length, that the first k retrieved texts cover.
 
-    Positions that several texts or several evidences hold count once. An evidence with alternatives counts as
+    Positions that several texts or several pieces of evidence hold count once. A piece with alternatives counts as
     the length of its shortest one, times the share of its best-covered one: which of them was found does not
-    change what the evidence is worth, and more texts never lower the value. With `evidence="each"` what is covered is
-    divided by the sum of the evidences' lengths, as Chroma's evaluation does.
+    change what the piece is worth, and more texts never lower the value. With `evidence="each"` what is covered is
+    divided by the sum of the lengths of all pieces, as Chroma's evaluation does.
 
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 20)], evidence=[Evidence(((Span("doc", 10, 30),),))])
@@ -101,7 +101,7 @@ def span_iou(s: Spans, *, k: int | None, repeated: str = "once", evidence: str =
     """What the first k retrieved texts and the evidence have in common, as a share of both together.
 
     `repeated` is as in SpanPrecision, and what alternatives count as in SpanRecall. With `evidence="each"` what is
-    missed of each evidence is added, whatever others hold of it.
+    missed of each piece is added, whatever others hold of it.
 
     >>> from goldrank.data.texts import Evidence, Span, TextItem
     >>> item = TextItem("q", ["text"], spans=[Span("doc", 0, 30)], evidence=[Evidence(((Span("doc", 20, 40),),))])
@@ -170,16 +170,16 @@ def _evidences_covered(s: Spans, k: int | None, coverage: float) -> np.ndarray:
 
 @_measure(
     "EvidenceRecall",
-    formula="EvidenceRecall@k = (evidences of which the first k texts cover an alternative) / (evidences)",
+    formula="EvidenceRecall@k = (pieces of evidence that the first k texts cover) / (pieces of evidence)",
     use="An answer needs each piece of evidence whole, and long pieces are not worth more than short ones.",
     avoid="Parts of a piece are worth something; use SpanRecall, or a lower coverage.",
     cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory",
     aliases=("evidence_recall",),
 )
 def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarray:
-    """The share of the evidences that the first k retrieved texts cover together.
+    """The share of the pieces of evidence that the first k retrieved texts cover together.
 
-    An evidence is covered if one of its alternatives is; `coverage` is the least share of it that counts (0: any
+    A piece is covered if one of its alternatives is; `coverage` is the least share of it that counts (0: any
     part of it). White space does not count where the source is known: what a splitter drops between texts is no loss.
 
     >>> from goldrank.data.texts import Evidence, Span, TextItem
@@ -193,14 +193,14 @@ def evidence_recall(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.nda
 
 @_measure(
     "EvidenceAll",
-    formula="EvidenceAll@k = 1 if the first k texts cover every evidence, else 0",
+    formula="EvidenceAll@k = 1 if the first k texts cover every piece of evidence, else 0",
     use="The answer must be put together from all of the evidence (multi-hop questions).",
-    avoid="Questions have many evidences: it is then almost always 0.",
+    avoid="Questions have many pieces of evidence: it is then almost always 0.",
     cite="Wu et al. 2025, LongMemEval: Benchmarking chat assistants on long-term interactive memory (recall_all)",
     aliases=("evidence_all",),
 )
 def evidence_all(s: Spans, *, k: int | None, coverage: float = 1.0) -> np.ndarray:
-    """Whether the first k retrieved texts cover all evidences together; 0 if there is none.
+    """Whether the first k retrieved texts cover all pieces of evidence together; 0 if there is none.
 
     `coverage` is as in EvidenceRecall.
 

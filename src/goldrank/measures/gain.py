@@ -185,7 +185,7 @@ def ndcg(
 @monotone(
     "RBP",
     formula="RBP@k = (1 - p) * sum over ranks r <= k of gain(r) * p^(r - 1)",
-    use="A user goes on to the next document with probability p; the rest shows what judging more could change.",
+    use="A user goes on to the next document with probability p; RBPresidual says what judging more could change.",
     avoid="Comparing with values made with another p.",
     cite="Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness",
     options={"p": CHANCE, "rel": Number(low=-1e9, high=1e9, optional=True), "gain": GAIN},

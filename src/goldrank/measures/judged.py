@@ -111,7 +111,7 @@ def geometric_bpref(p: Placements, *, rel: float = 1) -> np.ndarray:
     "Unjudged",
     cutoff="needed",
     formula="Unjudged@k = (unjudged documents in the first k) / k",
-    use="A red flag: high values mean that the collection says little about this run.",
+    use="A warning: high values mean that the judgements say little about this run.",
     avoid="Comparing quality; results shorter than k, for which Judged@k says more.",
     cite="trec_eval 10 (National Institute of Standards and Technology)",
     aliases=("unj",),
@@ -181,7 +181,7 @@ def grade_strings(p: Placements, length: int) -> list[str]:
     diagnostic=True,
     cutoff="needed",
     formula="Hole@k = (documents in the first k that were judged for no query at all) / k",
-    use="Comparison with BEIR; documents that never came near a judge.",
+    use="Comparison with BEIR; how many documents nobody has judged for any query.",
     avoid="A document judged for another query says nothing about this one: use Unjudged@k.",
     cite="Thakur et al. 2021, BEIR: A heterogeneous benchmark for zero-shot evaluation (Hole@k)",
 )
