@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.errors import InputError
-from goldrank.packages import needed
+from goldrank.packages import stats
 
 GUARD = 1.05
 LEAST_UNITS = 20
@@ -155,10 +155,7 @@ def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]
     >>> [round(end, 4) for end in wilson(0, 20)]
     [0.0, 0.1611]
     """
-    with needed("scipy"):
-        from scipy.stats import norm
-
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(stats.norm.ppf((1 + level) / 2))
     share = successes / n
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
@@ -200,10 +197,7 @@ def leave_one_out(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> np.ndarray:
 
 def student(level: float, degrees: float) -> float:
     """How many standard errors an interval reaches to either side."""
-    with needed("scipy"):
-        from scipy.stats import t
-
-    return float(t.ppf((1 + level) / 2, degrees))
+    return float(stats.t.ppf((1 + level) / 2, degrees))
 
 
 def _is_two_valued(*values: np.ndarray) -> bool:

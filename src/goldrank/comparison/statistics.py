@@ -20,7 +20,7 @@ from goldrank.data.scores import SLACK, Column
 from goldrank.errors import MeasureError
 from goldrank.measures import parse
 from goldrank.notes import Note
-from goldrank.packages import needed
+from goldrank.packages import special
 
 
 @dataclass(frozen=True)
@@ -209,12 +209,9 @@ def _numbers(
 
 def _t_p(found: Estimate) -> float:
     """The two-sided p-value of an estimate by Student's t."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     if not found.variance > 0:
         return math.nan
-    return float(2 * stdtr(found.freedom, -abs(found.mean) / found.error))
+    return float(2 * special.stdtr(found.freedom, -abs(found.mean) / found.error))
 
 
 def _correct(
@@ -267,9 +264,6 @@ def _equivalent(
     design: Design,
 ) -> None:
     """Corrected p-values of equivalence: two one-sided tests, held against the family's one-sided maximum."""
-    with needed("scipy"):
-        from scipy.special import ndtri, stdtr
-
     assert settings.margin is not None
     t_and_freedom = []
     for row, parts in ((rows[i], numbers[i]) for i in family):
@@ -279,14 +273,14 @@ def _equivalent(
         part = design.part(values.counted(row.facts.name))
         differences = values.differences(row)
         t_and_freedom.append(power.equivalence_t(differences, settings.margin, row.facts.reach, *part))
-    raw = np.array([float(stdtr(freedom, -t)) for t, freedom in t_and_freedom])
+    raw = np.array([float(special.stdtr(freedom, -t)) for t, freedom in t_and_freedom])
     if len(family) > 1 and all(numbers[i].critical_u is not None for i in family):
         flips = flipped_rows(values, facts, pairs, settings, design, centred=True)
         maxima = max_t(flips, family, tail="greater", alpha=settings.alpha).maxima[1:]
         if design.is_plain:
             reached = [u_of_t(t, numbers[i].units) for i, (t, _) in zip(family, t_and_freedom, strict=True)]
         else:
-            reached = ndtri(1 - raw).tolist()
+            reached = special.ndtri(1 - raw).tolist()
         raw = np.array([(1 + int(np.count_nonzero(maxima >= u))) / (len(maxima) + 1) for u in reached])
     elif settings.correction not in ("max-t", "none"):
         raw = adjust(raw, "holm" if settings.correction == "tukey" else settings.correction)
@@ -371,9 +365,6 @@ def _power(
     differences: np.ndarray, numbers: _Numbers, critical: float, reach: float, settings: Settings, design: Design
 ) -> dict[str, Any]:
     """The effect, the smallest difference that would be found, and the queries that this one needs."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     found = numbers.estimate
     size = found.freedom + 1
     # With clusters, weights or replicates the effect is in units of the spread that so many single queries would have.
@@ -383,7 +374,7 @@ def _power(
     effect = found.mean / spread
     alpha = numbers.alpha
     if numbers.critical_u is not None:
-        alpha = float(2 * stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
+        alpha = float(2 * special.stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
     if settings.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
         return {"effect": effect, "detectable": math.nan, "needed": None}
     detectable = power.detectable_effect(size, settings.power, alpha) * spread
@@ -414,15 +405,12 @@ def _with_bounded(
     found: Sequence[Pair], rows: Sequence[_Row], numbers: Sequence[_Numbers], values: Values, settings: Settings
 ) -> list[Pair]:
     """The pairs with intervals that hold whatever the queries lack."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     changed = list(found)
     for measure in dict.fromkeys(row.facts.name for row in rows):
         chosen = [i for i, row in enumerate(rows) if row.facts.name == measure]
         differences = np.array([values.differences(rows[i]) for i in chosen])
         reach = np.array([rows[i].facts.reach for i in chosen])
-        alphas = [2 * float(stdtr(numbers[i].estimate.freedom, -found[i].critical)) for i in chosen]
+        alphas = [2 * float(special.stdtr(numbers[i].estimate.freedom, -found[i].critical)) for i in chosen]
         for i, interval in zip(
             chosen, intervals.bounded_intervals(differences, reach, np.array(alphas), seed=settings.seed), strict=True
         ):

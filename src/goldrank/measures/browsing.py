@@ -17,7 +17,7 @@ from goldrank.errors import MeasureError
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Number
 from goldrank.measures.weights import discounted
-from goldrank.packages import needed
+from goldrank.packages import special
 
 CELLS = 2_000_000
 """How many ranks are held in memory at a time."""
@@ -231,7 +231,4 @@ def scaled_dcg(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1)
 
 def _li(x: float) -> float:
     """The integral of 1 / log2, up to a constant."""
-    with needed("scipy"):
-        from scipy.special import expi
-
-    return float(np.log(2.0) * expi(np.log(x)))
+    return float(np.log(2.0) * special.expi(np.log(x)))
