@@ -67,16 +67,6 @@ class Block(NamedTuple):
     rows: np.ndarray
 
 
-def flipped_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
-    """The sum of each row under each flip, the data as they are first.
-
-    All flips if at most 13 units differ from 0 in any row, else `samples` drawn ones. Signs depend on the seed, the
-    number of units and the number of the flip, and on nothing else.
-    """
-    columns = np.asarray(columns, np.float64)
-    return _sums_of_blocks([_whole(columns)], columns.shape[1], samples, seed)[0]
-
-
 def all_sums(columns: np.ndarray) -> np.ndarray:
     """The sum of each row under all flips, the data as they are first."""
     units = columns.shape[1]
@@ -94,7 +84,11 @@ def _whole(columns: np.ndarray) -> Block:
 
 
 def _sums_of_blocks(blocks: Sequence[Block], units: int, samples: int, seed: int) -> tuple[np.ndarray, bool]:
-    """The sums of all rows of all blocks, and whether they are under all flips."""
+    """The sums of all rows of all blocks under each flip, the data as they are first, and whether these are all flips.
+
+    They are if at most 13 units differ from 0 in any row, else `samples` are drawn. Signs depend on the seed, the
+    number of units and the number of the flip, and on nothing else.
+    """
     differ = np.unique(np.concatenate([block.units[(block.rows != 0).any(axis=0)] for block in blocks]))
     if len(differ) > EXACT_UP_TO:
         return _sampled_blocks(blocks, units, samples, seed), False

@@ -13,7 +13,6 @@ import numpy as np
 
 from goldrank.comparison.flips import t_of_u
 from goldrank.comparison.intervals import Estimate, estimate
-from goldrank.comparison.paired import is_constant
 from goldrank.packages import special
 
 MOST_QUERIES = 10_000_000
@@ -83,14 +82,6 @@ def detectable_effect(queries: float, power_wanted: float = 0.8, alpha: float = 
     return high
 
 
-def detectable_difference(differences: np.ndarray, power_wanted: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest mean difference that these queries find with the wanted chance, given how the two vary."""
-    n = len(differences)
-    if n < 2 or is_constant(differences):
-        return math.nan
-    return detectable_effect(n, power_wanted, alpha) * float(differences.std(ddof=1))
-
-
 def equivalence_t(
     differences: np.ndarray,
     margin: float,
@@ -112,11 +103,3 @@ def t_within(found: Estimate, margin: float) -> float:
     """By how many standard errors an estimate lies within the margin."""
     nearest = margin - abs(found.mean)
     return nearest / found.error if found.variance > 0 else math.copysign(math.inf, nearest)
-
-
-def equivalence_test(differences: np.ndarray, margin: float, reach: float = 1.0) -> float:
-    """The p-value of those tests: small if the mean difference is surely within the margin."""
-    if not len(differences):
-        return math.nan
-    t, freedom = equivalence_t(differences, margin, reach)
-    return float(special.stdtr(freedom, -t))

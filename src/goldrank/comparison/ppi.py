@@ -191,8 +191,7 @@ def leave_one_out(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> np.ndarray:
     if m >= 2 and spread > 0:
         shared = ((y * f).sum() - y * f - m * y_mean * f_mean) / (m - 1)
         weight = (shared / ((1 + m / u) * spread)).clip(0.0, 1.0)
-    left: np.ndarray = y_mean + weight * (rest.mean() - f_mean)
-    return left
+    return np.asarray(y_mean + weight * (rest.mean() - f_mean))
 
 
 def student(level: float, degrees: float) -> float:

@@ -14,5 +14,4 @@ def tukey_hsd(columns: Sequence[np.ndarray]) -> np.ndarray:
 
     It does not know that the values of a row are of the same query: paired tests find more.
     """
-    found: np.ndarray = stats.tukey_hsd(*columns).pvalue
-    return found
+    return np.asarray(stats.tukey_hsd(*columns).pvalue)

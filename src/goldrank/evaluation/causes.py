@@ -67,8 +67,7 @@ def decide(
         (whole == NO) & (joined == YES),
         whole == YES,
     ]
-    chosen: np.ndarray = np.select(rows, range(len(rows)), len(rows))
-    return chosen
+    return np.asarray(np.select(rows, range(len(rows)), len(rows)))
 
 
 class Needed(NamedTuple):
@@ -105,8 +104,7 @@ class Diagnosis:
     def _covered(self, table: Any, k: int | None = None) -> np.ndarray:
         """Which references the first k texts of a table cover."""
         if self.by_place:
-            enough: np.ndarray = table.enough(k, self.coverage)
-            return enough
+            return np.asarray(table.enough(k, self.coverage))
         first = table.pairs.per_label
         marked = np.zeros(len(self.query), bool)
         assert first.label is not None

@@ -259,8 +259,7 @@ def _numbered(codes: np.ndarray) -> tuple[list[str], np.ndarray]:
 def _each(codes: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:
     """What a test says of each character; it is asked once for each different one."""
     characters, kind = _numbered(codes)
-    flags: np.ndarray = np.array([test(character) for character in characters], bool)[kind]
-    return flags
+    return np.asarray(np.array([test(character) for character in characters], bool)[kind])
 
 
 def _is_unseen(character: str) -> bool:

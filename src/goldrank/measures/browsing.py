@@ -43,8 +43,7 @@ def unit_gain(grade: np.ndarray, min_rel: float, max_rel: float) -> np.ndarray:
     """Grades as gains from 0 (at `min_rel` and below) to 1 (at `max_rel` and above)."""
     if min_rel >= max_rel:
         raise MeasureError(f"min_rel is {min_rel}, which is not below max_rel, {max_rel}")
-    gain: np.ndarray = (np.clip(np.maximum(grade, 0), min_rel, max_rel) - min_rel) / (max_rel - min_rel)
-    return gain
+    return np.asarray((np.clip(np.maximum(grade, 0), min_rel, max_rel) - min_rel) / (max_rel - min_rel))
 
 
 def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: float, max_rel: float) -> np.ndarray:
@@ -67,8 +66,7 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
 
 def _patience(position: np.ndarray) -> np.ndarray:
     """The chance to go on of a user who becomes more patient the further down."""
-    chance: np.ndarray = ((position - 1.0) / position) ** 2.0
-    return chance
+    return np.asarray(((position - 1.0) / position) ** 2.0)
 
 
 @_measure(

@@ -203,15 +203,12 @@ class Session:
     def deltas(self, view: View) -> np.ndarray:
         """What decides the order of queries: B - A, or with one system the value less that of the ideal ranking."""
         if view.b is not None:
-            found: np.ndarray = view.b.values[view.name] - view.a.values[view.name]
-            return found
-        ideal: np.ndarray = self._cached(("ideal", view.name), lambda: self._below_ideal(view))
-        return ideal
+            return np.asarray(view.b.values[view.name] - view.a.values[view.name])
+        return np.asarray(self._cached(("ideal", view.name), lambda: self._below_ideal(view)))
 
     def _below_ideal(self, view: View) -> np.ndarray:
         ideal = view.measure(self.placed(view.a).placements.ideal)
-        found: np.ndarray = view.a.values[view.name] - ideal
-        return found
+        return np.asarray(view.a.values[view.name] - ideal)
 
     def loss_order(self, view: View) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the queries that count, the largest loss first; and the place of each query among all."""
@@ -371,8 +368,7 @@ class Session:
         system = view.b or view.a
         p = self.placed(system).placements
         judged = np.bincount(p.query[(p.rank <= depth) & (p.grade >= 0)], minlength=len(p))
-        found: np.ndarray = np.minimum(p.retrieved, depth) - judged
-        return found
+        return np.asarray(np.minimum(p.retrieved, depth) - judged)
 
     def noted(self, view: View) -> dict[str, np.ndarray]:
         """By the code of a note, which queries of A or B it is about; codes that are about none are left out."""
