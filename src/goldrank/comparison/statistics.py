@@ -231,8 +231,8 @@ class _Row:
     @property
     def differences(self) -> np.ndarray:
         """b - a on the queries that count."""
-        rows = self.compared.values[self.facts.name][:, self.counted]
-        return without_rounding(rows[self.b] - rows[self.a])
+        matrix = self.compared.values[self.facts.name]
+        return without_rounding((matrix[self.b] - matrix[self.a])[self.counted])
 
     @property
     def _runs(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -267,15 +267,15 @@ class _Row:
                 caveats.append(Note.of("interval-reaches-zero"))
         elif not decided and self.role != "diagnostic" and not math.isnan(interval.low) and 0 not in interval:
             caveats.append(Note.of("interval-excludes-zero"))
-        of_counted = compared.values[facts.name][:, counted]
+        first, second = (compared.values[facts.name][at][counted] for at in (self.a, self.b))
         above, below = int((differences > 0).sum()), int((differences < 0).sum())
         return Pair(
             measure=facts.name,
             a=compared.names[self.a],
             b=compared.names[self.b],
             n=len(differences),
-            mean_a=compared.design.mean(of_counted[self.a], counted),
-            mean_b=compared.design.mean(of_counted[self.b], counted),
+            mean_a=compared.design.mean(first, counted),
+            mean_b=compared.design.mean(second, counted),
             difference=found.mean if abs(found.mean) > 1e-15 else 0.0,
             interval=interval,
             **self._power(critical),
