@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.escaping import json_text, log_line, log_text
@@ -156,16 +156,27 @@ def show_comparison(
     deliver(*steps, lambda: show(parts(comparison), WIDTH))
 
 
+def show_as(
+    form: str,
+    found: Any,
+    parts: Callable[[Any], list[Part]],
+    writers: Mapping[str, Callable[[Any], str]],
+    width: int | None = None,
+) -> None:
+    """Print a result: as parts for people, or in one of its other forms."""
+    if form == "table":
+        show(parts(found), width)
+    else:
+        echo_form(writers[form](found), form)
+
+
 def show_corrected(found: CorrectedValues, form: str = "table") -> None:
     """Print corrected values; where the form is one for programs, notes are in it."""
     from goldrank.report.corrected import WRITERS, parts
 
-    if form == "table":
-        show(parts(found))
-    elif form in WRITERS:
-        echo_form(WRITERS[form](found), form)
-    else:
+    if form not in WRITERS:
         raise OptionError(f"corrected values are shown as {', '.join(WRITERS)}, not as {form}")
+    show_as(form, found, parts, WRITERS)
 
 
 def _write_charts(comparison: Comparison, folder: str) -> None:

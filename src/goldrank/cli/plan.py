@@ -13,7 +13,7 @@ from goldrank.cli.options import (
     reading_options,
     seed_option,
 )
-from goldrank.cli.output import echo, show
+from goldrank.cli.output import show_as
 from goldrank.cli.record import scores_of
 from goldrank.report import WIDTH
 from goldrank.report.plan import WRITERS, parts
@@ -77,7 +77,4 @@ def command(
         tests=tests,
         alpha=alpha,
     )
-    if output == "table":
-        show(parts(found), WIDTH)
-    else:
-        echo(WRITERS[output](found))
+    show_as(output, found, parts, WRITERS, WIDTH)

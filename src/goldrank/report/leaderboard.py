@@ -8,6 +8,7 @@ from goldrank import ids
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, escape_html, note_sentences, plain
 from goldrank.errors import one_of
+from goldrank.report.forms import rows_table
 from goldrank.report.numbers import interval, number
 
 if TYPE_CHECKING:
@@ -65,13 +66,9 @@ def systems(board: Leaderboard) -> Table:
 
 def systems_table(board: Leaderboard) -> Table:
     """The same as exact numbers, for CSV."""
-    heads = [*Head.numbers("place"), *Head.names("run"), *Head.texts("measure")]
-    heads += Head.numbers("value", "low", "high", "rank_low", "rank_high")
-    rows: list[Cells] = []
-    for row in board.rows():
-        first = [Cell("", row["place"]), row["run"], board.measure]
-        rows.append([*first, *(Cell("", row[name]) for name in ("value", "low", "high", "rank_low", "rank_high"))])
-    return Table(heads, rows)
+    return rows_table([
+        {"place": row["place"], "run": row["run"], "measure": board.measure, **row} for row in board.rows()
+    ])  # fmt: skip
 
 
 def matrix(board: Leaderboard) -> Table:
