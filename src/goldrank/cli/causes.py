@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
 
 from goldrank.cli.inputs import watching
 from goldrank.cli.options import choice_option, file_option
-from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.cli.output import deliver, show_as, written
 from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, text_arguments, text_options
 from goldrank.measures.options import PACKERS
 
@@ -59,16 +59,9 @@ def command(
         causes = find_causes(
             found, k=depth, budget=budget, pack=pack, chunks=chunks, coverage=coverage, name=name, **how
         )
-    steps: list[Callable[[], object]] = []
     if html:
         from goldrank.report.causes import page
 
-        steps.append(lambda: write(html, page(causes)))
-
-    def printed() -> None:
-        if output == "json":
-            echo_form(json.dumps(causes.to_dict(), ensure_ascii=True), "json")
-        else:
-            show(causes.parts())
-
-    deliver(*steps, printed)
+    forms = {"json": lambda found: json.dumps(found.to_dict(), ensure_ascii=True)}
+    printed = partial(show_as, output, causes, lambda found: found.parts(), forms)
+    deliver(written(html, lambda: page(causes)), printed)

@@ -118,14 +118,19 @@ def write(path: str | Path, text: str) -> None:
     write_whole(path, text.encode("utf-8", "backslashreplace"), make_folder=True)
 
 
-def deliver(*steps: Callable[[], object]) -> None:
+def written(path: str | None, make: Callable[[], str]) -> Callable[[], object] | None:
+    """A step that writes what `make` returns; none if no file was asked for."""
+    return None if path is None else lambda: write(path, make())
+
+
+def deliver(*steps: Callable[[], object] | None) -> None:
     """Take every step, such as writing a file or printing a table, whatever becomes of the others.
 
     So nothing that was computed is lost because one file cannot be written. The first error is raised at the end, the
     others are printed.
     """
     errors: list[Exception] = []
-    for step in steps:
+    for step in filter(None, steps):
         try:
             step()
         except (GoldrankError, OSError) as error:

@@ -222,7 +222,7 @@ class HoleFinder:
         holes = self._union(a, b, depth, known)
         observed = pair.difference(first, second)
         low, high = observed.copy(), observed.copy()
-        at_most = ~known & pair.has_holes
+        at_most = ~known & ((count_holes(first, depth) > 0) | (count_holes(second, depth) > 0))
         if rule == "any":
             at_most |= pair.all_ways(holes, low, high)
             moves = partial(pair.single_moves, holes, observed)
@@ -287,11 +287,6 @@ class _Pair:
     def difference(self, first: Placements, second: Placements) -> np.ndarray:
         """What is compared, per query."""
         return np.asarray(self.values(second) - self.factor * self.values(first))
-
-    @property
-    def has_holes(self) -> np.ndarray:
-        """Which queries have any, known by id or not."""
-        return np.asarray((count_holes(self.first, self.depth) > 0) | (count_holes(self.second, self.depth) > 0))
 
     # Measures of which more is known.
 

@@ -48,9 +48,8 @@ class _Tests:
 def tested(drafts: Sequence[Draft], rules: Rules) -> list[Finding]:
     """The findings, with the tests that they need: one family, corrected together."""
     alpha = rules.settings.alpha
-    family = [
-        i for i, draft in enumerate(drafts) if _is_tested(draft) and not fewest_flips(_row(draft, "observed")) > alpha
-    ]
+    testable = [i for i, draft in enumerate(drafts) if draft.shifted is not None and draft.finding.rule.tested]
+    family = [i for i in testable if not fewest_flips(_row(drafts[i], "observed")) > alpha]
     names = ["observed"]
     if any(draft.others is not None for draft in drafts):
         names += ["condensed", "worst", "best"]
@@ -74,10 +73,6 @@ def within_p(values: np.ndarray, reach: float) -> float:
     if not found.variance > 0:
         return 1.0
     return float(special.stdtr(found.freedom, -found.mean / found.error))
-
-
-def _is_tested(draft: Draft) -> bool:
-    return draft.shifted is not None and draft.finding.rule.tested
 
 
 def _row(draft: Draft, variant: str) -> np.ndarray:

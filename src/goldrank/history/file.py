@@ -65,9 +65,9 @@ INSERT INTO total VALUES (0, 0);
 page has swallowed rows. Nothing is found by an index that could be damaged on its own, except the values of a record,
 and those are counted by its digest."""
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], object]] = {
     1: lambda db: None,  # the tables are the same, and notes that are text are still read
-    2: lambda db: _execute(db, ANALYSIS),
+    2: lambda db: db.execute(ANALYSIS),
 }
 """By version, what makes the tables those of the next one. Each runs in a transaction, with the new version."""
 
@@ -131,7 +131,3 @@ class HistoryFile(SqliteFile):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _execute(db: sqlite3.Connection, statement: str) -> None:
-    db.execute(statement)

@@ -99,7 +99,7 @@ def diagram(board: Leaderboard) -> Chart:
 
     A critical-difference diagram on its side: a row per system has room for its name at any width.
     """
-    from goldrank.report.charts import WIDTH, Chart, short, ticks, x_axis
+    from goldrank.report.charts import WIDTH, Chart, ticks, x_axis
 
     standings = board.standings
     ends = [v for standing in standings for v in (standing.value, *standing.interval) if v == v]
@@ -122,7 +122,7 @@ def diagram(board: Leaderboard) -> Chart:
         rows.append(y)
         first, last = standing.rank
         ranks = f"rank {first} to {last}" if first < last else f"rank {first}"
-        drawn.append(f'<text x="{left:g}" y="{y - 12:g}">{short(standing.run, 34)}</text>')
+        drawn.append(f'<text x="{left:g}" y="{y - 12:g}">{escape_html(standing.run, 34)}</text>')
         drawn.append(f'<text class="end dim" x="{right:g}" y="{y - 12:g}">{number(standing.value)}, {ranks}</text>')
         drawn.append(f'<path class="grid" d="M{left:g} {y:g}H{right:g}"/>')
         if standing.interval.low == standing.interval.low:

@@ -205,7 +205,7 @@ def _dots(
         words = [f"{line.name}: {said}", brief(record) + (f"  {record.note}" if record.note else "")]
         shown = words if is_narrow else ["   ".join(words)]
         tip = "".join(
-            f'<text class="tip" x="4" y="{16 + 17 * row}">{charts.short(text, 56 if is_narrow else 150)}</text>'
+            f'<text class="tip" x="4" y="{16 + 17 * row}">{escape_html(text, 56 if is_narrow else 150)}</text>'
             for row, text in enumerate(shown)
         )
         title = f"<title>{escape_html('; '.join(words), 300)}</title>"
@@ -226,5 +226,5 @@ def _keys(series: Sequence[Series], left: float, row: float, right: float, is_na
         y = row + (i // columns) * 19
         style, dashes = f"s{i % charts.COLOURS}", charts.dash(i)
         parts.append(f'<path class="line {style}"{dashes} d="M{at:g} {y - 4:g}h22"/>')
-        parts.append(f'<text x="{at + 28:g}" y="{y:g}">{charts.short(line.name + line.remark, limit)}</text>')
+        parts.append(f'<text x="{at + 28:g}" y="{y:g}">{escape_html(line.name + line.remark, limit)}</text>')
     return "".join(parts), row + 19 * -(-len(series) // columns)

@@ -61,7 +61,7 @@ class HistoryPages:
             names = list(dict.fromkeys(name for r in history.records() for name in r.summaries))[:MOST_MEASURES]
             labels = list(dict.fromkeys(record.label or record.run for record in history.records()))
         said: list[Part] = [
-            Sentence(f"{one.name}: {change.words}", trend.way(change)) for one in lines for change in one.changes
+            Sentence(minus(f"{one.name}: {change.words}"), trend.way(change)) for one in lines for change in one.changes
         ]
         shown = [
             {"name": one.line.name, "why": one.line.new_because, "remarks": trend.remarks(one.line),
@@ -82,9 +82,7 @@ class HistoryPages:
             "measure_name": measure,
             "gated": bool(self.rules),
         }
-        return render(
-            "history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": minus_all(said)}
-        )
+        return render("history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": said})
 
     def records(self, params: Mapping[str, str]) -> str:
         """Two records as a comparison, query by query."""
@@ -150,11 +148,6 @@ class HistoryPages:
         with self.open(write=True) as history:
             history.set_baseline(name, record)
             return {"name": name, "record": history.baselines()[name]}
-
-
-def minus_all(said: list[Part]) -> list[Part]:
-    """The same sentences with true minus signs."""
-    return [Sentence(minus(part.text), part.style) if isinstance(part, Sentence) else part for part in said]
 
 
 def _records(details: Any, baselines: Mapping[str, int], verdicts: Mapping[int, Verdict | str]) -> list[dict[str, Any]]:
