@@ -33,17 +33,8 @@ from goldrank.measures.options import PACKERS
 @file_option("--html", help="Write a page with all questions: filter by cause, unfold texts.")
 @text_options
 def command(
-    data: str,
-    k: int | None,
-    budget: int | None,
-    pack: str,
-    chunks: str | None,
-    coverage: float,
-    gold: str | None,
-    output: str,
-    html: str | None,
-    **options: Any,
-) -> None:  # fmt: skip
+    data: str, k: int | None, budget: int | None, gold: str | None, output: str, html: str | None, **options: Any
+) -> None:
     """Say for each thing that an answer needs why it is not in the context.
 
     Causes are: over the budget, ranked too low, found but not matched, not in the corpus, not indexed, cut by the
@@ -56,9 +47,7 @@ def command(
     (name,), (found,), opened = named_sets([data], reading, gold)
     with watching(opened):
         depth = k if k is not None or budget is not None else 5
-        causes = find_causes(
-            found, k=depth, budget=budget, pack=pack, chunks=chunks, coverage=coverage, name=name, **how
-        )
+        causes = find_causes(found, k=depth, budget=budget, name=name, **how)
     if html:
         from goldrank.report.causes import page
 

@@ -41,15 +41,9 @@ from goldrank.measures.options import PACKERS
 @text_options
 def command(
     systems: tuple[str, ...],
-    gold: str | None,
     ks: str | None,
     budgets: str | None,
-    pack: str,
-    measure: str | None,
-    baseline: str | None,
     chunks: tuple[str, ...],
-    coverage: float,
-    seed: int,
     output: str,
     html: str | None,
     svg: str | None,
@@ -75,15 +69,9 @@ def command(
         named[name] = path
     result = sweep(
         named,
-        gold=gold,
         ks=numbers(ks, "-k"),
         budgets=numbers(budgets, "--budgets"),
-        pack=pack,
-        measure=measure,
-        baseline=baseline,
         chunks=key_values(chunks, "--chunks", "CHUNKING=FILE") or None,
-        coverage=coverage,
-        seed=seed,
         **reading,
         **how,
     )
