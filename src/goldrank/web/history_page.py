@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from goldrank.comparison import compare
@@ -17,6 +15,7 @@ from goldrank.gating.verdict import Verdict
 from goldrank.history import History
 from goldrank.history.comparing import record_scores
 from goldrank.history.details import line_details
+from goldrank.history.file import can_be_written
 from goldrank.history.trends import ALPHA, trend_lines
 from goldrank.report import comparison as comparison_report
 from goldrank.report import gate as gate_report
@@ -45,9 +44,7 @@ class HistoryPages:
 
     def open(self, write: bool = False) -> History:
         """The history; marks are kept if the file can be written."""
-        path = Path(self.path)
-        writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-        return History.open(self.path, read_only=not (write or writable))
+        return History.open(self.path, read_only=not (write or can_be_written(self.path)))
 
     def history(self, params: Mapping[str, str]) -> str:
         """Measures over time."""
