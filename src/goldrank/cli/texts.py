@@ -76,10 +76,11 @@ def command(
     by side; NAME=FILE names one, and - is standard input. Without -m the usual measures are shown. Saved scores are
     what compare, gate, baseline, record and report take.
     """
+    from goldrank.evaluation.causes import COVER, COVER_BY_PLACE
     from goldrank.evaluation.texts import DEFAULT as USUAL
     from goldrank.evaluation.texts import evaluate_texts
     from goldrank.measures import parse
-    from goldrank.report.coverage import COVER, COVER_BY_PLACE, automatic_budgets, curve_measures, curves_of
+    from goldrank.report.coverage import automatic_budgets, curve_measures, curves_of
 
     if query is not None and output != "table":
         raise click.UsageError("--explain has no other output than text; --html writes a page")

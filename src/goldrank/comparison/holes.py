@@ -486,9 +486,7 @@ def standing(observed: object, condensed: object, worst: object, best: object) -
     return "closed" if worst == observed == best else "extreme"
 
 
-def finder_of(placed: Sequence[Placed], measures: Sequence[Measure], depth: int | None = None) -> HoleFinder:
+def finder_of(placed: Sequence[Placed], measures: Sequence[Measure]) -> HoleFinder:
     """The holes of placed runs with the same judgements; reads the first documents of each run by their ids."""
-    tables = [one.placements if depth is None else one.placements.cut(depth) for one in placed]
-    known = wanted_depth(measures, tables)
-    systems = [System(table, one.top_documents(known), known) for one, table in zip(placed, tables, strict=True)]
-    return HoleFinder(systems)
+    known = wanted_depth(measures, [one.placements for one in placed])
+    return HoleFinder([System(one.placements, one.top_documents(known), known) for one in placed])

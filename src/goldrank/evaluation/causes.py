@@ -42,6 +42,7 @@ NAMES = tuple(CAUSES)
 NEAR = 0.2
 """So far below its threshold a degree is a near miss."""
 COVER, COVER_BY_PLACE = "Cover", "EvidenceRecall"
+"""What says how much is covered: of references, and of evidence by place."""
 
 
 def decide(

@@ -15,6 +15,7 @@ from goldrank.comparison.resampling import bands, resampled_means
 from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Part, Table, entities, note_sentences, plain
 from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
+from goldrank.evaluation.causes import COVER, COVER_BY_PLACE
 from goldrank.evaluation.text_rules import token_counter
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.io.items import Items
@@ -33,11 +34,6 @@ POINTS = 8
 Points = Sequence[tuple[float, float]]
 Bands = Mapping[str, Sequence[Interval]]
 """By system, the interval of each point."""
-
-COVER = "Cover"
-"""The measure that the curves are of, for references."""
-COVER_BY_PLACE = "EvidenceRecall"
-"""The same for evidence by place."""
 
 
 @dataclass(frozen=True)
