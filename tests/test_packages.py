@@ -67,6 +67,15 @@ def test_imports_without_a_guard_are_seen():
     assert unguarded(text) == ["scipy.special", "jinja2"]
 
 
+def test_a_lazy_module_is_imported_when_it_is_used_and_says_what_to_install():
+    assert packages.Lazy("math").sqrt(4.0) == 2.0
+    with pytest.raises(MissingPackageError, match="no_such_package is not installed"):
+        _ = packages.Lazy("no_such_package.part").function
+    code = "import sys; from goldrank.packages import special; assert not hasattr(special, '__wrapped__'); "
+    code += "assert 'scipy' not in sys.modules; special.ndtr(0.0); assert 'scipy.special' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 # What is said.
 
 

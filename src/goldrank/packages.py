@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager
+from importlib import import_module
 from types import TracebackType
+from typing import Any
 
 from goldrank.errors import GoldrankError
 
@@ -77,3 +79,21 @@ class _Needed:
             hint = install_hint(self.package, self.install)
             hint += f", or {self.instead}." if self.instead else ""
             raise MissingPackageError(f"{error.name or self.package} is not installed", hint=hint) from None
+
+
+class Lazy:
+    """A module of a package that may be missing; it is imported when something of it is first asked for."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # who looks at objects asks for such names, and shall not load anything
+            raise AttributeError(name)
+        with needed(self._module.partition(".")[0]):
+            found = getattr(import_module(self._module), name)
+        setattr(self, name, found)
+        return found
+
+
+special, stats = Lazy("scipy.special"), Lazy("scipy.stats")

@@ -310,7 +310,7 @@ def test_the_page_has_all_measures_and_slices(call):
 def test_a_history_that_cannot_be_written_is_shown_all_the_same(call, monkeypatch):
     for run in ("bad", "good"):
         call("record", "qrels", run, "-m", "RR", "--label", "main")
-    monkeypatch.setattr("goldrank.cli.history._can_be_written", lambda db: False)
+    monkeypatch.setattr("goldrank.history.file.can_be_written", lambda db: False)
     code, out, _ = call("history")
     assert (code, "main" in out) == (0, True)
     assert call("history", "--reanalyse")[0] == 2

@@ -147,11 +147,11 @@ def test_pairs_of_columns_are_rows_of_differences():
 
 def test_signs_do_not_depend_on_the_chunk_nor_on_other_rows(monkeypatch):
     rows = np.random.default_rng(0).random((3, 70))
-    whole = flips.flipped_sums(rows, 500, seed=4)
+    whole = flips.flip(rows, samples=500, seed=4).flips
     monkeypatch.setattr(flips, "CHUNK", 350)
-    np.testing.assert_allclose(flips.flipped_sums(rows, 500, seed=4), whole, atol=1e-12)
-    np.testing.assert_allclose(flips.flipped_sums(rows[1:2], 500, seed=4), whole[1:2], atol=1e-12)
-    assert not np.allclose(flips.flipped_sums(rows, 500, seed=5), whole)
+    np.testing.assert_allclose(flips.flip(rows, samples=500, seed=4).flips, whole, atol=1e-12)
+    np.testing.assert_allclose(flips.flip(rows[1:2], samples=500, seed=4).flips, whole[1:2], atol=1e-12)
+    assert not np.allclose(flips.flip(rows, samples=500, seed=5).flips, whole)
 
 
 def test_clusters_are_flipped_together():

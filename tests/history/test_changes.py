@@ -33,7 +33,7 @@ def test_the_statistic_is_the_reference():
     cases = json.loads((places.FILES / "golden" / "statistics.json").read_text())["cases"]
     case = next(case for case in cases if case["id"] == "history-statistics")
     records = case["inputs"]["records"]
-    u = Segment(records, range(len(records))).statistics(len(records) - 1)
+    u = Segment(records, range(len(records))).splits(len(records) - 1).u
     assert u == pytest.approx(case["expected"]["u_by_first_record_after"], rel=1e-10)
     assert 1 + int(np.abs(u).argmax()) == case["expected"]["best"]
 
@@ -44,8 +44,8 @@ def test_run_noise_widens_the_statistic():
     With a run noise of 0.05: 2^2 x 0.05^2 x (1/1 + 1/1) = 0.02 more under the root.
     """
     records = [[0.0, 0.0], [0.1, 0.3]]
-    assert Segment(records, [1, 2]).statistics(1) == pytest.approx([0.4 / math.sqrt(0.10)])
-    assert Segment(records, [1, 2], 0, RunNoise(0.05, 4)).statistics(1) == pytest.approx([0.4 / math.sqrt(0.12)])
+    assert Segment(records, [1, 2]).splits(1).u == pytest.approx([0.4 / math.sqrt(0.10)])
+    assert Segment(records, [1, 2], 0, RunNoise(0.05, 4)).splits(1).u == pytest.approx([0.4 / math.sqrt(0.12)])
 
 
 def test_noise_is_the_pooled_variance_of_replicates():
@@ -112,8 +112,8 @@ def test_queries_that_a_record_lacks_do_not_count():
     for row in range(1, 6):
         split = split or segment.look(row, search, ALPHA)
     assert split.queries == 30
-    without = Segment(values[:, 10:], range(6)).statistics(3)
-    assert Segment(values, range(6)).statistics(3) == pytest.approx(without, rel=1e-12)
+    without = Segment(values[:, 10:], range(6)).splits(3).u
+    assert Segment(values, range(6)).splits(3).u == pytest.approx(without, rel=1e-12)
 
 
 def test_long_segments_try_the_newest_splits_and_some_older_ones():

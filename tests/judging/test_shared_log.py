@@ -105,7 +105,7 @@ def test_clocks_that_go_back_change_nothing(tmp_path, monkeypatch):
     """What counts is the order of rows, never a time."""
     days = iter(range(28, 0, -1))
     for module in (kept, log_module):
-        monkeypatch.setattr(module, "_now", lambda: f"2026-01-{next(days):02}T00:00:00.000+00:00")
+        monkeypatch.setattr(module, "timestamp", lambda: f"2026-01-{next(days):02}T00:00:00.000+00:00")
 
     def judge(question, text):
         return int(text[-1]) % 4

@@ -16,7 +16,7 @@ from goldrank.data.intervals import length_within, merge
 from goldrank.data.spans import Spans
 from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.errors import InputError, MeasureError, MismatchError, OptionError
-from goldrank.match.evidence import Finder, Quote, evidence_of, resolve
+from goldrank.match.evidence import Finder, Quote, resolve
 from goldrank.match.span_table import spans_of, word_offsets
 from goldrank.notes import Note
 
@@ -318,6 +318,13 @@ TEXTS = {"doc1": "So far, it was.\nIt is so far away.", "doc2": "Nothing of the 
 S = Span
 
 
+def evidence_of(written: Any, sources: dict[str, str] | None = None) -> Evidence | None:
+    finder = Finder(sources)
+    found = finder.evidence(written, "evidence")
+    finder.check()
+    return found
+
+
 @pytest.mark.parametrize(
     ("written", "alternatives"),
     [
@@ -385,7 +392,7 @@ def test_evidence_that_cannot_be(written: Any, message: str) -> None:
 def test_a_quotation_needs_its_source() -> None:
     with pytest.raises(InputError, match="only in the text of its source"):
         evidence_of({"source": "doc1", "quote": "So far"})
-    assert evidence_of(("doc1", 5, 10**9)).alternatives == ((S("doc1", 5, 10**9),),), "the end cannot be checked"
+    assert evidence_of(("doc1", 5, 10**9)) == Evidence(((S("doc1", 5, 10**9),),)), "the end cannot be checked"
 
 
 def test_too_many_combinations() -> None:

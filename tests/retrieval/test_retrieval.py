@@ -14,7 +14,7 @@ import goldrank
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, OptionError, RetrievalError
 from goldrank.io.items import items
-from goldrank.match.evidence import evidence_of
+from goldrank.match.evidence import Finder
 from goldrank.notes import Note
 from goldrank.retrieval import Failure, RetrievalInterrupted, Retrieved, run_retriever
 
@@ -212,7 +212,7 @@ def test_questions_by_mapping_columns_files_and_items(tmp_path):
     [given] = items(quietly(lambda question: ["new"], [item])).given()
     again = given.item
     assert (again.query, again.retrieved, again.references) == ("q", ("new",), tuple(item.references))
-    assert tuple(evidence_of(one) for one in given.evidence) == tuple(item.evidence)
+    assert tuple(Finder(None).evidence(one, "evidence") for one in given.evidence) == tuple(item.evidence)
 
 
 @pytest.mark.parametrize(

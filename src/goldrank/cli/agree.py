@@ -9,7 +9,7 @@ import click
 from goldrank import conventions
 from goldrank.cli.inputs import key_values, open_qrels, open_runs
 from goldrank.cli.options import ReadingOptions, choice_option, fields_option, file_option, measures_option
-from goldrank.cli.output import echo, echo_form, show
+from goldrank.cli.output import echo, show, show_as
 from goldrank.io.columns import Columns
 from goldrank.match.matcher import NAMES
 from goldrank.report.matchers import WRITERS
@@ -79,14 +79,12 @@ def command(
         raise click.UsageError("--docs, --queries, --run, --measure and --scale need --model")
     from goldrank.comparison.matching import describe_disagreements, matcher_agreement
     from goldrank.data.table import note_sentences
-    from goldrank.report.matchers import parts, render
+    from goldrank.report.matchers import parts
 
     where = key_values(fields, "--map") or None
     found = matcher_agreement(labels, list(matchers or NAMES), fields=where, format=data_format, **options)
-    if output == "table":
-        show(parts(found))
-    else:
-        echo_form(render(found, output), output)
+    show_as(output, found, parts, WRITERS)
+    if output != "table":
         show(note_sentences(found.notes), err=True)
     for result in found if count else ():
         echo("\n" + describe_disagreements(result, count), err=output != "table")
@@ -116,7 +114,4 @@ def _of_model(
     systems = open_runs(runs, policies, how=how) if runs else None
     how.columns.check_used()
     found = judge_agreement(theirs, models, scale=grades, runs=systems, **options)
-    if output == "table":
-        show(parts(found))
-    else:
-        echo_form(FORMS[output](found), output)
+    show_as(output, found, parts, FORMS)

@@ -42,13 +42,10 @@ def set_(
     baseline: str,
     qrels: str | None,
     run: str | None,
-    measures: tuple[str, ...],
-    rules_file: str | None,
     db: str | None,
     record: str | None,
     label: str,
     dry_run: bool,
-    run_format: str | None,
     how: ReadingOptions,
     **options: Any,
 ) -> None:
@@ -63,8 +60,8 @@ def set_(
     if (record is None) == (qrels is None or (run is None and not saved)):
         raise click.UsageError("give QRELS and RUN, or saved SCORES, or with --db a --record")
     if saved:
-        refuse_policies(options | {"run_format": run_format}, how)
-        if measures or rules_file:
+        refuse_policies(options, how)
+        if options["measures"] or options["rules_file"]:
             raise click.UsageError("-m and --rules are for runs; saved scores have their measures already")
     old: Baseline | None = None
     if db is None:
@@ -82,7 +79,7 @@ def set_(
     elif saved:
         (scores,) = load_saved([str(qrels)])
     else:
-        judged, scores = _evaluate(str(qrels), str(run), measures, rules_file, run_format, how, options)
+        judged, scores = _evaluate(str(qrels), str(run), how, **options)
     hashes = judgement_hashes(judged) if judged is not None else None
     changed = changes(old, scores, hashes)
     if not dry_run:
@@ -101,11 +98,11 @@ def set_(
 def _evaluate(
     qrels: str,
     run: str,
+    how: ReadingOptions,
     measures: tuple[str, ...],
     rules_file: str | None,
     run_format: str | None,
-    how: ReadingOptions,
-    options: Any,
+    **options: Any,
 ) -> tuple[Any, Any]:
     from goldrank import conventions
     from goldrank.evaluation.documents import evaluate

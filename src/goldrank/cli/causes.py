@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
 
 from goldrank.cli.inputs import watching
 from goldrank.cli.options import choice_option, file_option
-from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.cli.output import deliver, show_as, written
 from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, text_arguments, text_options
 from goldrank.measures.options import PACKERS
 
@@ -33,17 +33,8 @@ from goldrank.measures.options import PACKERS
 @file_option("--html", help="Write a page with all questions: filter by cause, unfold texts.")
 @text_options
 def command(
-    data: str,
-    k: int | None,
-    budget: int | None,
-    pack: str,
-    chunks: str | None,
-    coverage: float,
-    gold: str | None,
-    output: str,
-    html: str | None,
-    **options: Any,
-) -> None:  # fmt: skip
+    data: str, k: int | None, budget: int | None, gold: str | None, output: str, html: str | None, **options: Any
+) -> None:
     """Say for each thing that an answer needs why it is not in the context.
 
     Causes are: over the budget, ranked too low, found but not matched, not in the corpus, not indexed, cut by the
@@ -56,19 +47,10 @@ def command(
     (name,), (found,), opened = named_sets([data], reading, gold)
     with watching(opened):
         depth = k if k is not None or budget is not None else 5
-        causes = find_causes(
-            found, k=depth, budget=budget, pack=pack, chunks=chunks, coverage=coverage, name=name, **how
-        )
-    steps: list[Callable[[], object]] = []
+        causes = find_causes(found, k=depth, budget=budget, name=name, **how)
     if html:
         from goldrank.report.causes import page
 
-        steps.append(lambda: write(html, page(causes)))
-
-    def printed() -> None:
-        if output == "json":
-            echo_form(json.dumps(causes.to_dict(), ensure_ascii=True), "json")
-        else:
-            show(causes.parts())
-
-    deliver(*steps, printed)
+    forms = {"json": lambda found: json.dumps(found.to_dict(), ensure_ascii=True)}
+    printed = partial(show_as, output, causes, lambda found: found.parts(), forms)
+    deliver(written(html, lambda: page(causes)), printed)

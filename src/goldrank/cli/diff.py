@@ -9,7 +9,7 @@ import click
 
 from goldrank.cli.inputs import open_qrels, open_runs, without_had
 from goldrank.cli.options import ReadingOptions, file_option, format_option, policy_options, reading_options
-from goldrank.cli.output import deliver, show, write
+from goldrank.cli.output import deliver, show, written
 
 
 @click.command()
@@ -45,5 +45,5 @@ def command(
     judged = open_qrels(qrels, policies, how=how)
     old, new = (without_had(run, how) for run in open_runs((before, after), policies, run_format, how).values())
     changes = diff(judged, old, new, measure, k=k, names=(old.name, new.name), **policies)
-    files = [lambda: write(json_file, json.dumps(changes.to_dict()) + "\n")] if json_file else []
-    deliver(*files, lambda: show(parts(changes, count), WIDTH))
+    in_file = written(json_file, lambda: json.dumps(changes.to_dict()) + "\n")
+    deliver(in_file, lambda: show(parts(changes, count), WIDTH))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from goldrank.cli.options import (
     slice_arguments,
     slice_options,
 )
-from goldrank.cli.output import deliver, echo_form, show, show_corrected, write
+from goldrank.cli.output import deliver, echo_form, show, show_as, show_corrected, written
 from goldrank.data.run import Run
 from goldrank.data.scores import Scores
 from goldrank.data.table import note_sentences
@@ -123,11 +123,6 @@ def command(
             scores = list(evaluate(judged, opened, measures or None, **options).values())
     if save and len(scores) > 1:
         raise click.UsageError("--save takes one run")
-    files: list[Callable[[], object]] = []
-    if save:
-        files.append(partial(scores[0].save, save))
-    if by_query_file:
-        files.append(lambda: write(by_query_file, render(scores, "csv", by_query=True)))
 
     def shown() -> None:
         if interval or slices:
@@ -137,7 +132,8 @@ def command(
         else:
             show_scores(scores, output, by_query)
 
-    deliver(*files, shown)
+    saved = partial(scores[0].save, save) if save else None
+    deliver(saved, written(by_query_file, lambda: render(scores, "csv", by_query=True)), shown)
 
 
 def _retrieved(both: Any, format: str | None, how: ReadingOptions, duplicates: str) -> Run:
@@ -158,10 +154,8 @@ def show_intervals(found: Sequence[RunIntervals], form: str) -> None:
     """Print means with their intervals; where the form is one for programs, notes go to standard error."""
     from goldrank.report import WIDTH, one_system
 
-    if form == "table":
-        show(one_system.all_parts(found), WIDTH)
-    else:
-        echo_form(one_system.WRITERS[form](found), form)
+    show_as(form, found, one_system.all_parts, one_system.WRITERS, WIDTH)
+    if form != "table":
         show([sentence for run in found for sentence in note_sentences(run.notes, run.run)], err=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ from goldrank.cli.inputs import open_qrels, open_runs, without_had
 from goldrank.cli.options import (
     ReadingOptions,
     choice_option,
+    decimals,
     explained,
     file_option,
     format_option,
@@ -95,14 +97,14 @@ def command(
         echo("Each query below was fused by what the other folds chose.\n")
     else:
         given: dict[str, Any] = {**_named(parameters)}
-        fused = fusion.fuse(opened, method, weights=_numbers(weights), normalise=normalise, k=k, **given)
+        weighted = None if weights is None else decimals(weights, "--weights")
+        fused = fusion.fuse(opened, method, weights=weighted, normalise=normalise, k=k, **given)
     name = "fused" if "fused" not in opened else "fused run"
     alone = evaluate(judged, opened, measures[0], **policies)
     best = fusion.best_run(alone)
     everything = {**opened, name: fused.renamed(name)}
     result = compare(judged, everything, measures, baseline=best, seed=seed, curves=False, **policies)
-    files = [lambda: write_run(fused, output)] if output else []
-    deliver(*files, lambda: show_comparison(result, {}))
+    deliver(partial(write_run, fused, output) if output else None, lambda: show_comparison(result, {}))
 
 
 def _chosen(tuned: Tuned, names: list[str]) -> str:
@@ -127,12 +129,3 @@ def _named(given: tuple[str, ...]) -> dict[str, float]:
         except ValueError:
             raise click.UsageError(f"--parameter {each!r} is not a name, = and a number") from None
     return found
-
-
-def _numbers(text: str | None) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise click.UsageError(f"--weights {text!r} are not numbers with commas between them") from None

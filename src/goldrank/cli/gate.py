@@ -61,15 +61,7 @@ from goldrank.report.gate import ENDINGS, FORMS
 @judges_options
 @policy_options
 def command(
-    qrels: str,
-    run: str | None,
-    rules_file: str | None,
-    more: tuple[str, ...],
-    outputs: tuple[str, ...],
-    forms: tuple[str, ...],
-    run_format: str | None,
-    how: ReadingOptions,
-    **options: Any,
+    qrels: str, run: str | None, outputs: tuple[str, ...], forms: tuple[str, ...], how: ReadingOptions, **options: Any
 ) -> None:
     """Check a run against rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
 
@@ -78,13 +70,13 @@ def command(
     A drop fails only if it is surely larger than tolerated. Exit 4 is "unclear: judge these": documents that nobody
     judged could decide it.
     """
-    if not rules_file and not more:
+    if not options["rules_file"] and not options["more"]:
         raise click.UsageError("there are no rules: name a file with --rules, or one with --rule 'nDCG@10: -1%'")
     from goldrank.gating.verdict import Verdict
 
     files = [_form(output) for output in outputs]
     try:
-        verdict = _decide(qrels, run, rules_file, more, run_format, how, options)
+        verdict = _decide(qrels, run, how, **options)
     except GoldrankError as error:
         verdict = Verdict.undecided(run or qrels, error)
         _write(verdict, files, [form for form in forms if form != "text"])
@@ -98,11 +90,12 @@ def command(
 def _decide(
     qrels: str,
     run: str | None,
+    how: ReadingOptions,
     rules_file: str | None,
     more: tuple[str, ...],
     run_format: str | None,
-    how: ReadingOptions,
-    options: dict[str, Any],
+    model_qrels: str | None,
+    **options: Any,
 ) -> Any:
     from dataclasses import replace
 
@@ -113,7 +106,6 @@ def _decide(
     rules = Rules.load(rules_file) if rules_file else Rules.of(added)
     if rules_file and added:
         rules = replace(rules, rules=(*rules.rules, *added))
-    model = options.pop("model_qrels")
     if run is None:
         if options["judged_by"]:
             raise click.UsageError("--judged-by is about judgements, not saved scores")
@@ -123,7 +115,7 @@ def _decide(
         of_scores = ("baseline", "db", "metadata", "latency", "allow_changed_qrels", "strict", "holes")
         return gate(load_saved([qrels])[0], rules=rules, **{name: options[name] for name in of_scores})
     once((qrels, run))
-    judged, opened = open_qrels(qrels, options, how=how, model=model), open_run(run, options, run_format, how)
+    judged, opened = open_qrels(qrels, options, how=how, model=model_qrels), open_run(run, options, run_format, how)
     with progress(opened):
         return gate(judged, opened, rules, train=how.train, **options)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -47,13 +45,14 @@ def command(
     """
     from goldrank.history import History
     from goldrank.history.details import line_details
+    from goldrank.history.file import can_be_written
     from goldrank.history.trends import trend_lines
     from goldrank.report import WIDTH, trend
 
     by = slice_arguments(metadata, slices)
     if slices and not html_file:
         raise click.UsageError("--slice needs --html: slices are drawn on the page")
-    with History.open(db, read_only=not _can_be_written(db)) as history:
+    with History.open(db, read_only=not can_be_written(db)) as history:
 
         def lines_of(measure: str | None) -> list[TrendLine]:
             return trend_lines(history, measure, label=label, limit=limit, alpha=alpha, seed=seed, reanalyse=reanalyse)
@@ -80,9 +79,3 @@ def command(
 def _write(path: str, text: str) -> None:
     write(path, text)
     say(f"written: {path}")
-
-
-def _can_be_written(db: str) -> bool:
-    """Whether marks can be kept; SQLite makes files beside a history."""
-    path = Path(db)
-    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from goldrank.cli.options import choice_option, seed_option
-from goldrank.cli.output import echo, show
+from goldrank.cli.output import show_as
 from goldrank.report import WIDTH
 from goldrank.report.interleaving import WRITERS, parts
 
@@ -30,7 +30,4 @@ def command(log: str, method: str | None, names: tuple[str, str], alpha: float, 
     from goldrank.comparison.interleaving import analyse_interleaving
 
     found = analyse_interleaving(log, method, names=names, alpha=alpha, seed=seed)
-    if output == "table":
-        show(parts(found), WIDTH)
-    else:
-        echo(WRITERS[output](found))
+    show_as(output, found, parts, WRITERS, WIDTH)

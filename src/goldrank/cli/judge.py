@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ import click
 from goldrank.cli.inputs import open_qrels, open_runs, without_had
 from goldrank.cli.judge_options import job_arguments, judge_options, made_judge
 from goldrank.cli.options import ReadingOptions, convention_option, file_option, reading_options
-from goldrank.cli.output import deliver, show, write
+from goldrank.cli.output import deliver, show, written
 from goldrank.data.table import note_sentences
 from goldrank.notes import Note
 
@@ -85,9 +84,10 @@ def command(
         **kept,
     )
     not_kept: list[Note] = []
-    steps: list[Callable[[], object]] = []
-    if target and not options["dry_run"]:
-        steps.append(lambda: not_kept.extend(io.write_qrels(found.qrels, target)))
-    if doubts and not options["dry_run"]:
-        steps.append(lambda: write(doubts, doubts_lines(found)))
-    deliver(*steps, lambda: show([*parts(found, dry_run=options["dry_run"]), *note_sentences(not_kept, target or "")]))
+    if options["dry_run"]:
+        target = doubts = None
+    deliver(
+        (lambda: not_kept.extend(io.write_qrels(found.qrels, target))) if target else None,
+        written(doubts, lambda: doubts_lines(found)),
+        lambda: show([*parts(found, dry_run=options["dry_run"]), *note_sentences(not_kept, target or "")]),
+    )

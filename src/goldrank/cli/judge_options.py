@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.cli.options import Function, file_option, with_options
+from goldrank.cli.options import Function, decimals, file_option, with_options
 from goldrank.cli.output import echo
 
 if TYPE_CHECKING:
@@ -64,16 +64,8 @@ def job_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """What a job takes."""
     names = ("criteria", "log", "budget", "max_calls", "concurrency", "rate")
     progress = _Teller() if sys.stderr.isatty() else None
-    return {**{name: options[name] for name in names}, "prices": _prices(options["prices"]), "progress": progress}
-
-
-def _prices(given: str | None) -> tuple[float, ...] | None:
-    if given is None:
-        return None
-    try:
-        return tuple(float(part) for part in given.split(","))
-    except ValueError:
-        raise click.UsageError(f"--prices takes numbers such as 0.15,0.60, not {given!r}") from None
+    prices = options["prices"] and tuple(decimals(options["prices"], "--prices", "such as 0.15,0.60"))
+    return {**{name: options[name] for name in names}, "prices": prices, "progress": progress}
 
 
 class _Teller:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import click
 
 from goldrank.cli.inputs import key_values
-from goldrank.cli.options import choice_option, explained, fields_option, file_option, seed_option
-from goldrank.cli.output import deliver, say, show, write
+from goldrank.cli.options import choice_option, decimals, explained, fields_option, file_option, seed_option
+from goldrank.cli.output import deliver, say, show, write, written
 from goldrank.judgements.merge import BY, MERGES
 
 
@@ -63,24 +62,15 @@ def from_clicks(
         raise click.UsageError(f"--table {table}: the ending is .csv or .json")
     given: dict[str, Any] = {"prior": prior, "gamma": gamma, "unbiased": unbiased or None}
     if propensities is not None:
-        given["propensities"] = dict(enumerate(_numbers(propensities, "--propensities"), 1))
+        given["propensities"] = dict(enumerate(decimals(propensities, "--propensities"), 1))
     options |= {name: value for name, value in given.items() if value is not None}
     columns = key_values(fields, "--map") or None
     found = judgements_from_clicks(log, columns=columns, format=log_format, **options)
-    qrels = found.qrels(None if cuts is None else _numbers(cuts, "--cuts"))
-    files: list[Callable[[], object]] = [partial(write_qrels, qrels, output)]
-    if table is not None:
-        files.append(partial(write, table, clicks.csv(found) if table.endswith(".csv") else clicks.as_json(found)))
-    deliver(*files, lambda: show(clicks.parts(found), WIDTH))
+    qrels = found.qrels(None if cuts is None else decimals(cuts, "--cuts"))
+    listed = written(table, lambda: clicks.csv(found) if str(table).endswith(".csv") else clicks.as_json(found))
+    deliver(partial(write_qrels, qrels, output), listed, lambda: show(clicks.parts(found), WIDTH))
     more = "; evaluate with --real-grades" if cuts is None else ""
     say(f"{output}: {len(qrels):,} queries, {sum(map(len, qrels.values())):,} judgements{more}")
-
-
-def _numbers(text: str, option: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise click.UsageError(f"{option} takes numbers with commas between them, not {text!r}") from None
 
 
 @command.command("export")

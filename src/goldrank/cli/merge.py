@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from goldrank.cli.options import file_option
@@ -21,5 +23,4 @@ def command(scores: tuple[str, ...], output: str | None, name: str | None) -> No
     from goldrank.data.scores import Scores
 
     merged = Scores.merge([Scores.load(path) for path in scores], run=name)
-    files = [lambda: merged.save(output)] if output else []
-    deliver(*files, lambda: show(score_parts([merged])))
+    deliver(partial(merged.save, output) if output else None, lambda: show(score_parts([merged])))

@@ -52,6 +52,14 @@ def split_at_commas(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()] or [text]
 
 
+def decimals(text: str, option: str, form: str = "with commas between them") -> list[float]:
+    """The numbers of an option that takes several."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"{option} {text!r} are not numbers {form}") from None
+
+
 measures_option = click.option(
     "-m",
     "--measure",

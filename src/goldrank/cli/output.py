@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldrank.errors import GoldrankError, OptionError
 from goldrank.escaping import json_text, log_line, log_text
@@ -118,14 +118,19 @@ def write(path: str | Path, text: str) -> None:
     write_whole(path, text.encode("utf-8", "backslashreplace"), make_folder=True)
 
 
-def deliver(*steps: Callable[[], object]) -> None:
+def written(path: str | None, make: Callable[[], str]) -> Callable[[], object] | None:
+    """A step that writes what `make` returns; none if no file was asked for."""
+    return None if path is None else lambda: write(path, make())
+
+
+def deliver(*steps: Callable[[], object] | None) -> None:
     """Take every step, such as writing a file or printing a table, whatever becomes of the others.
 
     So nothing that was computed is lost because one file cannot be written. The first error is raised at the end, the
     others are printed.
     """
     errors: list[Exception] = []
-    for step in steps:
+    for step in filter(None, steps):
         try:
             step()
         except (GoldrankError, OSError) as error:
@@ -156,16 +161,27 @@ def show_comparison(
     deliver(*steps, lambda: show(parts(comparison), WIDTH))
 
 
+def show_as(
+    form: str,
+    found: Any,
+    parts: Callable[[Any], list[Part]],
+    writers: Mapping[str, Callable[[Any], str]],
+    width: int | None = None,
+) -> None:
+    """Print a result: as parts for people, or in one of its other forms."""
+    if form == "table":
+        show(parts(found), width)
+    else:
+        echo_form(writers[form](found), form)
+
+
 def show_corrected(found: CorrectedValues, form: str = "table") -> None:
     """Print corrected values; where the form is one for programs, notes are in it."""
     from goldrank.report.corrected import WRITERS, parts
 
-    if form == "table":
-        show(parts(found))
-    elif form in WRITERS:
-        echo_form(WRITERS[form](found), form)
-    else:
+    if form not in WRITERS:
         raise OptionError(f"corrected values are shown as {', '.join(WRITERS)}, not as {form}")
+    show_as(form, found, parts, WRITERS)
 
 
 def _write_charts(comparison: Comparison, folder: str) -> None:

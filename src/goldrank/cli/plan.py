@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from goldrank.cli.options import (
@@ -13,7 +15,7 @@ from goldrank.cli.options import (
     reading_options,
     seed_option,
 )
-from goldrank.cli.output import echo, show
+from goldrank.cli.output import show_as
 from goldrank.cli.record import scores_of
 from goldrank.report import WIDTH
 from goldrank.report.plan import WRITERS, parts
@@ -39,18 +41,15 @@ def command(
     inputs: tuple[str, ...],
     measures: tuple[str, ...],
     differences: tuple[float, ...],
-    queries: tuple[int, ...],
-    tolerance: str | None,
     power: float,
     alpha: float,
     baseline: str | None,
     deviation: float | None,
-    tests: int,
     seed: int,
     output: str,
     run_format: str | None,
     how: ReadingOptions,
-    **policies: object,
+    **options: Any,
 ) -> None:
     """Say how many queries a difference needs, from a pilot, and how sure a gate with so many queries is.
 
@@ -60,24 +59,13 @@ def command(
     from goldrank.comparison.planning import DIFFERENCES, plan
 
     pilot = None
+    wanted = {name: options.pop(name) for name in ("queries", "tolerance", "tests")}
     if inputs:
         from goldrank.comparison import compare
 
-        scores = scores_of(inputs, measures, run_format, policies, how)
+        scores = scores_of(inputs, measures, run_format, options, how)
         pilot = compare(scores, baseline=baseline, alpha=alpha, power=power, seed=seed)
     elif deviation is None:
         raise click.UsageError("give a pilot (QRELS RUN RUN), or --deviation")
-    found = plan(
-        pilot,
-        difference=differences or DIFFERENCES,
-        queries=queries,
-        power=power,
-        tolerance=tolerance,
-        deviation=deviation,
-        tests=tests,
-        alpha=alpha,
-    )
-    if output == "table":
-        show(parts(found), WIDTH)
-    else:
-        echo(WRITERS[output](found))
+    found = plan(pilot, difference=differences or DIFFERENCES, power=power, deviation=deviation, alpha=alpha, **wanted)
+    show_as(output, found, parts, WRITERS, WIDTH)

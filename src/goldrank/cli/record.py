@@ -52,16 +52,12 @@ def command(
     label: str | None,
     commit: str,
     branch: str,
-    note: str,
-    tags: tuple[str, ...],
-    criteria: str,
-    replicate: bool,
     baseline: str | None,
     to_mlflow: bool,
     measures: tuple[str, ...],
     run_format: str | None,
     how: ReadingOptions,
-    **policies: Any,
+    **options: Any,
 ) -> None:
     """Keep scores in a history: those that `eval --save` or `texts --save` wrote, or those of runs measured now.
 
@@ -71,10 +67,11 @@ def command(
     from goldrank.data.score_table import score_parts
     from goldrank.history import History
 
-    for tag in tags:
+    about = {name: options.pop(name) for name in ("note", "tags", "criteria", "replicate")}
+    for tag in about["tags"]:
         if not tag.partition("=")[0] or "=" not in tag:
             raise click.UsageError(f"--tag {tag!r} is not KEY=VALUE")
-    found = scores_of(inputs, measures, run_format, policies, how)
+    found = scores_of(inputs, measures, run_format, options, how)
     if baseline is not None and len(found) > 1:
         raise click.UsageError("--baseline takes one run")
     show(score_parts(found))
@@ -86,16 +83,7 @@ def command(
     with History.open(db, create=True) as history:
         for scores in found:
             name = _line(label, scores.run, len(found) > 1)
-            record = history.record(
-                scores,
-                label=name,
-                commit=commit,
-                branch=branch or asked,
-                note=note,
-                tags=tags,
-                criteria=criteria,
-                replicate=replicate,
-            )
+            record = history.record(scores, label=name, commit=commit, branch=branch or asked, **about)
             say(f"recorded as {record.id} ({name}) in {db}")
             if baseline is not None:
                 history.set_baseline(baseline, record.id)

@@ -29,9 +29,7 @@ from goldrank.cli.output import say
 @click.option(
     "--docs", type=click.Path(exists=True), help="Texts of documents: JSON Lines, TSV, Parquet or a BEIR folder."
 )
-@click.option(
-    "--queries", "query_file", type=click.Path(exists=True), help="Texts of queries: TSV, JSON Lines or a BEIR folder."
-)
+@click.option("--queries", type=click.Path(exists=True), help="Texts of queries: TSV, JSON Lines or a BEIR folder.")
 @click.option("--match", "matcher", default="rouge-l:0.7", show_default=True, help="When a text covers a reference.")
 @click.option("--title", default="", help="What the first page is called.")
 @file_option("--log", help="The log that judgements go to; else judgements.db beside the qrels.")
@@ -58,12 +56,8 @@ def command(
     demo: bool,
     history: str | None,
     rules: str | None,
-    docs: str | None,
-    query_file: str | None,
     matcher: str,
-    title: str,
     log: str | None,
-    criteria: str | None,
     judge: str | None,
     per_pair: int,
     read_only: bool,
@@ -90,6 +84,7 @@ def command(
     from goldrank.web import start
     from goldrank.web.text_session import is_items
 
+    shown = {name: policies.pop(name) for name in ("docs", "queries", "title", "criteria")}
     if demo and qrels:
         raise click.UsageError("--demo brings its own data")
     if not (demo or qrels or history):
@@ -113,7 +108,7 @@ def command(
         if how.given:
             raise click.UsageError(f"{how.given} is for judgements and runs; {qrels} has questions with texts")
         files = [named_file(text) for text in (qrels, *runs)]
-        session = start.text_session_of(files, measures=measures, title=title, how={"matcher": matcher})
+        session = start.text_session_of(files, measures=measures, title=shown["title"], how={"matcher": matcher})
         read_only = True
     else:
         assert qrels is not None
@@ -125,10 +120,7 @@ def command(
             {name: without_had(run, how) for name, run in opened.items()},
             rules=convention_rules,
             measures=measures,
-            docs=docs,
-            queries=query_file,
-            title=title,
-            criteria=criteria,
+            **shown,
             slice_by=slice_arguments(metadata, slices).get("slice_by"),
         )
     if export:

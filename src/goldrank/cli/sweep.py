@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
 
 from goldrank.cli.inputs import key_values, named_file, once
 from goldrank.cli.options import choice_option, file_option, seed_option
-from goldrank.cli.output import deliver, echo_form, show, write
+from goldrank.cli.output import deliver, show_as, written
 from goldrank.cli.text_options import MATCHERS, numbers, text_arguments, text_options
 from goldrank.measures.options import PACKERS
 
@@ -41,15 +41,9 @@ from goldrank.measures.options import PACKERS
 @text_options
 def command(
     systems: tuple[str, ...],
-    gold: str | None,
     ks: str | None,
     budgets: str | None,
-    pack: str,
-    measure: str | None,
-    baseline: str | None,
     chunks: tuple[str, ...],
-    coverage: float,
-    seed: int,
     output: str,
     html: str | None,
     svg: str | None,
@@ -75,28 +69,15 @@ def command(
         named[name] = path
     result = sweep(
         named,
-        gold=gold,
         ks=numbers(ks, "-k"),
         budgets=numbers(budgets, "--budgets"),
-        pack=pack,
-        measure=measure,
-        baseline=baseline,
         chunks=key_values(chunks, "--chunks", "CHUNKING=FILE") or None,
-        coverage=coverage,
-        seed=seed,
         **reading,
         **how,
     )
-    steps: list[Callable[[], object]] = []
-    if html:
-        steps.append(lambda: write(html, report.page(result)))
-    if svg:
-        steps.append(lambda: write(svg, report.chart(result).alone()))
-
-    def printed() -> None:
-        if output == "json":
-            echo_form(json.dumps(result.to_dict(), ensure_ascii=True), "json")
-        else:
-            show(report.parts(result))
-
-    deliver(*steps, printed)
+    forms = {"json": lambda found: json.dumps(found.to_dict(), ensure_ascii=True)}
+    deliver(
+        written(html, lambda: report.page(result)),
+        written(svg, lambda: report.chart(result).alone()),
+        partial(show_as, output, result, report.parts, forms),
+    )

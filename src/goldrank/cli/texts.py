@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from goldrank import ids
 from goldrank.cli.eval import show_scores
 from goldrank.cli.inputs import watching
 from goldrank.cli.options import choice_option, file_option
-from goldrank.cli.output import deliver, echo, show, show_itself, write
+from goldrank.cli.output import deliver, echo, show, show_itself, written
 from goldrank.cli.text_options import MATCHERS, gold_option, named_sets, numbers, text_arguments, text_options
 from goldrank.comparison.result import save_each
 from goldrank.conventions import POLICIES
@@ -76,10 +76,11 @@ def command(
     by side; NAME=FILE names one, and - is standard input. Without -m the usual measures are shown. Saved scores are
     what compare, gate, baseline, record and report take.
     """
+    from goldrank.evaluation.causes import COVER, COVER_BY_PLACE
     from goldrank.evaluation.texts import DEFAULT as USUAL
     from goldrank.evaluation.texts import evaluate_texts
     from goldrank.measures import parse
-    from goldrank.report.coverage import COVER, COVER_BY_PLACE, automatic_budgets, curve_measures, curves_of
+    from goldrank.report.coverage import automatic_budgets, curve_measures, curves_of
 
     if query is not None and output != "table":
         raise click.UsageError("--explain has no other output than text; --html writes a page")
@@ -103,17 +104,11 @@ def command(
     scores = [_only(system, wanted, how) for system in measured]
     explanations = {system.run: system.explain(query) for system in measured} if query is not None else {}
     drawn = curves_of(measured, drawn_measure) if draw else None
-    writing: list[Callable[[], object]] = []
-    if save and len(scores) == 1:
-        writing.append(partial(scores[0].save, save))
-    elif save:
-        writing.append(partial(save_each, scores, save))
-    if svg and drawn:
-        writing.append(lambda: write(svg, drawn.svg()))
+    saved = None
+    if save:
+        saved = partial(scores[0].save, save) if len(scores) == 1 else partial(save_each, scores, save)
     if html:
         from goldrank.report.texts import render
-
-        writing.append(lambda: write(html, render(scores, drawn, explanations, levels)))
 
     def printed() -> None:
         if explanations:
@@ -127,7 +122,8 @@ def command(
             echo(f"\n== {ids.show(name)} ==" if len(levels) > 1 else "", err=output != "table")
             show(found.parts(), err=output != "table")
 
-    deliver(*writing, printed)
+    drawing = written(svg, drawn.svg) if drawn else None
+    deliver(saved, drawing, written(html, lambda: render(scores, drawn, explanations, levels)), printed)
 
 
 def _thresholds(sets: Mapping[str, Any], wanted: Sequence[str], how: Mapping[str, Any]) -> dict[str, AbstentionCurve]:

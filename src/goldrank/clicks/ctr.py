@@ -10,7 +10,7 @@ import numpy as np
 
 from goldrank.clicks.log import ClickLog, ratio
 from goldrank.errors import OptionError
-from goldrank.packages import needed
+from goldrank.packages import special
 
 
 def prior_of(clicks: np.ndarray, shown: np.ndarray) -> tuple[float, float]:
@@ -31,12 +31,9 @@ def estimate(log: ClickLog, weights: np.ndarray, prior: tuple[float, float] | No
 
 def interval(clicks: np.ndarray, shown: np.ndarray, prior: tuple[float, float], level: float) -> np.ndarray:
     """The central interval of each pair, as two rows."""
-    with needed("scipy"):
-        from scipy.special import betaincinv
-
     a, b = clicks + prior[0], shown - clicks + prior[1]
     tail = (1 - level) / 2
-    return np.array([betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)])
+    return np.array([special.betaincinv(a, b, tail), special.betaincinv(a, b, 1 - tail)])
 
 
 def checked(prior: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -60,12 +60,10 @@ def check(log: ClickLog) -> None:
         raise InputError(f"{what}, or by way of others", where="clicks", hint=hint, code="not-identified")
 
 
-def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS, start: Fit | None = None) -> Fit:
-    """Fit by expectation-maximisation, from 0.5 everywhere or from an earlier fit."""
+def fit(log: ClickLog, weights: np.ndarray, rounds: int = ROUNDS) -> Fit:
+    """Fit by expectation-maximisation, from 0.5 everywhere."""
     examination = np.where(log.per_rank(np.ones(len(log.rank))) > 0, 0.5, 0.0)
     attraction = np.full(len(log.pairs), 0.5)
-    if start is not None:
-        examination, attraction = start.examination, start.attraction
     per_rank, per_pair = log.per_rank(weights), log.per_pair(weights)
     before = -np.inf
     likelihood = before

@@ -13,7 +13,7 @@ from goldrank import io
 from goldrank.comparison.result import Comparison
 from goldrank.errors import MismatchError, OptionError
 from goldrank.misuse import checked
-from goldrank.packages import needed
+from goldrank.packages import stats
 from goldrank.types import RunLike
 
 STATISTICS = {
@@ -91,11 +91,8 @@ def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float:
     """Kendall's tau of two orders of the same things; NaN for fewer than two."""
     if len(a) < 2:
         return math.nan
-    with needed("scipy"):
-        from scipy.stats import kendalltau
-
     at = {item: i for i, item in enumerate(b)}
-    return float(kendalltau(range(len(a)), [at[item] for item in a]).statistic)
+    return float(stats.kendalltau(range(len(a)), [at[item] for item in a]).statistic)
 
 
 def tau_ap(a: Sequence[str], b: Sequence[str]) -> float:
@@ -126,12 +123,9 @@ def _shared(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def measures_agree(comparison: Comparison) -> dict[tuple[str, str], float]:
     """Kendall's tau-b between the orders in which each two measures put the systems."""
-    with needed("scipy"):
-        from scipy.stats import kendalltau
-
     taus = {}
     for both in combinations(comparison.measures, 2):
         means = [[comparison.summaries[measure, run].mean for run in comparison.runs] for measure in both]
         constant = any(len(set(row)) == 1 for row in means)
-        taus[both] = math.nan if constant else float(kendalltau(*means).statistic)
+        taus[both] = math.nan if constant else float(stats.kendalltau(*means).statistic)
     return taus

@@ -21,7 +21,7 @@ from goldrank.comparison.replicates import averaged, flattened, run_values
 from goldrank.comparison.result import Comparison, Summary
 from goldrank.comparison.settings import CompareOptions, Settings
 from goldrank.comparison.slices import with_slices
-from goldrank.comparison.statistics import Facts, Values, all_pairs, facts_of
+from goldrank.comparison.statistics import Compared, Facts, facts_of
 from goldrank.comparison.unjudged import placed_alike, with_holes
 from goldrank.conventions import Convention
 from goldrank.data.scores import Column, Scores
@@ -213,14 +213,15 @@ def compare(
     if single:
         notes.append(Note.of("single-runs", systems=", ".join(map(ids.show, single))))
     averages = {name: by_measure[name][0].average for name in shared}
-    everything = Values(names, values, run_values(replicates, averages, common))
     pairs = [(baseline, other) for other in names if other != baseline] if baseline else list(combinations(names, 2))
+    runs_of_systems = run_values(replicates, averages, common)
+    compared = Compared(names, values, runs_of_systems, facts, pairs, settings, design)
     unbounded = [about.name for about in facts if not about.is_bounded and not about.diagnostic]
     if unbounded:
         code = "no-bounded-interval" if settings.interval == "bounded" else "no-bounds"
         notes.append(Note.of(code, measures=", ".join(unbounded)))
     notes += [*different_lengths(systems, shared), *_unequal_weights(systems, values), *_scored_notes(systems)]
-    tested = all_pairs(everything, facts, pairs, settings, design)
+    tested = compared.tested()
     if holes == "look":
         known = placed or placed_alike(systems)
         why = "several runs per system" if replicates else "" if known else "scores do not tell the documents"
@@ -231,7 +232,7 @@ def compare(
         if why and unjudged:
             notes.append(Note.of("holes-not-looked-at", why=why))
         if not why:
-            tested = with_holes(tested, known, everything, facts, pairs, common, settings, design)
+            tested = with_holes(tested, known, compared, common)
     comparison = Comparison(
         runs=tuple(names),
         measures=tuple(about.name for about in facts),

@@ -275,13 +275,11 @@ def both_judges(judgements: object) -> tuple[Qrels, Qrels]:
     """People's judgements and the model's, where both are in one."""
     if not isinstance(judgements, Qrels):
         raise OptionError("judged_by= takes judgements with one grade per document")
-    return judgements.judged_by("human") if judgements.judges else _no_model(judgements), judgements.judged_by("model")
-
-
-def _no_model(judgements: Qrels) -> Qrels:
-    what = "there are no judgements of a model beside those of people"
-    hint = "Qrels.joined(human, model) puts them together (--model-qrels FILE); goldrank judge --all makes them."
-    raise InputError(what, where=judgements.name, hint=hint, code="no-judge")
+    if not judgements.judges:
+        what = "there are no judgements of a model beside those of people"
+        hint = "Qrels.joined(human, model) puts them together (--model-qrels FILE); goldrank judge --all makes them."
+        raise InputError(what, where=judgements.name, hint=hint, code="no-judge")
+    return judgements.judged_by("human"), judgements.judged_by("model")
 
 
 @dataclass(frozen=True)

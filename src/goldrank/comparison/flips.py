@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from goldrank.packages import needed
+from goldrank.packages import special
 
 SAMPLES = 9_999
 """Flips that are drawn; the data as they are count as one more."""
@@ -67,16 +67,6 @@ class Block(NamedTuple):
     rows: np.ndarray
 
 
-def flipped_sums(columns: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
-    """The sum of each row under each flip, the data as they are first.
-
-    All flips if at most 13 units differ from 0 in any row, else `samples` drawn ones. Signs depend on the seed, the
-    number of units and the number of the flip, and on nothing else.
-    """
-    columns = np.asarray(columns, np.float64)
-    return _sums_of_blocks([_whole(columns)], columns.shape[1], samples, seed)[0]
-
-
 def all_sums(columns: np.ndarray) -> np.ndarray:
     """The sum of each row under all flips, the data as they are first."""
     units = columns.shape[1]
@@ -94,7 +84,11 @@ def _whole(columns: np.ndarray) -> Block:
 
 
 def _sums_of_blocks(blocks: Sequence[Block], units: int, samples: int, seed: int) -> tuple[np.ndarray, bool]:
-    """The sums of all rows of all blocks, and whether they are under all flips."""
+    """The sums of all rows of all blocks under each flip, the data as they are first, and whether these are all flips.
+
+    They are if at most 13 units differ from 0 in any row, else `samples` are drawn. Signs depend on the seed, the
+    number of units and the number of the flip, and on nothing else.
+    """
     differ = np.unique(np.concatenate([block.units[(block.rows != 0).any(axis=0)] for block in blocks]))
     if len(differ) > EXACT_UP_TO:
         return _sampled_blocks(blocks, units, samples, seed), False
@@ -320,9 +314,6 @@ def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "
 
     On a lattice the sum is taken one unit nearer to 0, as sums lie two units apart.
     """
-    with needed("scipy"):
-        from scipy.special import log_ndtr
-
     scale = float(np.abs(changed).max())
     sizes = np.abs(changed) / scale
     observed = float(changed.sum()) / scale
@@ -342,7 +333,7 @@ def saddlepoint_p(changed: np.ndarray, unit: float | None = None, tail: Tail = "
     w = math.sqrt(max(0.0, 2 * (slope * x - cumulant)))
     v = slope * math.sqrt(float((sizes**2 / np.cosh(np.minimum(grown, 300)) ** 2).sum()))
     # Phi(-w) + phi(w)(1/v - 1/w), with Phi(-w) taken out so that far tails do not vanish too early.
-    log_tail = float(log_ndtr(-w))
+    log_tail = float(special.log_ndtr(-w))
     mills = math.exp(-w * w / 2 - 0.5 * math.log(2 * math.pi) - log_tail)
     p = doubled * math.exp(log_tail) * max(0.0, 1 + mills * (1 / v - 1 / w))
     return max(sys.float_info.min, all_one_way, min(1.0, p))
@@ -448,7 +439,4 @@ def u_of_t(t: float, units: float) -> float:
 
 def t_of_u_weighted(u: float, freedom: float) -> float:
     """The same for clusters and weights, where u is about normal: the quantile of t with as much freedom."""
-    with needed("scipy"):
-        from scipy.special import ndtr, stdtrit
-
-    return float(stdtrit(freedom, ndtr(u))) if freedom > 0 else math.inf
+    return float(special.stdtrit(freedom, special.ndtr(u))) if freedom > 0 else math.inf

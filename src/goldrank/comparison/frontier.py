@@ -36,5 +36,4 @@ def support(costs: np.ndarray, gains: np.ndarray) -> np.ndarray:
     times = np.zeros(costs.shape[1])
     for cost, gain in zip(costs, gains, strict=True):
         times += frontier(cost, gain)
-    share: np.ndarray = times / max(len(costs), 1)
-    return share
+    return np.asarray(times / max(len(costs), 1))

@@ -222,7 +222,7 @@ class HoleFinder:
         holes = self._union(a, b, depth, known)
         observed = pair.difference(first, second)
         low, high = observed.copy(), observed.copy()
-        at_most = ~known & pair.has_holes
+        at_most = ~known & ((count_holes(first, depth) > 0) | (count_holes(second, depth) > 0))
         if rule == "any":
             at_most |= pair.all_ways(holes, low, high)
             moves = partial(pair.single_moves, holes, observed)
@@ -287,11 +287,6 @@ class _Pair:
     def difference(self, first: Placements, second: Placements) -> np.ndarray:
         """What is compared, per query."""
         return np.asarray(self.values(second) - self.factor * self.values(first))
-
-    @property
-    def has_holes(self) -> np.ndarray:
-        """Which queries have any, known by id or not."""
-        return np.asarray((count_holes(self.first, self.depth) > 0) | (count_holes(self.second, self.depth) > 0))
 
     # Measures of which more is known.
 
@@ -491,9 +486,7 @@ def standing(observed: object, condensed: object, worst: object, best: object) -
     return "closed" if worst == observed == best else "extreme"
 
 
-def finder_of(placed: Sequence[Placed], measures: Sequence[Measure], depth: int | None = None) -> HoleFinder:
+def finder_of(placed: Sequence[Placed], measures: Sequence[Measure]) -> HoleFinder:
     """The holes of placed runs with the same judgements; reads the first documents of each run by their ids."""
-    tables = [one.placements if depth is None else one.placements.cut(depth) for one in placed]
-    known = wanted_depth(measures, tables)
-    systems = [System(table, one.top_documents(known), known) for one, table in zip(placed, tables, strict=True)]
-    return HoleFinder(systems)
+    known = wanted_depth(measures, [one.placements for one in placed])
+    return HoleFinder([System(one.placements, one.top_documents(known), known) for one in placed])

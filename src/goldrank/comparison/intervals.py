@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from goldrank.comparison.flips import CHUNK, unit_sums, without_rounding
-from goldrank.packages import needed
+from goldrank.packages import special
 
 FEW = 20
 """With fewer units that differ, pseudo-queries of the largest difference are added."""
@@ -267,10 +267,7 @@ class Replicated(NamedTuple):
     @property
     def p(self) -> float:
         """The two-sided p-value."""
-        with needed("scipy"):
-            from scipy.special import stdtr
-
-        return float(2 * stdtr(self.estimate.freedom, -abs(self.t)))
+        return float(2 * special.stdtr(self.estimate.freedom, -abs(self.t)))
 
 
 def replicated(a: np.ndarray, b: np.ndarray) -> Replicated:
@@ -310,10 +307,7 @@ def t_quantile(share: float, freedom: float) -> float:
     if freedom <= 0:
         return math.inf if share > 0.5 else -math.inf
     if freedom < 200 or not 0.001 < share < 0.999:
-        with needed("scipy"):
-            from scipy.special import stdtrit
-
-        return float(stdtrit(freedom, share))
+        return float(special.stdtrit(freedom, share))
     from statistics import NormalDist
 
     z = NormalDist().inv_cdf(share)

@@ -14,7 +14,7 @@ from goldrank.comparison.intervals import Interval
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.replicates import run_values
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.statistics import Values, all_pairs, facts_of
+from goldrank.comparison.statistics import Compared, facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.errors import OptionError
 from goldrank.notes import Note
@@ -104,7 +104,7 @@ def leaderboard(comparison: Comparison, measure: object = None) -> Leaderboard:
     design = comparison.design or Design(np.argsort(np.array(comparison.queries, object), kind="stable"))
     runs = run_values(comparison.replicates, {name: column.average}, comparison.queries)
     pairs = list(combinations(comparison.runs, 2))
-    tested = all_pairs(Values(comparison.runs, {name: values[name]}, runs), [facts], pairs, settings, design)
+    tested = Compared(comparison.runs, {name: values[name]}, runs, [facts], pairs, settings, design).tested()
     tested = _held_open(tested, comparison.of(name))
     sign = -1 if facts.higher_is_better else 1
     means = {run: sign * comparison.summaries[name, run].mean for run in comparison.runs}

@@ -163,7 +163,7 @@ class MatcherAgreements(Tabular):
     def __str__(self) -> str:
         from goldrank.report import matchers
 
-        return matchers.render(self)
+        return matchers.WRITERS["table"](self)
 
 
 @checked

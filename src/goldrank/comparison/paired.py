@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from goldrank.packages import needed
+from goldrank.packages import special
 
 TESTS = {
     "randomization": "Fisher's randomisation test: how often a coin per query gives as large a difference",
@@ -30,11 +30,8 @@ def t_test(differences: np.ndarray) -> float:
     n = len(differences)
     if n < 2 or is_constant(differences):
         return math.nan
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     t = differences.mean() / (differences.std(ddof=1) / math.sqrt(n))
-    return float(2 * stdtr(n - 1, -abs(t)))
+    return float(2 * special.stdtr(n - 1, -abs(t)))
 
 
 def wilcoxon_test(differences: np.ndarray) -> float:
@@ -55,12 +52,9 @@ def wilcoxon_test(differences: np.ndarray) -> float:
         for rank in doubled.tolist():
             ways[rank:] += ways[:-rank].copy()
         return float(min(1.0, 2 * min(ways[: above + 1].sum(), ways[above:].sum()) / 2**size))
-    with needed("scipy"):
-        from scipy.special import ndtr
-
     ties = float((counts.astype(np.float64) ** 3 - counts).sum())
     spread = math.sqrt((size * (size + 1) * (2 * size + 1) - ties / 2) / 24)
-    return float(2 * ndtr(-abs(above / 2 - size * (size + 1) / 4) / spread))
+    return float(2 * special.ndtr(-abs(above / 2 - size * (size + 1) / 4) / spread))
 
 
 def sign_test(differences: np.ndarray) -> float:
@@ -68,10 +62,7 @@ def sign_test(differences: np.ndarray) -> float:
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
     if not wins + losses:
         return 1.0
-    with needed("scipy"):
-        from scipy.special import bdtr
-
-    return float(min(1.0, 2 * bdtr(min(wins, losses), wins + losses, 0.5)))
+    return float(min(1.0, 2 * special.bdtr(min(wins, losses), wins + losses, 0.5)))
 
 
 def is_constant(differences: np.ndarray) -> bool:

@@ -22,7 +22,7 @@ from goldrank.comparison.statistics import facts_of
 from goldrank.comparison.tabular import Tabular, attributes
 from goldrank.errors import InputError, OptionError, of_type, whole_number
 from goldrank.misuse import checked
-from goldrank.packages import needed
+from goldrank.packages import special
 
 DIFFERENCES = (0.01, 0.02, 0.05)
 """Which are planned for if none is named."""
@@ -204,10 +204,7 @@ def _numbers(given: float | Sequence[float], what: str) -> list[float]:
 
 
 def _bonferroni(alpha: float, tests: int) -> float:
-    with needed("scipy"):
-        from scipy.special import ndtri
-
-    return float(ndtri(1 - alpha / (2 * tests)))
+    return float(special.ndtri(1 - alpha / (2 * tests)))
 
 
 class _Varying(NamedTuple):
@@ -234,10 +231,7 @@ def _critical(t: float, found: _Varying, alpha: float, tests: int) -> float:
         return _bonferroni(alpha, tests)
     if found.is_plain:
         return u_of_t(t, found.n)
-    with needed("scipy"):
-        from scipy.special import ndtri, stdtr
-
-    return float(ndtri(stdtr(found.freedom, t)))
+    return float(special.ndtri(special.stdtr(found.freedom, t)))
 
 
 def _planned(
@@ -296,16 +290,13 @@ def _outcomes(pilot: Comparison, limit: float, is_relative: bool, sizes: Sequenc
 
 def _chances(mean: float, spread: float, n: int, critical: float, alpha: float, reach: float) -> tuple[float, float]:
     """The chances that a mean of e of this size fails, and that it is shown to be above 0."""
-    with needed("scipy"):
-        from scipy.special import nctdtr, stdtrit
-
     if not spread > 0:
         return math.nan, math.nan
     limit = t_of_u(critical, n)
-    fails = float(nctdtr(n - 1, mean / spread * math.sqrt(n), -limit)) if math.isfinite(limit) else 0.0
+    fails = float(special.nctdtr(n - 1, mean / spread * math.sqrt(n), -limit)) if math.isfinite(limit) else 0.0
     # Two pseudo-queries are added, as far up and down as the measure reaches.
     added = mean * n / (n + 2)
     squares = (n - 1) * spread**2 + n * (mean - added) ** 2 + 2 * reach**2 + 2 * added**2
     error = math.sqrt(squares / (n + 1) / (n + 2))
-    shown = 1 - float(nctdtr(n + 1, added / error, float(stdtrit(n + 1, 1 - alpha))))
+    shown = 1 - float(special.nctdtr(n + 1, added / error, float(special.stdtrit(n + 1, 1 - alpha))))
     return fails, shown

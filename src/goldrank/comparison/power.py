@@ -13,8 +13,7 @@ import numpy as np
 
 from goldrank.comparison.flips import t_of_u
 from goldrank.comparison.intervals import Estimate, estimate
-from goldrank.comparison.paired import is_constant
-from goldrank.packages import needed
+from goldrank.packages import special
 
 MOST_QUERIES = 10_000_000
 _EXACT_UP_TO = 1_000
@@ -25,25 +24,19 @@ def power(effect: float, queries: float, alpha: float = 0.05) -> float:
     """The chance that a true effect (Cohen's d of paired differences) is found with so many queries."""
     if queries < 2:
         return math.nan
-    with needed("scipy"):
-        from scipy.special import nctdtr, ndtr, ndtri, stdtrit
-
     away = abs(effect) * math.sqrt(queries)
     if queries <= _EXACT_UP_TO and away < 30:
-        limit = float(stdtrit(queries - 1, 1 - alpha / 2))
-        wrong_side = float(nctdtr(queries - 1, away, -limit))  # NaN where it is too small to compute
-        return float(1 - nctdtr(queries - 1, away, limit)) + (0.0 if math.isnan(wrong_side) else wrong_side)
-    limit = float(ndtri(1 - alpha / 2))
-    return float(ndtr(away - limit) + ndtr(-away - limit))
+        limit = float(special.stdtrit(queries - 1, 1 - alpha / 2))
+        wrong_side = float(special.nctdtr(queries - 1, away, -limit))  # NaN where it is too small to compute
+        return float(1 - special.nctdtr(queries - 1, away, limit)) + (0.0 if math.isnan(wrong_side) else wrong_side)
+    limit = float(special.ndtri(1 - alpha / 2))
+    return float(special.ndtr(away - limit) + special.ndtr(-away - limit))
 
 
 def family_alpha(critical: float, queries: float) -> float:
     """The alpha of one test that is as hard to pass as the family's critical value of u (see `flips.max_t`)."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     t = t_of_u(critical, queries)
-    return 0.0 if math.isinf(t) else float(2 * stdtr(queries - 1, -t))
+    return 0.0 if math.isinf(t) else float(2 * special.stdtr(queries - 1, -t))
 
 
 def queries_needed(
@@ -61,11 +54,8 @@ def queries_needed(
 
     if math.isnan(effect) or effect == 0 or not is_enough(MOST_QUERIES):
         return None
-    with needed("scipy"):
-        from scipy.special import ndtri
-
-    limit = float(ndtri(1 - alpha / 2)) if critical is None else critical
-    about = (limit + float(ndtri(power_wanted))) / abs(effect)
+    limit = float(special.ndtri(1 - alpha / 2)) if critical is None else critical
+    about = (limit + float(special.ndtri(power_wanted))) / abs(effect)
     low = high = max(2, int(about * about))
     while low > 1 and is_enough(low):
         low, high = max(1, low - 4), low
@@ -92,14 +82,6 @@ def detectable_effect(queries: float, power_wanted: float = 0.8, alpha: float = 
     return high
 
 
-def detectable_difference(differences: np.ndarray, power_wanted: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest mean difference that these queries find with the wanted chance, given how the two vary."""
-    n = len(differences)
-    if n < 2 or is_constant(differences):
-        return math.nan
-    return detectable_effect(n, power_wanted, alpha) * float(differences.std(ddof=1))
-
-
 def equivalence_t(
     differences: np.ndarray,
     margin: float,
@@ -121,14 +103,3 @@ def t_within(found: Estimate, margin: float) -> float:
     """By how many standard errors an estimate lies within the margin."""
     nearest = margin - abs(found.mean)
     return nearest / found.error if found.variance > 0 else math.copysign(math.inf, nearest)
-
-
-def equivalence_test(differences: np.ndarray, margin: float, reach: float = 1.0) -> float:
-    """The p-value of those tests: small if the mean difference is surely within the margin."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
-    if not len(differences):
-        return math.nan
-    t, freedom = equivalence_t(differences, margin, reach)
-    return float(stdtr(freedom, -t))

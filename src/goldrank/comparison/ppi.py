@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from goldrank.errors import InputError
-from goldrank.packages import needed
+from goldrank.packages import stats
 
 GUARD = 1.05
 LEAST_UNITS = 20
@@ -95,13 +95,13 @@ def corrected_mean(
         raise InputError("a value is NaN or infinite", hint="Leave out queries for which a measure has no value.")
     n, u = len(y), len(rest)
     weight = tuned_weight(y, f, rest)
-    center = _estimate(y, f, rest, weight)
+    mean = float(y.mean())
+    center = mean + weight * (float(rest.mean()) - float(f.mean())) if u else mean
     t = student(level, n - 1)
     human_half = t * float(np.std(y, ddof=1)) / math.sqrt(n)
     half = t * math.sqrt(_variance(y, f, rest, weight))
     binary = _is_two_valued(y, f, rest) if two_valued is None else two_valued
     method, why = chosen(y, f, u, weight, binary, half > GUARD * human_half)
-    mean = float(y.mean())
     human_ends = (mean - human_half, mean + human_half)
     if method == "wilson" and _is_two_valued(y):
         human_ends = wilson(float(y.sum()), n, level)
@@ -155,19 +155,12 @@ def wilson(successes: float, n: int, level: float = 0.95) -> tuple[float, float]
     >>> [round(end, 4) for end in wilson(0, 20)]
     [0.0, 0.1611]
     """
-    with needed("scipy"):
-        from scipy.stats import norm
-
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(stats.norm.ppf((1 + level) / 2))
     share = successes / n
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     low = 0.0 if successes == 0 else max(0.0, middle - half)
     return low, 1.0 if successes == n else min(1.0, middle + half)
-
-
-def _estimate(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float) -> float:
-    return float(y.mean()) + weight * (float(rest.mean()) - float(f.mean())) if len(rest) else float(y.mean())
 
 
 def _variance(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float) -> float:
@@ -194,16 +187,12 @@ def leave_one_out(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> np.ndarray:
     if m >= 2 and spread > 0:
         shared = ((y * f).sum() - y * f - m * y_mean * f_mean) / (m - 1)
         weight = (shared / ((1 + m / u) * spread)).clip(0.0, 1.0)
-    left: np.ndarray = y_mean + weight * (rest.mean() - f_mean)
-    return left
+    return np.asarray(y_mean + weight * (rest.mean() - f_mean))
 
 
 def student(level: float, degrees: float) -> float:
     """How many standard errors an interval reaches to either side."""
-    with needed("scipy"):
-        from scipy.stats import t
-
-    return float(t.ppf((1 + level) / 2, degrees))
+    return float(stats.t.ppf((1 + level) / 2, degrees))
 
 
 def _is_two_valued(*values: np.ndarray) -> bool:

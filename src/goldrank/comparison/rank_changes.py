@@ -77,8 +77,7 @@ def locate(placed: Sequence[Placed], only: Collection[str] | None = None) -> Ran
 
 def _unjudged_above(placements: Placements) -> np.ndarray:
     judged = placements.grade >= 0
-    above: np.ndarray = placements.rank - 1 - (placements.cumulate(judged) - judged)
-    return above
+    return np.asarray(placements.rank - 1 - (placements.cumulate(judged) - judged))
 
 
 def causes(ranks: Ranks, before: int, after: int, k: int) -> np.ndarray:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+
+from goldrank.comparison.intervals import Interval
 
 SAMPLES = 1_000
 LEVEL = 0.95
 BLOCK = 4_000_000
 """Numbers that are drawn at a time."""
-
-
-class Band(NamedTuple):
-    """From where to where a mean may lie."""
-
-    low: float
-    high: float
 
 
 def resampled_means(rows: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
@@ -39,7 +32,7 @@ def resampled_means(rows: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> 
     return means
 
 
-def bands(means: np.ndarray, level: float = LEVEL) -> list[Band]:
+def bands(means: np.ndarray, level: float = LEVEL) -> list[Interval]:
     """The percentile interval of each column of `resampled_means`."""
     low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2), axis=0)
-    return [Band(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+    return [Interval(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]

@@ -20,7 +20,7 @@ from goldrank.data.scores import SLACK, Column
 from goldrank.errors import MeasureError
 from goldrank.measures import parse
 from goldrank.notes import Note
-from goldrank.packages import needed
+from goldrank.packages import special
 
 
 @dataclass(frozen=True)
@@ -61,373 +61,300 @@ def facts_of(column: Column, values: np.ndarray) -> Facts:
 
 
 @dataclass(frozen=True)
-class _Row:
-    """One measure of one pair."""
-
-    facts: Facts
-    a: int
-    b: int
-    """Numbers of systems."""
-    role: str
-
-
-@dataclass(frozen=True)
-class Values:
-    """All values of a comparison."""
+class Compared:
+    """What is compared: the values of systems, by which measures, which pairs of systems, and how."""
 
     names: Sequence[str]
-    by_measure: Mapping[str, np.ndarray]
-    """One row per system and one column per query; NaN, in all rows, where a query does not count."""
+    values: Mapping[str, np.ndarray]
+    """Per measure one row per system and one column per query; NaN, in all rows, where a query does not count."""
     replicates: Mapping[str, Sequence[np.ndarray]]
     """Per measure and system its runs as rows, where systems were run several times; else empty."""
+    facts: Sequence[Facts]
+    pairs: Sequence[tuple[str, str]]
+    settings: Settings
+    design: Design
 
     def counted(self, measure: str) -> np.ndarray:
         """Which queries count."""
-        return np.asarray(~np.isnan(self.by_measure[measure][0]))
+        return np.asarray(~np.isnan(self.values[measure][0]))
 
-    def differences(self, row: _Row) -> np.ndarray:
-        """b - a on the queries that count."""
-        rows = self.by_measure[row.facts.name][:, self.counted(row.facts.name)]
-        return without_rounding(rows[row.b] - rows[row.a])
+    def flipped(self, centred: bool = False) -> Flipped:
+        """All pairs by each measure under one set of flips; `centred` with each row's mean taken out."""
+        at = {name: i for i, name in enumerate(self.names)}
+        columns, numbers = [], []
+        for m, about in enumerate(self.facts):
+            matrix, counted = self.values[about.name], self.counted(about.name)
+            # Differences to the first system: those of pairs stay as they are, and rounding is that of differences.
+            moved = np.where(counted, matrix - matrix[0], 0.0)
+            if centred:
+                means = np.array([self.design.mean(row[counted], counted) for row in moved])
+                moved = np.where(counted, moved - means[:, None], 0.0)
+            columns.append(self.design.unit_columns(moved))
+            numbers += [(m * len(matrix) + at[a], m * len(matrix) + at[b]) for a, b in self.pairs]
+        samples, seed = self.settings.samples - 1, self.settings.seed
+        return flip(np.concatenate(columns), np.array(numbers), samples=samples, seed=seed)
 
-    def runs(self, row: _Row) -> tuple[np.ndarray, np.ndarray] | None:
-        """The runs of a and b, if both have several, of more than one query."""
-        systems = self.replicates.get(row.facts.name)
-        if systems is None or min(len(systems[row.a]), len(systems[row.b])) < 2:
-            return None
-        counted = self.counted(row.facts.name)
-        if np.count_nonzero(counted) < 2:
-            return None
-        return systems[row.a][:, counted], systems[row.b][:, counted]
+    def tested(self) -> list[Pair]:
+        """Every pair's difference by each measure, tested by one set of flips and corrected in families."""
+        at = {name: i for i, name in enumerate(self.names)}
+        flipped, settings = self.flipped(), self.settings
+        places = ((about, at[a], at[b]) for about in self.facts for a, b in self.pairs)
+        rows = [_Row(self, flipped, i, *place) for i, place in enumerate(places)]
+        for role in ("", "primary", "secondary"):  # diagnostics are in no family
+            family = [row for row in rows if row.role == role]
+            if family:
+                self._correct(family, flipped)
+            if family and settings.margin is not None:
+                self._show_equivalence(family, settings.margin)
+        found = [row.pair() for row in rows]
+        if settings.interval == "bounded":
+            found = self._with_bounded(found, rows)
+        return with_secondaries(found) if settings.primary else found
+
+    def _correct(self, family: Sequence[_Row], flipped: Flipped) -> None:
+        """Corrected p-values and critical values of a family."""
+        settings, tests = self.settings, len(family)
+        tested = np.array([row.tested for row in family])
+        method, at_most = settings.correction, np.zeros(tests, bool)
+        if any(row.how == "replicates" for row in family) and method in ("max-t", "tukey"):
+            method = "holm"
+        if method == "max-t" and tests > 1:
+            found = max_t(flipped, [row.number for row in family], alpha=settings.alpha, raw=tested.tolist())
+            adjusted, at_most = found.adjusted, found.at_most
+            for row in family:
+                row.critical_u = found.critical
+        elif method == "tukey":
+            adjusted, tests = self._tukey(family), math.comb(len(self.names), 2)
+        else:
+            adjusted = adjust(tested, "none" if method == "max-t" else method)
+        alpha = settings.alpha if method in ("max-t", "none") else settings.alpha / tests
+        for row, p, bound in zip(family, adjusted.tolist(), at_most.tolist(), strict=True):
+            row.adjusted, row.at_most, row.alpha = p, bound, alpha
+
+    def _tukey(self, family: Sequence[_Row]) -> np.ndarray:
+        """Corrected p-values measure by measure, by permutation of all systems."""
+        by_measure = {}
+        for m, measure in enumerate(dict.fromkeys(row.facts.name for row in family)):
+            matrix = self.values[measure][:, self.counted(measure)]
+            rng = np.random.default_rng([self.settings.seed, m, 2])
+            by_measure[measure] = randomized_tukey(matrix[None], self.settings.samples, rng)[0]
+        return np.array([by_measure[row.facts.name][row.a, row.b] for row in family])
+
+    def _show_equivalence(self, family: Sequence[_Row], margin: float) -> None:
+        """Corrected p-values of equivalence: two one-sided tests, held against the family's one-sided maximum."""
+        settings = self.settings
+        t_and_freedom = [row.within(margin) for row in family]
+        raw = np.array([float(special.stdtr(freedom, -t)) for t, freedom in t_and_freedom])
+        if len(family) > 1 and all(row.critical_u is not None for row in family):
+            numbers = [row.number for row in family]
+            maxima = max_t(self.flipped(centred=True), numbers, tail="greater", alpha=settings.alpha).maxima[1:]
+            if self.design.is_plain:
+                reached = [u_of_t(t, row.units) for row, (t, _) in zip(family, t_and_freedom, strict=True)]
+            else:
+                reached = special.ndtri(1 - raw).tolist()
+            raw = np.array([(1 + int(np.count_nonzero(maxima >= u))) / (len(maxima) + 1) for u in reached])
+        elif settings.correction not in ("max-t", "none"):
+            raw = adjust(raw, "holm" if settings.correction == "tukey" else settings.correction)
+        for row, p in zip(family, raw.tolist(), strict=True):
+            row.equivalence = p
+
+    def _with_bounded(self, found: Sequence[Pair], rows: Sequence[_Row]) -> list[Pair]:
+        """The pairs with intervals that hold whatever the queries lack."""
+        changed = list(found)
+        for about in self.facts:
+            chosen = [row for row in rows if row.facts is about]
+            differences = np.array([row.differences for row in chosen])
+            alphas = [2 * float(special.stdtr(row.estimate.freedom, -found[row.number].critical)) for row in chosen]
+            reach = np.full(len(chosen), about.reach)
+            bounded = intervals.bounded_intervals(differences, reach, np.array(alphas), seed=self.settings.seed)
+            for row, interval in zip(chosen, bounded, strict=True):
+                changed[row.number] = replace(found[row.number], interval=interval)
+        return changed
 
 
-def all_pairs(
-    values: Values, facts: Sequence[Facts], pairs: Sequence[tuple[str, str]], settings: Settings, design: Design
-) -> list[Pair]:
-    """Every pair's difference in each measure, tested by one set of flips and corrected in families."""
-    at = {name: i for i, name in enumerate(values.names)}
-    rows = [_Row(about, at[a], at[b], _role(about, settings)) for about in facts for a, b in pairs]
-    flipped = flipped_rows(values, facts, pairs, settings, design)
-    numbers = [_numbers(values, row, flipped, i, design, settings) for i, row in enumerate(rows)]
-    for family in _families(rows):
-        _correct(family, rows, numbers, values, flipped, settings)
-        if settings.margin is not None:
-            _equivalent(family, rows, numbers, values, facts, pairs, settings, design)
-    found = [
-        _pair(values, row, parts, settings, design) for row, parts in zip(rows, numbers, strict=True)
-    ]  # fmt: skip
-    if settings.interval == "bounded":
-        found = _with_bounded(found, rows, numbers, values, settings)
-    return with_secondaries(found) if settings.primary else found
+class _Row:
+    """One measure of one pair, and what is worked out for it step by step."""
 
-
-def _role(facts: Facts, settings: Settings) -> str:
-    if facts.diagnostic:
-        return "diagnostic"
-    return "" if settings.primary is None else "primary" if facts.name == settings.primary else "secondary"
-
-
-def _families(rows: Sequence[_Row]) -> list[list[int]]:
-    """Rows that are corrected together: those of the primary measure, and the others; diagnostics are in none."""
-    by_role: dict[str, list[int]] = {}
-    for i, row in enumerate(rows):
-        if row.role != "diagnostic":
-            by_role.setdefault(row.role, []).append(i)
-    return list(by_role.values())
-
-
-def flipped_rows(
-    values: Values,
-    facts: Sequence[Facts],
-    pairs: Sequence[tuple[str, str]],
-    settings: Settings,
-    design: Design,
-    centred: bool = False,
-) -> Flipped:
-    """All rows under one set of flips; `centred` with each row's mean taken out."""
-    at = {name: i for i, name in enumerate(values.names)}
-    columns, numbers = [], []
-    for m, about in enumerate(facts):
-        matrix, counted = values.by_measure[about.name], values.counted(about.name)
-        # Differences to the first system: those of pairs stay as they are, and rounding is that of differences.
-        moved = np.where(counted, matrix - matrix[0], 0.0)
-        if centred:
-            means = np.array([design.mean(row[counted], counted) for row in moved])
-            moved = np.where(counted, moved - means[:, None], 0.0)
-        columns.append(design.unit_columns(moved))
-        numbers += [(m * len(matrix) + at[a], m * len(matrix) + at[b]) for a, b in pairs]
-    return flip(np.concatenate(columns), np.array(numbers), samples=settings.samples - 1, seed=settings.seed)
-
-
-@dataclass
-class _Numbers:
-    """What is worked out for a row, step by step."""
-
-    estimate: Estimate
-    units: int
-    changed: int
-    """Units, and those that differ."""
-    p: dict[str, float]
-    how: str
-    tested: float
-    """The p-value that the verdict goes by, before correction."""
-    adjusted: float = math.nan
-    at_most: bool = False
+    adjusted = math.nan
+    at_most = False
     critical_u: float | None = None
     """The family's critical value, where it is corrected by the joint maximum."""
-    alpha: float = 0.05
-    """The alpha of a single test that corrects as much, where it is corrected by p-values."""
     equivalence: float | None = None
 
+    def __init__(self, compared: Compared, flipped: Flipped, number: int, facts: Facts, a: int, b: int) -> None:
+        self.compared, self.number, self.facts, self.a, self.b = compared, number, facts, a, b
+        settings, design, differences = compared.settings, compared.design, self.differences
+        self.alpha = settings.alpha
+        """The alpha of a single test that corrects as much, where it is corrected by p-values."""
+        part = self.part
+        self.estimate = intervals.estimate(differences, *part)
+        p, self.how = raw_p(flipped, number)
+        of_units = differences if design.is_plain else flipped.row(number)
+        self.p = {
+            "randomization": p,
+            "t": paired.t_test(differences) if design.is_plain else _t_p(self.estimate),
+            "wilcoxon": paired.wilcoxon_test(of_units),
+            "sign": paired.sign_test(of_units),
+        }
+        self.units = len(differences) if part.units is None else int(part.units.max()) + 1
+        self.changed = flipped.differing(number)
+        """Units, and those that differ."""
+        self.tested = p
+        """The p-value that the verdict goes by, before correction."""
+        runs = self._runs
+        if runs is not None:
+            replicated = intervals.replicated(*runs)
+            self.estimate, self.how, self.tested = replicated.estimate, "replicates", replicated.p
+            self.p["t"] = replicated.p
+        elif settings.test != "randomization" and not math.isnan(self.p[settings.test]):
+            # Where all differences are the same, t has no answer, and flips have one.
+            self.tested, self.how = self.p[settings.test], "formula"
 
-def _numbers(
-    values: Values, row: _Row, flipped: Flipped, i: int, design: Design, settings: Settings
-) -> _Numbers:  # fmt: skip
-    differences = values.differences(row)
-    part = design.part(values.counted(row.facts.name))
-    found = intervals.estimate(differences, *part)
-    p, how = raw_p(flipped, i)
-    of_units = flipped.row(i) if not design.is_plain else differences
-    tests = {
-        "randomization": p,
-        "t": paired.t_test(differences) if design.is_plain else _t_p(found),
-        "wilcoxon": paired.wilcoxon_test(of_units),
-        "sign": paired.sign_test(of_units),
-    }
-    units = len(differences) if part.units is None else int(part.units.max()) + 1
-    changed = flipped.differing(i)
-    runs = values.runs(row)
-    if runs is not None:
-        replicated = intervals.replicated(*runs)
-        tests["t"] = replicated.p
-        return _Numbers(replicated.estimate, units, changed, tests, "replicates", replicated.p, alpha=settings.alpha)
-    # Where all differences are the same, t has no answer, and flips have one.
-    is_by_flips = settings.test == "randomization" or math.isnan(tests[settings.test])
-    tested, how = (p, how) if is_by_flips else (tests[settings.test], "formula")
-    return _Numbers(found, units, changed, tests, how, tested, alpha=settings.alpha)
+    @property
+    def role(self) -> str:
+        """One of `ROLES`."""
+        primary = self.compared.settings.primary
+        if self.facts.diagnostic:
+            return "diagnostic"
+        return "" if primary is None else "primary" if self.facts.name == primary else "secondary"
+
+    @property
+    def counted(self) -> np.ndarray:
+        """Which queries count."""
+        return self.compared.counted(self.facts.name)
+
+    @property
+    def part(self) -> Part:
+        """Clusters and weights of these."""
+        return self.compared.design.part(self.counted)
+
+    @property
+    def differences(self) -> np.ndarray:
+        """b - a on the queries that count."""
+        matrix = self.compared.values[self.facts.name]
+        return without_rounding((matrix[self.b] - matrix[self.a])[self.counted])
+
+    @property
+    def _runs(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The runs of a and b, if both have several, of more than one query."""
+        systems = self.compared.replicates.get(self.facts.name)
+        if systems is None or min(len(systems[self.a]), len(systems[self.b])) < 2:
+            return None
+        counted = self.counted
+        if np.count_nonzero(counted) < 2:
+            return None
+        return systems[self.a][:, counted], systems[self.b][:, counted]
+
+    def within(self, margin: float) -> tuple[float, float]:
+        """Student's t of the difference being within the margin, and its degrees of freedom."""
+        if self.how == "replicates":
+            return power.t_within(self.estimate, margin), self.estimate.freedom
+        return power.equivalence_t(self.differences, margin, self.facts.reach, *self.part)
+
+    def pair(self) -> Pair:
+        """The numbers with their interval, and what there is to say of them."""
+        compared, facts, found, differences = self.compared, self.facts, self.estimate, self.differences
+        settings, counted, critical = compared.settings, self.counted, self._critical
+        interval = self._interval(critical)
+        decided = self.adjusted <= settings.alpha and found.mean != 0
+        caveats = self._caveats(interval)
+        if decided and 0 in interval:
+            u = abs(found.mean) / found.error if found.variance > 0 else math.inf
+            if self.critical_u is not None and u < critical:
+                # Found by stepping down: that it is on this side of 0 is all that the family leaves to say.
+                interval = Interval(0.0, interval.high) if found.mean > 0 else Interval(interval.low, 0.0)
+            else:
+                caveats.append(Note.of("interval-reaches-zero"))
+        elif not decided and self.role != "diagnostic" and not math.isnan(interval.low) and 0 not in interval:
+            caveats.append(Note.of("interval-excludes-zero"))
+        first, second = (compared.values[facts.name][at][counted] for at in (self.a, self.b))
+        above, below = int((differences > 0).sum()), int((differences < 0).sum())
+        return Pair(
+            measure=facts.name,
+            a=compared.names[self.a],
+            b=compared.names[self.b],
+            n=len(differences),
+            mean_a=compared.design.mean(first, counted),
+            mean_b=compared.design.mean(second, counted),
+            difference=found.mean if abs(found.mean) > 1e-15 else 0.0,
+            interval=interval,
+            **self._power(critical),
+            wins=above if facts.higher_is_better else below,
+            ties=len(differences) - above - below,
+            losses=below if facts.higher_is_better else above,
+            p=self.p,
+            how=self.how,
+            adjusted=self.adjusted,
+            at_most=self.at_most,
+            critical=critical,
+            equivalence=self.equivalence,
+            role=self.role,
+            withheld=any(note.code in ("too-few-differ", "too-few-clusters") for note in caveats),
+            caveats=tuple(caveats),
+            higher_is_better=facts.higher_is_better,
+            settings=settings,
+        )
+
+    @property
+    def _critical(self) -> float:
+        """Student's quantile of the interval: that of the family, or the usual one."""
+        if self.critical_u is None:
+            return intervals.t_quantile(1 - self.alpha / 2, self.estimate.freedom)
+        if self.compared.design.is_plain:
+            return t_of_u(self.critical_u, self.units)
+        return t_of_u_weighted(self.critical_u, self.estimate.freedom)
+
+    def _interval(self, critical: float) -> Interval:
+        reach = self.facts.reach
+        if self.how == "replicates" and self.estimate.variance > 0:
+            return self.estimate.interval(critical).cut(-reach, reach)
+        is_joint = self.critical_u is not None
+        level = self.compared.settings.level if is_joint else 1 - self.alpha
+        joint, (units, weights) = critical if is_joint else None, self.part
+        return intervals.difference_interval(
+            self.differences, level=level, reach=reach, critical=joint, units=units, weights=weights
+        )
+
+    def _power(self, critical: float) -> dict[str, Any]:
+        """The effect, the smallest difference that would be found, and the queries that this one needs."""
+        found, settings, differences = self.estimate, self.compared.settings, self.differences
+        size = found.freedom + 1
+        # With clusters, weights or replicates the effect is in units of the spread that so many single queries have.
+        spread = found.error * math.sqrt(size) if found.variance > 0 else 0.0
+        if len(differences) < 2 or paired.is_constant(differences) or spread <= 0:
+            return {"effect": math.nan, "detectable": math.nan, "needed": None}
+        effect, alpha = found.mean / spread, self.alpha
+        if self.critical_u is not None:
+            alpha = float(2 * special.stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
+        if settings.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
+            return {"effect": effect, "detectable": math.nan, "needed": None}
+        detectable = power.detectable_effect(size, settings.power, alpha) * spread
+        # The rarest flip of so many units has a chance of 2^(1 - units): with fewer, no difference is large enough.
+        fewest = 1 + math.ceil(-math.log2(alpha)) if self.how not in ("formula", "replicates") and alpha > 0 else 2
+        if self.units < fewest or detectable > self.facts.reach:
+            detectable = math.nan
+        critical_u = self.critical_u if self.compared.design.is_plain else None
+        queries = power.queries_needed(effect, settings.power, alpha, critical_u)
+        if self.how == "replicates":
+            queries = None  # more queries do not make runs vary less
+        elif queries is not None:
+            queries = math.ceil(max(queries, fewest) * len(differences) / size - 1e-9)
+        return {"effect": effect, "detectable": detectable, "needed": queries}
+
+    def _caveats(self, interval: Interval) -> list[Note]:
+        clustered = self.compared.design.clusters is not None
+        codes = intervals.caveats(self.changed, self.units, self.compared.settings.alpha, clustered=clustered)
+        if math.isnan(interval.high):
+            codes = tuple("none-differs-unbounded" if code == "none-differs" else code for code in codes)
+        about: dict[str, Any] = {"units": self.units, "unit": "clusters" if clustered else "queries"}
+        return [Note.of(code, **about, differing=self.changed, end=interval.high) for code in codes]
 
 
 def _t_p(found: Estimate) -> float:
     """The two-sided p-value of an estimate by Student's t."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     if not found.variance > 0:
         return math.nan
-    return float(2 * stdtr(found.freedom, -abs(found.mean) / found.error))
-
-
-def _correct(
-    family: Sequence[int],
-    rows: Sequence[_Row],
-    numbers: Sequence[_Numbers],
-    values: Values,
-    flipped: Flipped,
-    settings: Settings,
-) -> None:
-    """Corrected p-values and critical values of a family."""
-    tested = np.array([numbers[i].tested for i in family])
-    method, at_most = settings.correction, np.zeros(len(family), bool)
-    if any(numbers[i].how == "replicates" for i in family) and method in ("max-t", "tukey"):
-        method = "holm"
-    tests = len(family)
-    if method == "max-t" and tests > 1:
-        found = max_t(flipped, family, alpha=settings.alpha, raw=tested.tolist())
-        adjusted, at_most = found.adjusted, found.at_most
-        for i in family:
-            numbers[i].critical_u = found.critical
-    elif method == "tukey":
-        adjusted, tests = _tukey([rows[i] for i in family], values, settings), len(values.names)
-        tests = tests * (tests - 1) // 2
-    else:
-        adjusted = adjust(tested, "none" if method == "max-t" else method)
-    alpha = settings.alpha if method in ("max-t", "none") else settings.alpha / tests
-    for i, p, bound in zip(family, adjusted.tolist(), at_most.tolist(), strict=True):
-        numbers[i].adjusted, numbers[i].at_most, numbers[i].alpha = p, bound, alpha
-
-
-def _tukey(rows: Sequence[_Row], values: Values, settings: Settings) -> np.ndarray:
-    """Corrected p-values measure by measure, by permutation of all systems."""
-    by_measure = {}
-    for m, measure in enumerate(dict.fromkeys(row.facts.name for row in rows)):
-        matrix = values.by_measure[measure][:, values.counted(measure)]
-        rng = np.random.default_rng([settings.seed, m, 2])
-        by_measure[measure] = randomized_tukey(matrix[None], settings.samples, rng)[0]
-    return np.array([by_measure[row.facts.name][row.a, row.b] for row in rows])
-
-
-def _equivalent(
-    family: Sequence[int],
-    rows: Sequence[_Row],
-    numbers: Sequence[_Numbers],
-    values: Values,
-    facts: Sequence[Facts],
-    pairs: Sequence[tuple[str, str]],
-    settings: Settings,
-    design: Design,
-) -> None:
-    """Corrected p-values of equivalence: two one-sided tests, held against the family's one-sided maximum."""
-    with needed("scipy"):
-        from scipy.special import ndtri, stdtr
-
-    assert settings.margin is not None
-    t_and_freedom = []
-    for row, parts in ((rows[i], numbers[i]) for i in family):
-        if parts.how == "replicates":
-            t_and_freedom.append((power.t_within(parts.estimate, settings.margin), parts.estimate.freedom))
-            continue
-        part = design.part(values.counted(row.facts.name))
-        differences = values.differences(row)
-        t_and_freedom.append(power.equivalence_t(differences, settings.margin, row.facts.reach, *part))
-    raw = np.array([float(stdtr(freedom, -t)) for t, freedom in t_and_freedom])
-    if len(family) > 1 and all(numbers[i].critical_u is not None for i in family):
-        flips = flipped_rows(values, facts, pairs, settings, design, centred=True)
-        maxima = max_t(flips, family, tail="greater", alpha=settings.alpha).maxima[1:]
-        if design.is_plain:
-            reached = [u_of_t(t, numbers[i].units) for i, (t, _) in zip(family, t_and_freedom, strict=True)]
-        else:
-            reached = ndtri(1 - raw).tolist()
-        raw = np.array([(1 + int(np.count_nonzero(maxima >= u))) / (len(maxima) + 1) for u in reached])
-    elif settings.correction not in ("max-t", "none"):
-        raw = adjust(raw, "holm" if settings.correction == "tukey" else settings.correction)
-    for i, p in zip(family, raw.tolist(), strict=True):
-        numbers[i].equivalence = p
-
-
-def _pair(values: Values, row: _Row, numbers: _Numbers, settings: Settings, design: Design) -> Pair:
-    """A row's numbers with its interval, and what there is to say of it."""
-    facts, differences = row.facts, values.differences(row)
-    counted = values.counted(facts.name)
-    part = design.part(counted)
-    found = numbers.estimate
-    critical = _critical(numbers, design)
-    interval = _interval(differences, part, numbers, critical, facts, settings)
-    decided = numbers.adjusted <= settings.alpha and found.mean != 0
-    caveats = _caveats(numbers, interval, settings, design)
-    if decided and 0 in interval:
-        u = abs(found.mean) / found.error if found.variance > 0 else math.inf
-        if numbers.critical_u is not None and u < critical:
-            # Found by stepping down: that it is on this side of 0 is all that the family leaves to say.
-            interval = Interval(0.0, interval.high) if found.mean > 0 else Interval(interval.low, 0.0)
-        else:
-            caveats.append(Note.of("interval-reaches-zero"))
-    elif not decided and row.role != "diagnostic" and not math.isnan(interval.low) and 0 not in interval:
-        caveats.append(Note.of("interval-excludes-zero"))
-    of_counted = values.by_measure[facts.name][:, counted]
-    above, below = int((differences > 0).sum()), int((differences < 0).sum())
-    return Pair(
-        measure=facts.name,
-        a=values.names[row.a],
-        b=values.names[row.b],
-        n=len(differences),
-        mean_a=design.mean(of_counted[row.a], counted),
-        mean_b=design.mean(of_counted[row.b], counted),
-        difference=found.mean if abs(found.mean) > 1e-15 else 0.0,
-        interval=interval,
-        **_power(differences, numbers, critical, facts.reach, settings, design),
-        wins=above if facts.higher_is_better else below,
-        ties=len(differences) - above - below,
-        losses=below if facts.higher_is_better else above,
-        p=numbers.p,
-        how=numbers.how,
-        adjusted=numbers.adjusted,
-        at_most=numbers.at_most,
-        critical=critical,
-        equivalence=numbers.equivalence,
-        role=row.role,
-        withheld=any(note.code in ("too-few-differ", "too-few-clusters") for note in caveats),
-        caveats=tuple(caveats),
-        higher_is_better=facts.higher_is_better,
-        settings=settings,
-    )
-
-
-def _critical(numbers: _Numbers, design: Design) -> float:
-    """Student's quantile of a row's interval: that of its family, or the usual one."""
-    if numbers.critical_u is None:
-        return intervals.t_quantile(1 - numbers.alpha / 2, numbers.estimate.freedom)
-    if design.is_plain:
-        return t_of_u(numbers.critical_u, numbers.units)
-    return t_of_u_weighted(numbers.critical_u, numbers.estimate.freedom)
-
-
-def _interval(
-    differences: np.ndarray, part: Part, numbers: _Numbers, critical: float, facts: Facts, settings: Settings
-) -> Interval:
-    if numbers.how == "replicates" and numbers.estimate.variance > 0:
-        return numbers.estimate.interval(critical).cut(-facts.reach, facts.reach)
-    is_joint = numbers.critical_u is not None
-    return intervals.difference_interval(
-        differences,
-        level=settings.level if is_joint else 1 - numbers.alpha,
-        reach=facts.reach,
-        critical=critical if is_joint else None,
-        units=part.units,
-        weights=part.weights,
-    )
-
-
-def _power(
-    differences: np.ndarray, numbers: _Numbers, critical: float, reach: float, settings: Settings, design: Design
-) -> dict[str, Any]:
-    """The effect, the smallest difference that would be found, and the queries that this one needs."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
-    found = numbers.estimate
-    size = found.freedom + 1
-    # With clusters, weights or replicates the effect is in units of the spread that so many single queries would have.
-    spread = found.error * math.sqrt(size) if found.variance > 0 else 0.0
-    if len(differences) < 2 or paired.is_constant(differences) or spread <= 0:
-        return {"effect": math.nan, "detectable": math.nan, "needed": None}
-    effect = found.mean / spread
-    alpha = numbers.alpha
-    if numbers.critical_u is not None:
-        alpha = float(2 * stdtr(found.freedom, -critical)) if math.isfinite(critical) else 0.0
-    if settings.test in ("sign", "wilcoxon"):  # they ask for directions and ranks, whatever the mean difference
-        return {"effect": effect, "detectable": math.nan, "needed": None}
-    detectable = power.detectable_effect(size, settings.power, alpha) * spread
-    # The rarest flip of so many units has a chance of 2^(1 - units): with fewer, no difference is large enough.
-    fewest = 1 + math.ceil(-math.log2(alpha)) if numbers.how not in ("formula", "replicates") and alpha > 0 else 2
-    if numbers.units < fewest or detectable > reach:
-        detectable = math.nan
-    queries = power.queries_needed(effect, settings.power, alpha, numbers.critical_u if design.is_plain else None)
-    if numbers.how == "replicates":
-        queries = None  # more queries do not make runs vary less
-    elif queries is not None:
-        queries = math.ceil(max(queries, fewest) * len(differences) / size - 1e-9)
-    return {"effect": effect, "detectable": detectable, "needed": queries}
-
-
-def _caveats(numbers: _Numbers, interval: Interval, settings: Settings, design: Design) -> list[Note]:
-    clustered = design.clusters is not None
-    unit = "clusters" if clustered else "queries"
-    codes = intervals.caveats(numbers.changed, numbers.units, settings.alpha, clustered=clustered)
-    if math.isnan(interval.high):
-        codes = tuple("none-differs-unbounded" if code == "none-differs" else code for code in codes)
-    return [
-        Note.of(code, units=numbers.units, unit=unit, differing=numbers.changed, end=interval.high) for code in codes
-    ]
-
-
-def _with_bounded(
-    found: Sequence[Pair], rows: Sequence[_Row], numbers: Sequence[_Numbers], values: Values, settings: Settings
-) -> list[Pair]:
-    """The pairs with intervals that hold whatever the queries lack."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
-    changed = list(found)
-    for measure in dict.fromkeys(row.facts.name for row in rows):
-        chosen = [i for i, row in enumerate(rows) if row.facts.name == measure]
-        differences = np.array([values.differences(rows[i]) for i in chosen])
-        reach = np.array([rows[i].facts.reach for i in chosen])
-        alphas = [2 * float(stdtr(numbers[i].estimate.freedom, -found[i].critical)) for i in chosen]
-        for i, interval in zip(
-            chosen, intervals.bounded_intervals(differences, reach, np.array(alphas), seed=settings.seed), strict=True
-        ):
-            changed[i] = replace(found[i], interval=interval)
-    return changed
+    return float(2 * special.stdtr(found.freedom, -abs(found.mean) / found.error))
 
 
 def with_secondaries(found: Sequence[Pair]) -> list[Pair]:

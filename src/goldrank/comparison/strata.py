@@ -116,8 +116,7 @@ def allocated(size: np.ndarray, spread: np.ndarray, judged: np.ndarray, count: i
         short = np.where(have < size, LEAST_EACH - have, -np.inf)
         gain = np.where(have < size, (size * np.maximum(spread, 1e-12)) ** 2 / (np.maximum(have, 1) * (have + 1)), -1.0)
         have[int(np.argmax(short)) if short.max() > 0 else int(np.argmax(gain))] += 1
-    more: np.ndarray = (have - judged).astype(np.int64)
-    return more
+    return np.asarray((have - judged).astype(np.int64))
 
 
 def spreads(rest: np.ndarray, stratum: np.ndarray, count: int) -> np.ndarray:
@@ -131,8 +130,7 @@ def spreads(rest: np.ndarray, stratum: np.ndarray, count: int) -> np.ndarray:
     found = [rest[stratum == one] for one in range(count)]
     known = np.array([max(len(each) - 1, 0) for each in found])
     own = np.array([float(np.var(each, ddof=1)) if len(each) > 1 else 0.0 for each in found])
-    drawn: np.ndarray = np.sqrt((known * own + COMMON * usual) / (known + COMMON))
-    return drawn
+    return np.asarray(np.sqrt((known * own + COMMON * usual) / (known + COMMON)))
 
 
 Parts = Sequence[tuple[np.ndarray, np.ndarray]]

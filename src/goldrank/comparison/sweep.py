@@ -14,7 +14,8 @@ import numpy as np
 from goldrank import ids
 from goldrank.comparison.build import compare, different_lengths
 from goldrank.comparison.frontier import frontier, support
-from goldrank.comparison.resampling import SAMPLES, Band, bands, resampled_means
+from goldrank.comparison.intervals import Interval
+from goldrank.comparison.resampling import SAMPLES, bands, resampled_means
 from goldrank.comparison.result import Comparison
 from goldrank.data.passages import Passages
 from goldrank.data.scores import Column, Scores
@@ -63,7 +64,7 @@ class SweepRow:
 
     setting: Setting
     mean: float
-    interval: Band
+    interval: Interval
     tokens: float
     """In the mean of questions."""
     tokens_high: float
@@ -90,7 +91,7 @@ class Choice(NamedTuple):
     """Its mean where it was chosen: flattered."""
     mean: float
     """Its mean on the other half."""
-    interval: Band
+    interval: Interval
     questions: int
     """In the other half."""
 

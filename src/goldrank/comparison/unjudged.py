@@ -12,7 +12,7 @@ from goldrank.comparison.flips import flip, max_t
 from goldrank.comparison.holes import HoleFinder, PairHoles, ToJudge, finder_of, standing
 from goldrank.comparison.pair import Pair, verdict_of
 from goldrank.comparison.settings import Settings
-from goldrank.comparison.statistics import Facts, Values, all_pairs, flipped_rows, with_secondaries
+from goldrank.comparison.statistics import Compared, with_secondaries
 from goldrank.data.placements import Placements
 from goldrank.data.scores import Scores
 from goldrank.evaluation.pipeline import Placed
@@ -32,29 +32,22 @@ CAVEATS = {"closed": "judging-cannot-change", "extreme": "only-extreme-judgement
 
 
 def with_holes(
-    found: Sequence[Pair],
-    placed: Sequence[Placed],
-    values: Values,
-    facts: Sequence[Facts],
-    pairs: Sequence[tuple[str, str]],
-    queries: Sequence[str],
-    settings: Settings,
-    design: Design,
+    found: Sequence[Pair], placed: Sequence[Placed], compared: Compared, queries: Sequence[str]
 ) -> list[Pair]:
     """The rows, each with what unjudged documents mean for it; a verdict that they could turn is withheld.
 
     All systems were placed with the same judgements. `queries` are the columns of the values.
     """
-    tables = [one.placements for one in placed]
-    measures = {about.name: parse(about.name) for about in facts if not about.diagnostic}
+    tables, settings = [one.placements for one in placed], compared.settings
+    measures = {about.name: parse(about.name) for about in compared.facts if not about.diagnostic}
     looked = {name: m for name, m in measures.items() if hole_rule(m) is not None and _has_holes(m, tables)}
     if not looked:
         return list(found)
     position = {query: i for i, query in enumerate(tables[0].queries)}
     at = np.array([position[query] for query in queries], np.int64)
     condensed = {name: _condensed(looked[name], tables, at, matrix) if name in looked else matrix
-                 for name, matrix in values.by_measure.items()}  # fmt: skip
-    others = _decisions(found, Values(values.names, condensed, {}), facts, pairs, settings, design)
+                 for name, matrix in compared.values.items()}  # fmt: skip
+    others = _decisions(found, replace(compared, values=condensed, replicates={}))
     is_open = [pair.measure in looked and _decision(pair) != other for pair, other in zip(found, others, strict=True)]
     rows = [i for i, pair in enumerate(found) if pair.measure in looked]
     small = len(rows) * len(queries) <= MOST_BOUNDED and settings.correction == "max-t"
@@ -63,32 +56,27 @@ def with_holes(
     # Ids are read for the rows that need them: all if there are few, else those that could be turned.
     chosen = rows if small else [i for i in rows if is_open[i]][:NAMED]
     about = {name for i in chosen for name in (found[i].a, found[i].b)}
-    read = [(name, one) for name, one in zip(values.names, placed, strict=True) if name in about]
+    read = [(name, one) for name, one in zip(compared.names, placed, strict=True) if name in about]
     finder = finder_of([one for _, one in read], [looked[found[i].measure] for i in chosen])
     number = {name: i for i, (name, _) in enumerate(read)}
     holes = {i: _pair_holes(finder, looked[found[i].measure], found[i], number) for i in chosen}
     held = dict.fromkeys(chosen, "open")
     if small:
-        ends = [_extremes(found, holes, at, values, end, settings, design) for end in ("low", "high")]
+        ends = [_extremes(found, holes, at, compared, end) for end in ("low", "high")]
         held = {i: standing(_decision(found[i]), others[i], ends[0][i], ends[1][i]) for i in chosen}
     told = [
-        _told(pair, held.get(i, "open" if is_open[i] else ""), holes.get(i), at, design) for i, pair in enumerate(found)
+        _told(pair, held.get(i, "open" if is_open[i] else ""), holes.get(i), at, compared.design)
+        for i, pair in enumerate(found)
     ]
     return with_secondaries(told) if settings.primary else told
 
 
-def _decisions(
-    found: Sequence[Pair],
-    values: Values,
-    facts: Sequence[Facts],
-    pairs: Sequence[tuple[str, str]],
-    settings: Settings,
-    design: Design,
-) -> list[str]:
+def _decisions(found: Sequence[Pair], compared: Compared) -> list[str]:
     """The verdicts on other values of the same rows; of the usual correction without all else that a row has."""
+    settings = compared.settings
     if settings.correction != "max-t" or settings.margin is not None:
-        return list(map(_decision, all_pairs(values, facts, pairs, settings, design)))
-    flipped = flipped_rows(values, facts, pairs, settings, design)
+        return list(map(_decision, compared.tested()))
+    flipped = compared.flipped()
     adjusted = np.ones(len(found))
     for role in {pair.role for pair in found} - {"diagnostic"}:
         family = [i for i, pair in enumerate(found) if pair.role == role]
@@ -153,24 +141,19 @@ def _pair_holes(finder: HoleFinder, measure: Measure, pair: Pair, number: dict[s
 
 
 def _extremes(
-    found: Sequence[Pair],
-    holes: dict[int, PairHoles],
-    at: np.ndarray,
-    values: Values,
-    end: str,
-    settings: Settings,
-    design: Design,
+    found: Sequence[Pair], holes: dict[int, PairHoles], at: np.ndarray, compared: Compared, end: str
 ) -> dict[int, str]:
     """Each row's verdict if every query is as low, or as high, as judgements could make it; families as they are."""
     verdicts: dict[int, str] = {}
+    settings = compared.settings
     for role in {pair.role for pair in found}:
         family = [i for i in holes if found[i].role == role]
         if not family:
             continue
         rows = np.array([getattr(holes[i], end)[at] for i in family])
-        rows = np.where([values.counted(found[i].measure) for i in family], rows, 0.0)
+        rows = np.where([compared.counted(found[i].measure) for i in family], rows, 0.0)
         rows = np.clip(rows, -1e3, 1e3)
-        flipped = flip(design.unit_columns(rows), samples=settings.samples - 1, seed=settings.seed)
+        flipped = flip(compared.design.unit_columns(rows), samples=settings.samples - 1, seed=settings.seed)
         adjusted = max_t(flipped, alpha=settings.alpha, raw=[0.0] * len(family)).adjusted
         for i, u, p in zip(family, flipped.u.tolist(), adjusted.tolist(), strict=True):
             verdicts[i] = _verdict(found[i], u, p, settings)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from goldrank.packages import needed
+from goldrank.packages import stats
 
 
 def tukey_hsd(columns: Sequence[np.ndarray]) -> np.ndarray:
@@ -14,8 +14,4 @@ def tukey_hsd(columns: Sequence[np.ndarray]) -> np.ndarray:
 
     It does not know that the values of a row are of the same query: paired tests find more.
     """
-    with needed("scipy"):
-        from scipy.stats import tukey_hsd as test
-
-    found: np.ndarray = test(*columns).pvalue
-    return found
+    return np.asarray(stats.tukey_hsd(*columns).pvalue)

@@ -42,6 +42,7 @@ NAMES = tuple(CAUSES)
 NEAR = 0.2
 """So far below its threshold a degree is a near miss."""
 COVER, COVER_BY_PLACE = "Cover", "EvidenceRecall"
+"""What says how much is covered: of references, and of evidence by place."""
 
 
 def decide(
@@ -67,8 +68,7 @@ def decide(
         (whole == NO) & (joined == YES),
         whole == YES,
     ]
-    chosen: np.ndarray = np.select(rows, range(len(rows)), len(rows))
-    return chosen
+    return np.asarray(np.select(rows, range(len(rows)), len(rows)))
 
 
 class Needed(NamedTuple):
@@ -105,8 +105,7 @@ class Diagnosis:
     def _covered(self, table: Any, k: int | None = None) -> np.ndarray:
         """Which references the first k texts of a table cover."""
         if self.by_place:
-            enough: np.ndarray = table.enough(k, self.coverage)
-            return enough
+            return np.asarray(table.enough(k, self.coverage))
         first = table.pairs.per_label
         marked = np.zeros(len(self.query), bool)
         assert first.label is not None

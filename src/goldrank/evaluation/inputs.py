@@ -67,50 +67,34 @@ def resolve(
         parse_shard(shard)
     named = Columns.of(columns)
     with nullcontext() if limit is None else budget.limited(limit):
-        found = _resolved(qrels, runs, rules, format, shard, limit, named, relevant_from, background, judged_by)
+        if limit is not None:
+            check_files(limit, qrels, runs)
+        made = isinstance(qrels, Judgements)
+        if made and relevant_from is not None:
+            raise OptionError("relevant_from= is for judgements that are read now", hint="Give it to read_qrels.")
+        tagged = runs if isinstance(runs, Runs) else None
+        how: dict[str, Any] = {"format": format, "duplicates": rules.duplicates, "columns": named}
+        # Judgements in Spark take a job: what is wrong with the run is said before it.
+        opened = _opened(runs, how, rules) if not made and io.is_spark(qrels) else None
+        judgements: Judgements
+        if isinstance(qrels, Judgements):
+            judgements = qrels
+        else:
+            judgements = io.as_qrels(qrels, judgements=rules.judgements, columns=named, relevant_from=relevant_from)
+        if judged_by is not None:
+            one_of(judged_by, (*JUDGED_BY, "corrected"), "judged_by")
+            if not isinstance(judgements, Qrels):
+                raise OptionError("judged_by= takes judgements with one grade per document")
+            judgements = judgements.judged_by(judged_by)
+        if shard is not None:
+            judgements = of_shard(judgements, shard)
+        found, several = opened or _opened(runs, how, rules)
+        plan = USUAL
+        if limit is not None:
+            sources = [tagged] if tagged is not None else found
+            streamed = [given.source for given in sources if isinstance(given.source, BlockSource)]
+            plan = memory.plan(limit, documents_of(judgements), streamed)
     named.check_used()
-    return found
-
-
-def _resolved(
-    qrels: JudgementsLike,
-    runs: RunLike | RunsLike,
-    rules: Convention,
-    format: str | None,
-    shard: str | None,
-    limit: int | None,
-    columns: Columns,
-    relevant_from: float | None,
-    background: Background,
-    judged_by: str | None,
-) -> Inputs:
-    if limit is not None:
-        check_files(limit, qrels, runs)
-    made = isinstance(qrels, Judgements)
-    if made and relevant_from is not None:
-        raise OptionError("relevant_from= is for judgements that are read now", hint="Give it to read_qrels.")
-    tagged = runs if isinstance(runs, Runs) else None
-    how: dict[str, Any] = {"format": format, "duplicates": rules.duplicates, "columns": columns}
-    # Judgements in Spark take a job: what is wrong with the run is said before it.
-    opened = _opened(runs, how, rules) if not made and io.is_spark(qrels) else None
-    judgements: Judgements
-    if isinstance(qrels, Judgements):
-        judgements = qrels
-    else:
-        judgements = io.as_qrels(qrels, judgements=rules.judgements, columns=columns, relevant_from=relevant_from)
-    if judged_by is not None:
-        one_of(judged_by, (*JUDGED_BY, "corrected"), "judged_by")
-        if not isinstance(judgements, Qrels):
-            raise OptionError("judged_by= takes judgements with one grade per document")
-        judgements = judgements.judged_by(judged_by)
-    if shard is not None:
-        judgements = of_shard(judgements, shard)
-    found, several = opened or _opened(runs, how, rules)
-    plan = USUAL
-    if limit is not None:
-        sources = [tagged] if tagged is not None else found
-        streamed = [given.source for given in sources if isinstance(given.source, BlockSource)]
-        plan = memory.plan(limit, documents_of(judgements), streamed)
     return Inputs(judgements, found, rules, several, tagged, plan, background)
 
 

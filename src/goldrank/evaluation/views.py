@@ -60,8 +60,7 @@ def _not_above_zero(run: Run, qrels: Qrels, placements: Placements, rules: Conve
     scores = np.array([float(results[placements.queries[query]][docs[label]]) for query, label in pairs])
     if rules.score_type == "float32":
         scores = scores.astype(np.float32)
-    low: np.ndarray = scores <= 0
-    return low
+    return np.asarray(scores <= 0)
 
 
 def refuse(

@@ -92,7 +92,8 @@ class _Checker:
         direction = 1.0 if self.both.higher_is_better(measure) else -1.0
         now = self.both.values(0, measure)
         value = self.units.estimate(*now, self.rules.settings.level)
-        words = f"{rule.measure} is {value.estimate:.4f} ({value.low:.4f} to {value.high:.4f}, {_by(value)})"
+        by = "corrected" if value.method == "corrected" else "people alone"
+        words = f"{rule.measure} is {value.estimate:.4f} ({value.low:.4f} to {value.high:.4f}, {by})"
         before, interval = math.nan, Interval(value.low, value.high)
         if rule.kind == "drop":
             then = self.both.values(1, measure)
@@ -126,7 +127,3 @@ class _Checker:
         if rule.tested and found.holds(limit):
             return "unclear"
         return "fail" if off < 0 else "pass"
-
-
-def _by(estimate: Estimate) -> str:
-    return "corrected" if estimate.method == "corrected" else "people alone"

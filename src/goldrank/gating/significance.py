@@ -31,7 +31,7 @@ from goldrank.comparison.settings import Settings
 from goldrank.gating.findings import Draft, counted
 from goldrank.gating.rules import Rules
 from goldrank.gating.verdict import Finding
-from goldrank.packages import needed
+from goldrank.packages import special
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,8 @@ class _Tests:
 def tested(drafts: Sequence[Draft], rules: Rules) -> list[Finding]:
     """The findings, with the tests that they need: one family, corrected together."""
     alpha = rules.settings.alpha
-    family = [
-        i for i, draft in enumerate(drafts) if _is_tested(draft) and not fewest_flips(_row(draft, "observed")) > alpha
-    ]
+    testable = [i for i, draft in enumerate(drafts) if draft.shifted is not None and draft.finding.rule.tested]
+    family = [i for i in testable if not fewest_flips(_row(drafts[i], "observed")) > alpha]
     names = ["observed"]
     if any(draft.others is not None for draft in drafts):
         names += ["condensed", "worst", "best"]
@@ -69,18 +68,11 @@ def fewest_flips(row: np.ndarray) -> float:
 
 def within_p(values: np.ndarray, reach: float) -> float:
     """The p-value of the mean being above 0: Student's t, one-sided, with a query at each end of the scale added."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     most = reach if math.isfinite(reach) else float(np.abs(values).max(initial=0.0))
     found = estimate(values, added=(most, -most))
     if not found.variance > 0:
         return 1.0
-    return float(stdtr(found.freedom, -found.mean / found.error))
-
-
-def _is_tested(draft: Draft) -> bool:
-    return draft.shifted is not None and draft.finding.rule.tested
+    return float(special.stdtr(found.freedom, -found.mean / found.error))
 
 
 def _row(draft: Draft, variant: str) -> np.ndarray:
@@ -123,13 +115,10 @@ def _corrected(flipped: Flipped, rows: Sequence[int], family: Sequence[Draft], s
 def _loss_p(flipped: Flipped, row: int, draft: Draft, settings: Settings) -> float:
     """The one-sided p-value of a mean below 0."""
     if settings.test == "t":
-        with needed("scipy"):
-            from scipy.special import stdtr
-
         values = flipped.row(row)[draft.own]
         if len(values) > 1 and not is_constant(values):  # where all lost the same, t has no answer
             found = estimate(values)
-            return float(stdtr(found.freedom, found.mean / found.error))
+            return float(special.stdtr(found.freedom, found.mean / found.error))
     return raw_p(flipped, row, "less").value
 
 
@@ -204,10 +193,7 @@ def _detectable(draft: Draft, tests: _Tests, settings: Settings) -> float:
     n = len(values)
     level = settings.alpha / (1 if settings.correction == "none" else len(tests.raw))
     if settings.correction == "max-t" and len(tests.raw) > 1 and not math.isnan(tests.critical):
-        with needed("scipy"):
-            from scipy.special import stdtr
-
-        level = float(stdtr(n - 1, -t_of_u(tests.critical, n)))
+        level = float(special.stdtr(n - 1, -t_of_u(tests.critical, n)))
     if n < 2 or not level > 0:
         return math.nan
     spread = float(values.std(ddof=1))

@@ -17,7 +17,7 @@ import numpy as np
 from goldrank.comparison.flips import t_of_u
 from goldrank.history import History, Record
 from goldrank.history.changes import NO_NOISE, RunNoise, Search, Segment, Split, run_noise
-from goldrank.packages import needed
+from goldrank.packages import special
 
 Column = tuple[tuple[str, ...], np.ndarray]
 """A record's query ids and the values of a measure."""
@@ -197,9 +197,6 @@ def _confirm(
     history: History, measure: str, records: Sequence[Record], rows: Sequence[Record], state: Analysis, alpha: float
 ) -> None:
     """Note it if the records after the newest mark was seen show its change alone."""
-    with needed("scipy"):
-        from scipy.special import stdtr
-
     mark = state.marks[-1]
     at = {record.id: i for i, record in enumerate(records)}
     if mark.since not in at or mark.first not in at or mark.seen not in at:
@@ -218,7 +215,7 @@ def _confirm(
         return
     t = t_of_u(float(d.sum()) / root, n)
     freedom = min(n - 1, state.noise.freedom) if state.noise.deviation else n - 1
-    if 2 * float(stdtr(freedom, -abs(t))) <= alpha:
+    if 2 * float(special.stdtr(freedom, -abs(t))) <= alpha:
         mark.confirmed = rows[-1].id
 
 

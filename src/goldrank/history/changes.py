@@ -149,7 +149,7 @@ class Segment:
         search.looks += 1
         budget = allowance(search.looks, alpha) - search.spent
         allowed = math.floor(self.flips * budget + 1e-9) - int(search.crossed.sum())
-        splits = self._splits(row)
+        splits = self.splits(row)
         u = splits.u
         best = float(np.abs(u).max())
         still = np.flatnonzero(~search.crossed)
@@ -175,11 +175,8 @@ class Segment:
             queries=splits.queries,
         )
 
-    def statistics(self, row: int) -> np.ndarray:
-        """u of each split that is tried when this row is the newest."""
-        return self._splits(row).u
-
-    def _splits(self, row: int) -> _Splits:
+    def splits(self, row: int) -> _Splits:
+        """The splits that are tried when this row is the newest."""
         kept = np.flatnonzero(self._finite[row])
         if not len(self._totals) or len(kept) != len(self._kept):
             self._kept, self._sums = kept, np.zeros((1, self.flips))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -65,9 +66,9 @@ INSERT INTO total VALUES (0, 0);
 page has swallowed rows. Nothing is found by an index that could be damaged on its own, except the values of a record,
 and those are counted by its digest."""
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], object]] = {
     1: lambda db: None,  # the tables are the same, and notes that are text are still read
-    2: lambda db: _execute(db, ANALYSIS),
+    2: lambda db: db.execute(ANALYSIS),
 }
 """By version, what makes the tables those of the next one. Each runs in a transaction, with the new version."""
 
@@ -133,5 +134,6 @@ class HistoryFile(SqliteFile):
                 db.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _execute(db: sqlite3.Connection, statement: str) -> None:
-    db.execute(statement)
+def can_be_written(path: str | Path) -> bool:
+    """Whether a history can be added to; SQLite makes files beside it."""
+    return os.access(path, os.W_OK) and os.access(Path(path).absolute().parent, os.W_OK)

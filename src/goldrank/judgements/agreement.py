@@ -111,13 +111,11 @@ def _alpha(together: np.ndarray, values: np.ndarray, level: str) -> float:
 
 def _distance(values: np.ndarray, size: np.ndarray, level: str) -> np.ndarray:
     if level == "interval":
-        squared: np.ndarray = (values[:, None] - values[None, :]) ** 2
-        return squared
+        return np.asarray((values[:, None] - values[None, :]) ** 2)
     if level == "nominal":
         return 1 - np.eye(len(values))
     middle = np.cumsum(size) - size / 2  # the grades between two, and half of those at both ends
-    ordinal: np.ndarray = (middle[:, None] - middle[None, :]) ** 2
-    return ordinal
+    return np.asarray((middle[:, None] - middle[None, :]) ** 2)
 
 
 def _agreement_weights(size: int, weights: str) -> np.ndarray:
@@ -126,8 +124,7 @@ def _agreement_weights(size: int, weights: str) -> np.ndarray:
     if weights == "none" or size < 2:
         return np.eye(size)
     apart = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :]) / (size - 1)
-    near: np.ndarray = 1 - (apart if weights == "linear" else apart**2)
-    return near
+    return np.asarray(1 - (apart if weights == "linear" else apart**2))
 
 
 def _places(scale: Sequence[Grade]) -> dict[Grade, int]:

@@ -65,7 +65,7 @@ class JudgementLog(JudgementFile):
         seq = max(last[0], self._sequence()) + 1
         grade = None if event.grade is None else float(event.grade)
         row = (
-            *(seq, event.key, _now(), judge, *raw, event.action, grade, event.comment),
+            *(seq, event.key, timestamp(), judge, *raw, event.action, grade, event.comment),
             *(self._criteria_number(event.criteria), event.seen, _flag(event.whole), _flag(event.blind)),
             *(None if event.seconds is None else float(event.seconds), event.knew, event.data),
         )
@@ -255,7 +255,8 @@ def _name(judge: object) -> str:
     raise OptionError(f"the judge is {judge!r:.80}; it must be a name")
 
 
-def _now() -> str:
+def timestamp() -> str:
+    """The time of now, as logs have it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 

@@ -28,7 +28,7 @@ from goldrank.errors import MismatchError, OptionError, whole_number
 from goldrank.evaluation.documents import evaluate
 from goldrank.judgements.agreement import alpha_of_table, confusion, gwet, kappa
 from goldrank.misuse import checked
-from goldrank.packages import needed
+from goldrank.packages import stats
 from goldrank.types import MeasuresLike, QrelsLike, RunsLike
 
 MOST_SAMPLES = 100_000
@@ -320,9 +320,6 @@ def _orders(
     people: Qrels, machine: Qrels, runs: Sequence[Run], measures: MeasuresLike, seed: int
 ) -> tuple[SystemOrder, ...]:
     """Systems on the queries that both judged, each side with all its judgements of them."""
-    with needed("scipy"):
-        from scipy.stats import kendalltau
-
     both = [query for query in people if query in machine.text]
     named = {run.name: run for run in runs}
     sides = []
@@ -343,7 +340,7 @@ def _orders(
             hard += flipped and verdicts[1] != 0
         means = [[side.summaries[measure, name].mean for name in named] for side in sides]
         constant = any(len(set(row)) == 1 for row in means)
-        tau = math.nan if constant else float(kendalltau(*means).statistic)
+        tau = math.nan if constant else float(stats.kendalltau(*means).statistic)
         rows = tuple((int(a), int(b), int(c)) for a, b, c in table)
         found.append(SystemOrder(measure, tau, int(table.sum()), flips, hard, rows))
     return tuple(found)

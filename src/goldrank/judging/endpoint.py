@@ -148,7 +148,8 @@ class Endpoint:
     async def _posted(self, client: httpx.AsyncClient, request: dict[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers and the first bytes of what comes back, however much would follow."""
         found = b""
-        async with client.stream("POST", self.url, json=request, headers=self._headers()) as answer:
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        async with client.stream("POST", self.url, json=request, headers=headers) as answer:
             async for some in answer.aiter_bytes():
                 found += some[: _MOST_BODY - len(found)]
                 if len(found) >= _MOST_BODY:
@@ -223,9 +224,6 @@ class Endpoint:
             timeout = httpx.Timeout(connect=connect, read=read, write=30.0, pool=None)
             self._client = httpx.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False)
         return self._client
-
-    def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
 
     def _clean(self, text: str) -> str:
         """Text without the key, also where a server repeats it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from goldrank.judgements.log import JudgementLog
+from goldrank.judgements.log import JudgementLog, timestamp
 from goldrank.judgements.records import Event, checked
 from goldrank.judging.item import Answer, Call, Description, Judge, Reply
 
@@ -82,7 +81,7 @@ class Paid:
         with self.log._writing():
             row = self.log._db.execute(
                 "INSERT INTO asked (key, at, item, messages, parameters) VALUES (?, ?, ?, ?, ?)",
-                (key, _now(), item, digest, self._parameters),
+                (key, timestamp(), item, digest, self._parameters),
             )
             assert row.lastrowid is not None
             return row.lastrowid
@@ -116,7 +115,7 @@ class Paid:
             self.log._db.execute(
                 "INSERT INTO answered (asked, at, status, body, parsed, tokens_in, tokens_out, tokens_cached, "
                 "estimated, milliseconds, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (number, _now(), status, body, parsed, *tokens, int(estimated), milliseconds, cost),
+                (number, timestamp(), status, body, parsed, *tokens, int(estimated), milliseconds, cost),
             )
             counts = reply if first is None else replace(reply, answer=first, status="ok")
             self._add_new(settle(counts))
@@ -150,7 +149,3 @@ def _answer(parsed: str | None) -> Answer:
         said.get("problem", ""),
         said.get("fields", {}),
     )
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")

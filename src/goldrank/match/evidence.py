@@ -57,25 +57,9 @@ class Quote(NamedTuple):
 
 
 EvidenceLike: TypeAlias = Evidence | Quote | Mapping[str, object] | Sequence[object]
-"""Evidence as it is written down: see `evidence_of`. A list is a source, a start and an end."""
-
-
-def evidence_of(given: EvidenceLike, sources: Mapping[str, str] | None = None, *, where: str = "evidence") -> Evidence:
-    """Evidence from the way it is written down.
-
-    One place is `{"source": "doc1", "start": 10, "end": 50}` or `{"source": "doc1", "quote": "..."}`, which needs
-    the sources' texts. `{"any_of": [...]}` lists alternatives, `{"all_of": [...]}` what is needed together.
-
-    >>> evidence_of({"source": "doc1", "start": 10, "end": 50})
-    Evidence(alternatives=((Span(source='doc1', start=10, end=50),),))
-    >>> evidence_of({"any_of": [{"quote": "it was"}, {"quote": "so far"}]}, {"doc1": "So far,\\nit was."}).alternatives
-    ((Span(source='doc1', start=8, end=14),), (Span(source='doc1', start=0, end=6),))
-    """
-    finder = Finder(sources)
-    evidence = finder.evidence(given, where)
-    finder.check()
-    assert evidence is not None
-    return evidence
+"""Evidence as it is written down. One place is `{"source": "doc1", "start": 10, "end": 50}`, a list of these three, or
+`{"source": "doc1", "quote": "..."}`, which needs the sources' texts. `{"any_of": [...]}` lists alternatives,
+`{"all_of": [...]}` what is needed together."""
 
 
 def gold_spans(evidence: Iterable[Evidence]) -> Iterator[Span]:

@@ -156,7 +156,7 @@ class FoldedText:
             codes = _ASCII[codes]
             origin = np.flatnonzero(keep)
             return cls._spaced(codes[origin], origin, origin + 1)
-        keep &= ~_each(codes, _is_unseen)
+        keep &= ~_each(codes, lambda character: ord(character) in _UNSEEN_SET)
         origin = np.flatnonzero(keep)
         return cls._clustered(codes[origin], origin)
 
@@ -259,12 +259,7 @@ def _numbered(codes: np.ndarray) -> tuple[list[str], np.ndarray]:
 def _each(codes: np.ndarray, test: Callable[[str], bool]) -> np.ndarray:
     """What a test says of each character; it is asked once for each different one."""
     characters, kind = _numbered(codes)
-    flags: np.ndarray = np.array([test(character) for character in characters], bool)[kind]
-    return flags
-
-
-def _is_unseen(character: str) -> bool:
-    return ord(character) in _UNSEEN_SET
+    return np.asarray(np.array([test(character) for character in characters], bool)[kind])
 
 
 @lru_cache(65536)

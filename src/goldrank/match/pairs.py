@@ -247,11 +247,9 @@ def _decided(
     if questions:
         _, first, back = np.unique(np.stack([left, right, query]), axis=1, return_index=True, return_inverse=True)
         about = matcher.about([questions[i] for i in query[first].tolist()])
-        found: np.ndarray = about.decide(ours, theirs, left[first], right[first])[back.ravel()]
-        return found
+        return np.asarray(about.decide(ours, theirs, left[first], right[first])[back.ravel()])
     key, back = np.unique(left * len(theirs) + right, return_inverse=True)
-    decided: np.ndarray = matcher.decide(ours, theirs, key // len(theirs), key % len(theirs))[back]
-    return decided
+    return np.asarray(matcher.decide(ours, theirs, key // len(theirs), key % len(theirs))[back])
 
 
 def usable_references(item: TextItem, split: Splitter | None, counts: TextCounts) -> tuple[Texts, list[Reference]]:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from goldrank import ids
 from goldrank.data.texts import Texts
@@ -229,7 +228,6 @@ class Embedding(SemanticMatcher):
     name: ClassVar[str] = "embedding"
     says: ClassVar[str] = "cosine of embeddings"
     takes: ClassVar[str] = "texts, which returns a vector for each"
-    embed: Callable[[list[str]], ArrayLike]
 
     @staticmethod
     def _function(model: Any) -> Any:

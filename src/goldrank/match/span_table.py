@@ -56,7 +56,7 @@ def spans_of(
 
     `sources` gives the texts in which quotations are located, retrieved texts without offsets are aligned, and
     tokens are counted; without any of these it is not needed. `quotes` gives for each query evidence as
-    `evidence_of` takes it, beside what the items have; `chunk_sources` for each query the sources of its retrieved
+    `EvidenceLike` says, beside what the items have; `chunk_sources` for each query the sources of its retrieved
     texts. `chunks` are all texts of the corpus: spans, or for each source its texts or their offsets. Lengths are
     in characters, or with `unit="token"` in what `tokens` finds. `several`, `unlocated` and `similarity` are as in
     `Finder`. `count_tokens` says what a text takes of a budget, `cut_for` for which budgets texts are cut. With

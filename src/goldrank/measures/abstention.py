@@ -119,11 +119,6 @@ def abstain_auroc(t: Passages) -> np.ndarray:
     return np.where(t.known & ~t.unanswerable, below / (2 * len(others)), np.nan)
 
 
-def _losses(t: Passages, k: int | None) -> np.ndarray:
-    """1 - Cover@k, and 1 for an unanswerable question."""
-    return np.where(t.unanswerable, 1.0, 1.0 - cover(t, k=k))
-
-
 def _spread(order: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Weights by place, descending in `order`; those that are equal in it share theirs evenly."""
     ranked = np.argsort(-order, kind="stable")
@@ -142,7 +137,8 @@ def _area_of(t: Passages, k: int | None, weights: str, excess: bool = False) -> 
     n = len(rows)
     if not n:
         return values
-    loss, score = _losses(t, k)[rows], t.confident(measured)[rows]
+    loss = np.where(t.unanswerable, 1.0, 1.0 - cover(t, k=k))[rows]
+    score = t.confident(measured)[rows]
     place = np.arange(1, n + 1)
     # The list of the i most confident is averaged over i questions, or over all.
     weight = np.cumsum((1 / place)[::-1])[::-1] if weights == "selected" else (n + 1 - place) / n

@@ -17,7 +17,7 @@ from goldrank.errors import MeasureError
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Number
 from goldrank.measures.weights import discounted
-from goldrank.packages import needed
+from goldrank.packages import special
 
 CELLS = 2_000_000
 """How many ranks are held in memory at a time."""
@@ -43,8 +43,7 @@ def unit_gain(grade: np.ndarray, min_rel: float, max_rel: float) -> np.ndarray:
     """Grades as gains from 0 (at `min_rel` and below) to 1 (at `max_rel` and above)."""
     if min_rel >= max_rel:
         raise MeasureError(f"min_rel is {min_rel}, which is not below max_rel, {max_rel}")
-    gain: np.ndarray = (np.clip(np.maximum(grade, 0), min_rel, max_rel) - min_rel) / (max_rel - min_rel)
-    return gain
+    return np.asarray((np.clip(np.maximum(grade, 0), min_rel, max_rel) - min_rel) / (max_rel - min_rel))
 
 
 def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: float, max_rel: float) -> np.ndarray:
@@ -67,8 +66,7 @@ def expected_gain(p: Placements, goes_on: Continuation, depth: int, min_rel: flo
 
 def _patience(position: np.ndarray) -> np.ndarray:
     """The chance to go on of a user who becomes more patient the further down."""
-    chance: np.ndarray = ((position - 1.0) / position) ** 2.0
-    return chance
+    return np.asarray(((position - 1.0) / position) ** 2.0)
 
 
 @_measure(
@@ -231,7 +229,4 @@ def scaled_dcg(p: Placements, *, k: int, min_rel: float = 0, max_rel: float = 1)
 
 def _li(x: float) -> float:
     """The integral of 1 / log2, up to a constant."""
-    with needed("scipy"):
-        from scipy.special import expi
-
-    return float(np.log(2.0) * expi(np.log(x)))
+    return float(np.log(2.0) * special.expi(np.log(x)))

@@ -27,14 +27,12 @@ _measure = partial(measure, over="spans", options=_OPTIONS, cite=_SMITH)
 
 def _needed(s: Spans) -> np.ndarray:
     """Per query, the length of the evidence."""
-    length: np.ndarray = s.sum(s.needed) + s.by_query(np.where(s.alone, 0.0, s.worth))
-    return length
+    return np.asarray(s.sum(s.needed) + s.by_query(np.where(s.alone, 0.0, s.worth)))
 
 
 def _covered(s: Spans, k: int | None) -> np.ndarray:
     """Per query, how much of that the first k texts hold."""
-    length: np.ndarray = s.sum(s.needed & s.within(k)) + s.by_query(np.where(s.alone, 0.0, s.worth * s.share(k)))
-    return length
+    return np.asarray(s.sum(s.needed & s.within(k)) + s.by_query(np.where(s.alone, 0.0, s.worth * s.share(k))))
 
 
 def _listed(s: Spans, share: np.ndarray) -> np.ndarray:

@@ -48,8 +48,7 @@ def count_holes(p: Placements, depth: int) -> np.ndarray:
     size = np.minimum(p.retrieved, depth)
     rows = np.flatnonzero((p.grade >= 0) & (p.rank <= size[p.query]))
     places = np.unique(p.query[rows] * (depth + 1) + p.rank[rows])  # a rank may have several judgements
-    counts: np.ndarray = size - np.bincount(places // (depth + 1), minlength=len(p))
-    return counts
+    return np.asarray(size - np.bincount(places // (depth + 1), minlength=len(p)))
 
 
 def fill(
@@ -146,8 +145,7 @@ def relevant_shares(measure: Measure, tables: Sequence[Placements]) -> np.ndarra
         judged += np.bincount(band, minlength=len(judged))
         found = p.grade[known] >= (1 if level is None else level)
         relevant += np.bincount(band[found], minlength=len(relevant))
-    share: np.ndarray = relevant / judged
-    return share
+    return np.asarray(relevant / judged)
 
 
 def judging_order(shares: np.ndarray, rank: np.ndarray, move: np.ndarray, query: np.ndarray) -> np.ndarray:

@@ -123,8 +123,7 @@ def unjudged(p: Placements, *, k: int) -> np.ndarray:
     0.1
     """
     known = p.count((p.grade >= 0) & (p.rank <= k))
-    share: np.ndarray = (np.minimum(p.retrieved, k) - known) / k
-    return share
+    return np.asarray((np.minimum(p.retrieved, k) - known) / k)
 
 
 @_doubt(
@@ -191,5 +190,4 @@ def hole(heads: TopDocuments, *, k: int) -> np.ndarray:
     >>> evaluate({"q": {"a": 1}, "r": {"b": 0}}, {"q": ["a", "b", "x"], "r": ["b"]}, "Hole@3").per_query["Hole@3"]["q"]
     0.3333333333333333
     """
-    share: np.ndarray = np.bincount(heads.query[~heads.anywhere & (heads.rank <= k)], minlength=len(heads)) / k
-    return share
+    return np.asarray(np.bincount(heads.query[~heads.anywhere & (heads.rank <= k)], minlength=len(heads)) / k)

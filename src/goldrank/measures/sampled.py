@@ -10,7 +10,7 @@ from goldrank.data.placements import Placements
 from goldrank.errors import MeasureError
 from goldrank.measures.declare import measure
 from goldrank.measures.options import Choice, Number
-from goldrank.packages import needed
+from goldrank.packages import stats
 
 MOST_ITEMS = 10_000_000
 MOST_NEGATIVES = 2_000
@@ -20,9 +20,6 @@ _CHUNK = 20_000
 
 def rank_chances(true_rank: np.ndarray, items: int, negatives: int, replacement: bool = True) -> np.ndarray:
     """For each true rank among all items, the chance of each rank from 1 to `negatives` + 1 among the sampled ones."""
-    with needed("scipy"):
-        from scipy import stats
-
     above = np.arange(negatives + 1)
     better = np.asarray(true_rank)[:, None] - 1
     if replacement:

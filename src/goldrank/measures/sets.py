@@ -222,8 +222,7 @@ def _utility_of_texts(p: Placements, *, rel: float, a: float, b: float, c: float
     """Texts are returned, references are missed."""
     found, covered, relevant = hits(p.per_rank, None, rel), hits(p.per_label, None, rel), p.relevant(rel)
     kept = a * found + b * (p.retrieved - found) + c * (relevant - covered)
-    total: np.ndarray = kept + d * (docs + found - p.retrieved - relevant)
-    return total
+    return np.asarray(kept + d * (docs + found - p.retrieved - relevant))
 
 
 @_unordered(
@@ -251,8 +250,7 @@ def utility(
     """
     found, relevant = hits(p, None, rel), p.relevant(rel)
     kept = a * found + b * (p.retrieved - found) + c * (relevant - found)
-    total: np.ndarray = kept + d * (docs + found - p.retrieved - relevant)
-    return total
+    return np.asarray(kept + d * (docs + found - p.retrieved - relevant))
 
 
 @measure(

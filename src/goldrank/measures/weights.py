@@ -26,8 +26,7 @@ def gains(grade: np.ndarray, gain: Gain, rel: float, negative: str = "none") -> 
         return (grade >= rel).astype(np.float64)
     positive = grade.astype(np.float64) if negative == "keep" else np.maximum(grade, 0.0)
     if gain == "exp2":
-        powers: np.ndarray = np.exp2(positive) - 1.0
-        return powers
+        return np.asarray(np.exp2(positive) - 1.0)
     return positive
 
 
@@ -40,8 +39,7 @@ def discounted(gain: np.ndarray | float, rank: np.ndarray, discount: str = "log2
         logarithm = np.array([math.log(place) for place in (rank + 1).tolist()]) / math.log(2)
     else:
         logarithm = log2(rank + 1 if discount == "log2" else np.maximum(rank, 2))
-    value: np.ndarray = gain / logarithm
-    return value
+    return np.asarray(gain / logarithm)
 
 
 def running_powers(base: float, count: int) -> np.ndarray:

@@ -70,11 +70,6 @@ class Chart:
         )
 
 
-def short(value: str, limit: int) -> str:
-    """A name that fits, with the middle left out if need be, for XML."""
-    return escape_html(value, limit)
-
-
 def all_charts(c: Comparison) -> dict[str, Chart]:
     """Every chart of a comparison, by a name for its file."""
     at = {run: i for i, run in enumerate(c.runs)}
@@ -108,14 +103,14 @@ class ForestRow(NamedTuple):
 def forest(comparison: Comparison, measure: str) -> Chart:
     """Each pair's difference with its interval: right of the dashed line B is higher."""
     pairs = comparison.of(measure)
-    rows = [_pair_row(pair, f"{short(pair.b, 26)} − {short(pair.a, 26)}") for pair in pairs]
+    rows = [_pair_row(pair, f"{escape_html(pair.b, 26)} − {escape_html(pair.a, 26)}") for pair in pairs]
     title = f"{measure}: differences with {percent(comparison.settings.level)} intervals"
     return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
 
 
 def measures_forest(comparison: Comparison, pairs: Sequence[Pair]) -> Chart:
     """One pair's difference by each measure, with its interval."""
-    rows = [_pair_row(pair, short(pair.measure + f" ({pair.role})" * bool(pair.role), 50)) for pair in pairs]
+    rows = [_pair_row(pair, escape_html(pair.measure + f" ({pair.role})" * bool(pair.role), 50)) for pair in pairs]
     names = f"{ids.show(pairs[0].b, 40)} − {ids.show(pairs[0].a, 40)}"
     title = f"{names}: differences with {percent(comparison.settings.level)} intervals"
     return forest_chart(title, rows, " ".join(pair.words for pair in pairs[:5]))
@@ -127,7 +122,7 @@ def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, 
     for part in found:
         better = (part.difference > 0) == higher_is_better
         sign = ("up" if better else "down") if part.adjusted <= alpha else "even"
-        label = f"{short(f'{part.attribute}: {part.value}', 44)} ({part.n:,})"
+        label = f"{escape_html(f'{part.attribute}: {part.value}', 44)} ({part.n:,})"
         brief = f"{part.attribute}: {part.value}, {part.n:,} queries: {number(part.difference, signed=True)}"
         rows.append(ForestRow(label, part.difference, part.interval, sign, brief))
     names = f"{ids.show(found[0].b, 40)} − {ids.show(found[0].a, 40)}, {found[0].measure}"
@@ -137,7 +132,10 @@ def slices_forest(found: Sequence[SliceDifference], alpha: float, level: float, 
 
 
 def _pair_row(pair: Pair, label: str) -> ForestRow:
-    return ForestRow(label, pair.difference, pair.interval, _sign(pair), _brief(pair))
+    within = "" if math.isnan(pair.interval.low) else f" ({interval(pair.interval, signed=True)})"
+    brief = f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
+    sign = {"better": "up", "worse": "down"}.get(pair.verdict, "even")
+    return ForestRow(label, pair.difference, pair.interval, sign, brief)
 
 
 def forest_chart(title: str, rows: Sequence[ForestRow], description: str) -> Chart:
@@ -247,7 +245,7 @@ def _lines(
         parts += [f'<circle class="s{i % COLOURS}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
         at = middle if i % 2 else left
         parts.append(f'{line} d="M{at:.1f} {row - 4:g}h22"/>')
-        parts.append(f'<text x="{at + 28:.1f}" y="{row:g}">{short(name, 22)}</text></g>')
+        parts.append(f'<text x="{at + 28:.1f}" y="{row:g}">{escape_html(name, 22)}</text></g>')
         row += 18 if i % 2 or i == len(drawn) - 1 else 0
     return "".join(parts), row
 
@@ -333,14 +331,14 @@ def scatter(pair: Pair, a: np.ndarray, b: np.ndarray) -> Chart:
     parts.append(_labels([(top + 10, f"{high:g}"), (top + side, f"{low:g}")], left - 6))
     parts.append(f'<text class="dim" x="{left:g}" y="{top + side + 14:g}">{low:g}</text>')
     parts.append(f'<text class="end dim" x="{left + side:g}" y="{top + side + 14:g}">{high:g}</text>')
-    parts.append(f'<text class="mid" x="{left + side / 2:g}" y="{top + side + 28:g}">{short(pair.a, 24)}</text>')
+    parts.append(f'<text class="mid" x="{left + side / 2:g}" y="{top + side + 28:g}">{escape_html(pair.a, 24)}</text>')
     beside = left + side + 14
     for y, row, kind in (
-        (top + 14, f"↑ {short(pair.b, 20)}", ""),
+        (top + 14, f"↑ {escape_html(pair.b, 20)}", ""),
         (top + 34, "above the line:", ' class="dim"'),
-        (top + 50, f"{short(pair.b, 13)} higher", ' class="dim"'),
+        (top + 50, f"{escape_html(pair.b, 13)} higher", ' class="dim"'),
         (top + side - 20, "below the line:", ' class="dim"'),
-        (top + side - 4, f"{short(pair.a, 13)} higher", ' class="dim"'),
+        (top + side - 4, f"{escape_html(pair.a, 13)} higher", ' class="dim"'),
     ):
         parts.append(f'<text{kind} x="{beside:g}" y="{y:g}">{row}</text>')
     return Chart(
@@ -374,8 +372,8 @@ def rank_shift(
     most = max(flows.values(), default=1)
     left, right, top, step = 66.0, WIDTH - 66.0, 34.0, 30.0
     parts = [
-        f'<text x="8" y="14">{short(names[0], 28)}</text>',
-        f'<text class="end" x="{WIDTH - 8:g}" y="14">{short(names[1], 28)}</text>',
+        f'<text x="8" y="14">{escape_html(names[0], 28)}</text>',
+        f'<text class="end" x="{WIDTH - 8:g}" y="14">{escape_html(names[1], 28)}</text>',
     ]
     for i, label in enumerate(BANDS):
         y = top + i * step + 4
@@ -402,15 +400,6 @@ def rank_shift(
         parts.append(f'<text class="mid dim" x="{WIDTH / 2:g}" y="{bottom:g}">{sampled}</text>')
         description += f", {sampled}"
     return Chart(f"Ranks of relevant documents, {names[0]} to {names[1]}", description, bottom + 10, "".join(parts))
-
-
-def _brief(pair: Pair) -> str:
-    within = "" if math.isnan(pair.interval.low) else f" ({interval(pair.interval, signed=True)})"
-    return f"{pair.measure}: {pair.short_words}, {number(pair.difference, signed=True)}{within}"
-
-
-def _sign(pair: Pair) -> str:
-    return {"better": "up", "worse": "down"}.get(pair.verdict, "even")
 
 
 def dash(index: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -11,9 +10,9 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.comparison.intervals import percent
-from goldrank.comparison.paired import TESTS
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, note_sentences
+from goldrank.report.forms import rows_table
 from goldrank.report.numbers import interval, number, p_value
 
 if TYPE_CHECKING:
@@ -174,23 +173,8 @@ def slices(comparison: Comparison, whole: bool = False) -> Table:
 
 def pairs_table(comparison: Comparison) -> Table:
     """Everything about each pair as exact numbers, for CSV; empty where a value is not defined."""
-    heads = [
-        *Head.texts("measure"),
-        *Head.names("a", "b"),
-        *Head.texts("role"),
-        *Head.numbers("queries", "mean_a", "mean_b", "difference", "low", "high"),
-    ]
-    heads += Head.numbers("effect", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS), "p_adjusted")
-    heads += Head.numbers("p_at_most", "p_equivalence", "critical", "detectable", "queries_needed")
-    heads += Head.texts("verdict")
-    rows: list[Cells] = []
-    for pair in comparison:
-        values = [pair.n, pair.mean_a, pair.mean_b, pair.difference, pair.interval.low, pair.interval.high]
-        values += [pair.effect, pair.wins, pair.ties, pair.losses, *(pair.p[test] for test in TESTS)]
-        more = [pair.adjusted, float(pair.at_most), pair.equivalence, pair.critical, pair.detectable, pair.needed]
-        cells = [Cell("", None if v is None or math.isnan(v) else v) for v in (*values, *more)]
-        rows.append([pair.measure, pair.a, pair.b, pair.role, *cells, pair.verdict])
-    return Table(heads, rows)
+    rows = ({**row, "p_at_most": float(row["p_at_most"])} for row in comparison.rows())
+    return rows_table([{name: None if value != value else value for name, value in row.items()} for row in rows])
 
 
 def agreement_parts(comparison: Comparison, runs: Mapping[str, Run]) -> list[Part]:

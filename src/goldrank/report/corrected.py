@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from goldrank.comparison.corrected import CorrectedValues
 from goldrank.comparison.intervals import percent
 from goldrank.comparison.ppi import Estimate
-from goldrank.data.table import Cell, Head, Part, Table, note_sentences, plain
-from goldrank.report import markdown
+from goldrank.data.table import Cell, Head, Part, Table, note_sentences
+from goldrank.report.forms import writers
 
 _BY = {"corrected": "corrected", "human": "people alone", "wilson": "people alone (Wilson)"}
 
@@ -38,11 +36,7 @@ def parts(found: CorrectedValues) -> list[Part]:
     return [Table(heads, rows, caption=caption), *note_sentences(found.notes)]
 
 
-WRITERS: dict[str, Callable[[CorrectedValues], str]] = {
-    "table": lambda found: plain(parts(found)),
-    "markdown": lambda found: markdown.write(parts(found)),
-    "json": lambda found: found.to_json(),
-}
+WRITERS = writers(parts, "table", "markdown", "json")
 
 
 def _interval(e: Estimate) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from goldrank.comparison.resampling import Band, bands, resampled_means
+from goldrank.comparison.intervals import Interval
+from goldrank.comparison.resampling import bands, resampled_means
 from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Part, Table, entities, note_sentences, plain
 from goldrank.errors import InputError, OptionError, as_list, one_of, whole_number
+from goldrank.evaluation.causes import COVER, COVER_BY_PLACE
 from goldrank.evaluation.text_rules import token_counter
 from goldrank.evaluation.texts import evaluate_texts
 from goldrank.io.items import Items
@@ -30,13 +32,8 @@ POINTS = 8
 """Budgets that are chosen if none are given."""
 
 Points = Sequence[tuple[float, float]]
-Bands = Mapping[str, Sequence[Band]]
+Bands = Mapping[str, Sequence[Interval]]
 """By system, the interval of each point."""
-
-COVER = "Cover"
-"""The measure that the curves are of, for references."""
-COVER_BY_PLACE = "EvidenceRecall"
-"""The same for evidence by place."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +227,7 @@ def curves_of(scores: Sequence[Scores], drawn: str = COVER) -> CoverageCurves:
     return CoverageCurves(lines["texts"], lines["tokens"], drawn, intervals["texts"], intervals["tokens"], notes)
 
 
-def _bands(run: Scores, names: Sequence[str]) -> list[Band]:
+def _bands(run: Scores, names: Sequence[str]) -> list[Interval]:
     """The interval of each point of a system."""
     if not names:
         return []

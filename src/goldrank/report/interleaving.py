@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-
 from goldrank.comparison.interleaving import Preference
-from goldrank.data.json_values import without_nan
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
-from goldrank.report import markdown, separated
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.report.forms import writers
 from goldrank.report.numbers import count, p_value
 
 
@@ -28,15 +24,4 @@ def parts(found: Preference) -> list[Part]:
     ]
 
 
-WRITERS: dict[str, Callable[[Preference], str]] = {
-    "table": lambda found: plain(parts(found)),
-    "markdown": lambda found: markdown.write(parts(found)),
-    "csv": lambda found: separated.write(_long(found)),
-    "json": lambda found: json.dumps(without_nan(found.to_dict()), indent=2),
-}
-
-
-def _long(found: Preference) -> Table:
-    (row,) = found.rows()
-    cells = [Cell(str(value), value) if isinstance(value, int | float) else str(value) for value in row.values()]
-    return Table(Head.texts(*row), [cells])
+WRITERS = writers(parts)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from goldrank.comparison.intervals import percent
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, plain
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
 from goldrank.judging.bias import Figure, JudgeAgreement
-from goldrank.report import markdown
+from goldrank.report.forms import writers
 from goldrank.report.numbers import interval, number
 
 
@@ -49,8 +47,4 @@ def _figures(figures: tuple[Figure, ...], title: str, level: float, signed: bool
     return Table(heads, rows, title=title)
 
 
-WRITERS: dict[str, Callable[[JudgeAgreement], str]] = {
-    "table": lambda found: plain(parts(found)),
-    "markdown": lambda found: markdown.write(parts(found)),
-    "json": lambda found: found.to_json(),
-}
+WRITERS = writers(parts, "table", "markdown", "json")

@@ -8,6 +8,7 @@ from goldrank import ids
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, escape_html, note_sentences, plain
 from goldrank.errors import one_of
+from goldrank.report.forms import rows_table
 from goldrank.report.numbers import interval, number
 
 if TYPE_CHECKING:
@@ -65,13 +66,9 @@ def systems(board: Leaderboard) -> Table:
 
 def systems_table(board: Leaderboard) -> Table:
     """The same as exact numbers, for CSV."""
-    heads = [*Head.numbers("place"), *Head.names("run"), *Head.texts("measure")]
-    heads += Head.numbers("value", "low", "high", "rank_low", "rank_high")
-    rows: list[Cells] = []
-    for row in board.rows():
-        first = [Cell("", row["place"]), row["run"], board.measure]
-        rows.append([*first, *(Cell("", row[name]) for name in ("value", "low", "high", "rank_low", "rank_high"))])
-    return Table(heads, rows)
+    return rows_table([
+        {"place": row["place"], "run": row["run"], "measure": board.measure, **row} for row in board.rows()
+    ])  # fmt: skip
 
 
 def matrix(board: Leaderboard) -> Table:
@@ -102,7 +99,7 @@ def diagram(board: Leaderboard) -> Chart:
 
     A critical-difference diagram on its side: a row per system has room for its name at any width.
     """
-    from goldrank.report.charts import WIDTH, Chart, short, ticks, x_axis
+    from goldrank.report.charts import WIDTH, Chart, ticks, x_axis
 
     standings = board.standings
     ends = [v for standing in standings for v in (standing.value, *standing.interval) if v == v]
@@ -125,7 +122,7 @@ def diagram(board: Leaderboard) -> Chart:
         rows.append(y)
         first, last = standing.rank
         ranks = f"rank {first} to {last}" if first < last else f"rank {first}"
-        drawn.append(f'<text x="{left:g}" y="{y - 12:g}">{short(standing.run, 34)}</text>')
+        drawn.append(f'<text x="{left:g}" y="{y - 12:g}">{escape_html(standing.run, 34)}</text>')
         drawn.append(f'<text class="end dim" x="{right:g}" y="{y - 12:g}">{number(standing.value)}, {ranks}</text>')
         drawn.append(f'<path class="grid" d="M{left:g} {y:g}H{right:g}"/>')
         if standing.interval.low == standing.interval.low:

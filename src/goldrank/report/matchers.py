@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from goldrank.comparison.intervals import percent
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences, plain
-from goldrank.report import markdown, separated
+from goldrank.data.table import Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.report import markdown
+from goldrank.report.forms import writers
 from goldrank.report.numbers import interval, number
 
 if TYPE_CHECKING:
     from goldrank.comparison.matching import MatcherAgreements
-
-
-def render(found: MatcherAgreements, form: str = "table") -> str:
-    """Agreements in one of the forms of `WRITERS`."""
-    return WRITERS[form](found)
 
 
 def parts(found: MatcherAgreements) -> list[Part]:
@@ -65,17 +59,5 @@ def thresholds(found: MatcherAgreements) -> Table:
     return Table([*Head.texts("best threshold"), *heads], rows)
 
 
-def _records(found: MatcherAgreements) -> Table:
-    records = found.rows()
-    heads = [*Head.texts("matcher"), *Head.numbers(*list(records[0])[1:])]
-    return Table(
-        heads, [[record.pop("matcher"), *(Cell("", value) for value in record.values())] for record in records]
-    )
-
-
-WRITERS: dict[str, Callable[[MatcherAgreements], str]] = {
-    "table": lambda found: plain(parts(found)),
-    "json": lambda found: json.dumps(found.to_dict(), indent=2),
-    "csv": lambda found: separated.write(_records(found)),
-    "markdown": lambda found: markdown.write([agreement(found)]),
-}
+WRITERS = writers(parts, "table", "json", "csv")
+WRITERS["markdown"] = lambda found: markdown.write([agreement(found)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from goldrank.comparison.intervals import Interval
+from goldrank.data.table import Cell
 
 
 def number(value: float | None, digits: int = 4, signed: bool = False) -> str:
@@ -32,3 +33,8 @@ def count(value: int, what: str) -> str:
     """'1 record', '1,200 records', '2 queries'."""
     many = f"{what[:-1]}ies" if what.endswith("query") else f"{what}s"
     return f"{value:,} {what if value == 1 else many}"
+
+
+def counted(value: int) -> Cell:
+    """'1,200', as the cell of a table."""
+    return Cell(f"{value:,}", value)

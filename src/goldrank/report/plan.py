@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-
 from goldrank import ids
-from goldrank.comparison.planning import GateOutcome, Plan
-from goldrank.data.json_values import without_nan
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, plain
-from goldrank.report import markdown, separated
+from goldrank.comparison.planning import Plan
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
+from goldrank.report.forms import writers
 from goldrank.report.numbers import count, number
 
 
@@ -19,7 +15,7 @@ def parts(plan: Plan) -> list[Part]:
     if any(row.found for row in plan.planned):
         shown.append(_found(plan))
     if plan.gate:
-        shown += [_gate(plan), Sentence(_gate_words(plan), "remark")]
+        shown += [_gate(plan), Sentence(_OUTCOMES, "remark")]
     source = (
         "from Bonferroni's bound, without a pilot" if plan.pilot is None else f"from a pilot of {plan.pilot:,} queries"
     )
@@ -72,49 +68,28 @@ def _found(plan: Plan) -> Table:
 
 def _gate(plan: Plan) -> Table:
     rows: list[Cells] = [
-        [one.measure, Cell(f"{one.queries:,}", one.queries), _drop(one, plan), *map(_chance, _outcomes(one))]
+        [
+            one.measure,
+            Cell(f"{one.queries:,}", one.queries),
+            Cell(_size(one.drop, plan), one.drop),
+            *map(_chance, (one.fails, one.unclear, one.shown)),
+        ]
         for one in plan.gate
     ]
     heads = [*Head.texts("measure"), *Head.numbers("queries", "true drop", "fails", "unclear", "shown to hold")]
     return Table(heads, rows, f"a gate with a tolerance of {_size(plan.tolerance or 0.0, plan)}")
 
 
-def _outcomes(one: GateOutcome) -> tuple[float, float, float]:
-    return one.fails, one.unclear, one.shown
-
-
 def _chance(value: float) -> Cell:
     return Cell("-" if value != value else f"{value:.0%}", value)
-
-
-def _drop(one: GateOutcome, plan: Plan) -> Cell:
-    return Cell(_size(one.drop, plan), one.drop)
 
 
 def _size(value: float, plan: Plan) -> str:
     return f"{value:.4g}" if not plan.is_relative else f"{100 * value:.3g}%"
 
 
-def _gate_words(plan: Plan) -> str:
-    return (
-        "fails: a drop of more than the tolerance is shown; shown to hold: one of less is; unclear: neither, and the "
-        "gate passes unless it is strict. Holes in the judgements are not part of it."
-    )
-
-
-WRITERS: dict[str, Callable[[Plan], str]] = {
-    "table": lambda plan: plain(parts(plan)),
-    "markdown": lambda plan: markdown.write(parts(plan)),
-    "csv": lambda plan: separated.write(_long(plan)),
-    "json": lambda plan: json.dumps(without_nan(plan.to_dict()), indent=2),
-}
-
-
-def _long(plan: Plan) -> Table:
-    rows = plan.rows()
-    cells = [
-        ["" if value is None else Cell(str(value), value) if isinstance(value, int | float) else str(value)
-         for value in row.values()]
-        for row in rows
-    ]  # fmt: skip
-    return Table(Head.texts(*rows[0]), cells)
+_OUTCOMES = (
+    "fails: a drop of more than the tolerance is shown; shown to hold: one of less is; unclear: neither, and the "
+    "gate passes unless it is strict. Holes in the judgements are not part of it."
+)
+WRITERS = writers(parts)

@@ -11,7 +11,7 @@ from goldrank.comparison.result import Comparison
 from goldrank.comparison.sweep import Sweep, SweepRow
 from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, escape_html, note_sentences
 from goldrank.evaluation.causes import NAMES
-from goldrank.report.charts import COLOURS, Chart, short, x_axis, y_axis
+from goldrank.report.charts import COLOURS, Chart, x_axis, y_axis
 from goldrank.report.charts import ticks as round_ticks
 
 WIDE, NARROW = 760, 380
@@ -150,7 +150,7 @@ def chart(sweep: Sweep, width: int = WIDE) -> Chart:
             line += 20
         at = left + (i % columns) * (right - left) / columns
         body.append(f'<circle class="s{i % COLOURS}" cx="{at + 5:.1f}" cy="{line - 4:g}" r="4.5"/>')
-        body.append(f'<text x="{at + 16:.1f}" y="{line:g}">{short(system, 34)}</text>')
+        body.append(f'<text x="{at + 16:.1f}" y="{line:g}">{escape_html(system, 34)}</text>')
     words = f"{len(rows)} settings; on the frontier: {', '.join(row.name for row in edge[:10])}"
     return Chart(f"{sweep.measure} against tokens", words, line + 12, "".join(body), width)
 

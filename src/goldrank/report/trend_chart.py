@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from goldrank.comparison.intervals import Interval
 from goldrank.data.scores import format_value
@@ -27,6 +28,11 @@ MOST_BANDS = 4
 """With more lines their intervals would hide each other; a dot still says its own."""
 WIDE, NARROW = (1080.0, 340.0), (380.0, 250.0)
 """Width and height of the drawing: for a screen, and for a phone, where a scaled chart could not be read."""
+
+
+Across: TypeAlias = Callable[[Record], float]
+Up: TypeAlias = Callable[[float], float]
+"""Where a record is drawn across the chart, and where a value is drawn up."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def _limits(series: Sequence[Series], banded: bool) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _dates(ordered: Sequence[Record], x: Callable[[Record], float], bottom: float, left: float, right: float) -> str:
+def _dates(ordered: Sequence[Record], x: Across, bottom: float, left: float, right: float) -> str:
     """Some dates below, as many as there is room for; the first and the newest always, if both fit."""
     half = 36.0
     places = [(min(max(x(record), left + half), right - half), record) for record in ordered]
@@ -146,7 +152,7 @@ def _dates(ordered: Sequence[Record], x: Callable[[Record], float], bottom: floa
     )
 
 
-def _band(line: Series, x: Callable[[Record], float], y: Callable[[float], float], style: str) -> str:
+def _band(line: Series, x: Across, y: Up, style: str) -> str:
     """The intervals of the records, as an area; a bar where there is one record only."""
     known = [(x(r), one) for r, one in zip(line.records, line.intervals, strict=False) if math.isfinite(one.low)]
     if not known:
@@ -159,7 +165,7 @@ def _band(line: Series, x: Callable[[Record], float], y: Callable[[float], float
     return f'<path class="band {style}" d="M{up}L{down}Z"/>'
 
 
-def _line(line: Series, x: Callable[[Record], float], y: Callable[[float], float], style: str, dashes: str) -> str:
+def _line(line: Series, x: Across, y: Up, style: str, dashes: str) -> str:
     points = [(x(r), y(v)) for r, v in zip(line.records, line.values, strict=True) if math.isfinite(v)]
     if not points:
         return ""
@@ -168,14 +174,7 @@ def _line(line: Series, x: Callable[[Record], float], y: Callable[[float], float
     return f'<g><title>{title}</title><path class="line {style}"{dashes} d="{path}"/></g>'
 
 
-def _mark(
-    change: TrendChange,
-    line: Series,
-    x: Callable[[Record], float],
-    y: Callable[[float], float],
-    top: float,
-    bottom: float,
-) -> str:
+def _mark(change: TrendChange, line: Series, x: Across, y: Up, top: float, bottom: float) -> str:
     """Where a line changed: the range as an area, the record as a line across."""
     known = {record.id: record for record in line.records}
     a = x(change.record)
@@ -189,9 +188,7 @@ def _mark(
     return "".join(parts)
 
 
-def _dots(
-    line: Series, x: Callable[[Record], float], y: Callable[[float], float], style: str, is_narrow: bool, links: bool
-) -> str:
+def _dots(line: Series, x: Across, y: Up, style: str, is_narrow: bool, links: bool) -> str:
     """A dot for each record, with what it says when it is pointed at."""
     drawn = [(i, r, v) for i, (r, v) in enumerate(zip(line.records, line.values, strict=True)) if math.isfinite(v)]
     if len(drawn) > MOST_DOTS:
@@ -205,7 +202,7 @@ def _dots(
         words = [f"{line.name}: {said}", brief(record) + (f"  {record.note}" if record.note else "")]
         shown = words if is_narrow else ["   ".join(words)]
         tip = "".join(
-            f'<text class="tip" x="4" y="{16 + 17 * row}">{charts.short(text, 56 if is_narrow else 150)}</text>'
+            f'<text class="tip" x="4" y="{16 + 17 * row}">{escape_html(text, 56 if is_narrow else 150)}</text>'
             for row, text in enumerate(shown)
         )
         title = f"<title>{escape_html('; '.join(words), 300)}</title>"
@@ -226,5 +223,5 @@ def _keys(series: Sequence[Series], left: float, row: float, right: float, is_na
         y = row + (i // columns) * 19
         style, dashes = f"s{i % charts.COLOURS}", charts.dash(i)
         parts.append(f'<path class="line {style}"{dashes} d="M{at:g} {y - 4:g}h22"/>')
-        parts.append(f'<text x="{at + 28:g}" y="{y:g}">{charts.short(line.name + line.remark, limit)}</text>')
+        parts.append(f'<text x="{at + 28:g}" y="{y:g}">{escape_html(line.name + line.remark, limit)}</text>')
     return "".join(parts), row + 19 * -(-len(series) // columns)

@@ -179,7 +179,7 @@ class Explorer:
         number, link = self.session.numbers[query], frame["link"]
         slices = [
             ("words" if attribute == "length" else attribute, name, link("/queries", slice=f"{attribute}:{name}"))
-            for attribute, parts in self.session.groups().items()
+            for attribute, parts in self.session.groups.items()
             for name, mask in parts.items()
             if mask[number]
         ]  # fmt: skip

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from goldrank.comparison import compare
@@ -17,6 +15,7 @@ from goldrank.gating.verdict import Verdict
 from goldrank.history import History
 from goldrank.history.comparing import record_scores
 from goldrank.history.details import line_details
+from goldrank.history.file import can_be_written
 from goldrank.history.trends import ALPHA, trend_lines
 from goldrank.report import comparison as comparison_report
 from goldrank.report import gate as gate_report
@@ -45,9 +44,7 @@ class HistoryPages:
 
     def open(self, write: bool = False) -> History:
         """The history; marks are kept if the file can be written."""
-        path = Path(self.path)
-        writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-        return History.open(self.path, read_only=not (write or writable))
+        return History.open(self.path, read_only=not (write or can_be_written(self.path)))
 
     def history(self, params: Mapping[str, str]) -> str:
         """Measures over time."""
@@ -61,7 +58,7 @@ class HistoryPages:
             names = list(dict.fromkeys(name for r in history.records() for name in r.summaries))[:MOST_MEASURES]
             labels = list(dict.fromkeys(record.label or record.run for record in history.records()))
         said: list[Part] = [
-            Sentence(f"{one.name}: {change.words}", trend.way(change)) for one in lines for change in one.changes
+            Sentence(minus(f"{one.name}: {change.words}"), trend.way(change)) for one in lines for change in one.changes
         ]
         shown = [
             {"name": one.line.name, "why": one.line.new_because, "remarks": trend.remarks(one.line),
@@ -82,9 +79,7 @@ class HistoryPages:
             "measure_name": measure,
             "gated": bool(self.rules),
         }
-        return render(
-            "history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": minus_all(said)}
-        )
+        return render("history.html.jinja", {**self.frame(), **values, "here": "/history", "said_parts": said})
 
     def records(self, params: Mapping[str, str]) -> str:
         """Two records as a comparison, query by query."""
@@ -150,11 +145,6 @@ class HistoryPages:
         with self.open(write=True) as history:
             history.set_baseline(name, record)
             return {"name": name, "record": history.baselines()[name]}
-
-
-def minus_all(said: list[Part]) -> list[Part]:
-    """The same sentences with true minus signs."""
-    return [Sentence(minus(part.text), part.style) if isinstance(part, Sentence) else part for part in said]
 
 
 def _records(details: Any, baselines: Mapping[str, int], verdicts: Mapping[int, Verdict | str]) -> list[dict[str, Any]]:

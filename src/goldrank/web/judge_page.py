@@ -68,8 +68,7 @@ def changes(session: Session, judging: Judging, view: View, judge: str, blind: b
     before = judging.before(judge)
     rows = []
     rooms: list[tuple[float, float]] = []
-    systems = [system for system in (view.a, view.b) if system is not None]
-    for i, system in enumerate(systems):
+    for i, system in enumerate(view.systems):
         key = (system.name, view.name)
         mean, bounds = system.mean(view.measure), system.mean_bounds(view.measure)
         old = before.means[key] if before else mean
@@ -92,7 +91,7 @@ def changes(session: Session, judging: Judging, view: View, judge: str, blind: b
     if rooms:
         then, now = (sum(pair[i] for pair in rooms) / len(rooms) for i in (0, 1))
         after = bounds_after(session, view, NEXT)
-        main = systems[-1].mean_bounds(view.measure)
+        main = view.systems[-1].mean_bounds(view.measure)
         closes = (main[1] - main[0]) - (after[1] - after[0]) if after and main else None
         room = {"old": value(then), "new": value(now), "width": round(300 * min(1.0, now / then), 1) if then else 0,
                 "closes": value(max(0.0, closes)) if closes is not None else ""}  # fmt: skip

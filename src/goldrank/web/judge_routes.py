@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from goldrank.errors import GoldrankError
@@ -28,40 +28,27 @@ def routes(explorer: Explorer) -> list[Route]:
     if judging is None:
         return []
 
-    def page(request: Request, template: str = "judge.html.jinja") -> Response:
-        judging.look()
-        params = addresses.parsed(request.scope["query_string"])
-        try:
-            text = render(template, judge_values(explorer, judging, params))
-        except GoldrankError as error:
-            return Response(explorer.failed(error), 404, media_type="text/html")
-        return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
+    def page(template: str, values: Callable[[Mapping[str, str]], dict[str, Any]]) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            judging.look()
+            try:
+                text = render(template, values(addresses.parsed(request.scope["query_string"])))
+            except GoldrankError as error:
+                return Response(explorer.failed(error), 404, media_type="text/html")
+            return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
 
-    def listing(request: Request, template: str) -> Response:
-        judging.look()
-        params = addresses.parsed(request.scope["query_string"])
-        try:
-            frame = explorer.frame(explorer.view(params), "/judge", params)
-        except GoldrankError as error:
-            return Response(explorer.failed(error), 404, media_type="text/html")
-        values: dict[str, Any] = judge_page.judges(explorer.session, judging)
-        if template == "conflicts.html.jinja":
-            values = {"found": judge_page.conflicts(explorer.session, judging)}
-        title = "Judges" if template == "judges.html.jinja" else "Where judges differ"
-        text = render(template, {**frame, **values, "title": title})
-        return Response(text, media_type="text/html", headers={"cache-control": "no-store"})
+        return answer
 
-    def judge(request: Request) -> Response:
-        return page(request)
+    def judge(params: Mapping[str, str]) -> dict[str, Any]:
+        return judge_values(explorer, judging, params)
 
-    def item(request: Request) -> Response:
-        return page(request, "judge_part.html.jinja")
+    def judges(params: Mapping[str, str]) -> dict[str, Any]:
+        frame = explorer.frame(explorer.view(params), "/judge", params)
+        return {**frame, **judge_page.judges(explorer.session, judging), "title": "Judges"}
 
-    def judges(request: Request) -> Response:
-        return listing(request, "judges.html.jinja")
-
-    def conflicts(request: Request) -> Response:
-        return listing(request, "conflicts.html.jinja")
+    def conflicts(params: Mapping[str, str]) -> dict[str, Any]:
+        frame = explorer.frame(explorer.view(params), "/judge", params)
+        return {**frame, "found": judge_page.conflicts(explorer.session, judging), "title": "Where judges differ"}
 
     def query_part(request: Request) -> Response:
         """The parts of a query page that a judgement changes."""
@@ -93,10 +80,10 @@ def routes(explorer: Explorer) -> list[Route]:
         return JSONResponse({**done, **_numbers(explorer, judging, given, name)})
 
     return [
-        Route("/judge", judge, methods=["GET"]),
-        Route("/judges", judges, methods=["GET"]),
-        Route("/conflicts", conflicts, methods=["GET"]),
-        Route("/part/judge", item, methods=["GET"]),
+        Route("/judge", page("judge.html.jinja", judge), methods=["GET"]),
+        Route("/judges", page("judges.html.jinja", judges), methods=["GET"]),
+        Route("/conflicts", page("conflicts.html.jinja", conflicts), methods=["GET"]),
+        Route("/part/judge", page("judge_part.html.jinja", judge), methods=["GET"]),
         Route("/part/query", query_part, methods=["GET"]),
         Route("/api/judgements", write, methods=["POST"]),
     ]

@@ -16,7 +16,7 @@ from goldrank.comparison.holes import ToJudge
 from goldrank.data.qrels import Grade
 from goldrank.errors import InputError, JudgementLogError
 from goldrank.judgements.log import JudgementLog
-from goldrank.judgements.merge import MERGES, Standing, merged_grade
+from goldrank.judgements.merge import Standing, merged_grade
 from goldrank.judgements.records import PEOPLE, Event
 from goldrank.web import addresses, doc_page
 from goldrank.web.session import Session, View
@@ -51,9 +51,8 @@ class Before:
 class Judging:
     """The log of a session, and what stands in it."""
 
-    def __init__(self, session: Session, path: str, judge: str, per_pair: int = 1, merge: str = "median") -> None:
-        assert merge in MERGES
-        self.session, self.path, self.judge, self.per_pair, self.merge = session, path, judge, per_pair, merge
+    def __init__(self, session: Session, path: str, judge: str, per_pair: int = 1) -> None:
+        self.session, self.path, self.judge, self.per_pair = session, path, judge, per_pair
         self._log = JudgementLog.open(path)
         self._lock = threading.RLock()
         self._events: dict[tuple[str, str], dict[str, list[Event]]] = {}
@@ -96,7 +95,7 @@ class Judging:
             if of_query == query:
                 given = self.given(query, doc)
                 if given:
-                    found[doc] = merged_grade(given, self.merge, None, self.path)
+                    found[doc] = merged_grade(given, "median", None, self.path)
         return found
 
     def standing(self, query: str, doc: str) -> dict[str, Standing]:

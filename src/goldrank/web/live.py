@@ -229,7 +229,8 @@ class System:
 
         Unless it must be `exact`, documents below the head that nobody judged before count as not returned.
         """
-        spots = self._spots.setdefault(query, self._first_spots(query))
+        old = single(self.original.placements, self.numbers[query])
+        spots = self._spots.setdefault(query, _spots(old, list(self.original.qrels.text[query])))
         asked = [doc for doc in grades if doc not in spots]
         if asked or self.original.placements.shared:
             head = self.head(query)
@@ -249,7 +250,6 @@ class System:
                 spots[doc] = spot
         rows = [(spots[doc], label) for label, doc in enumerate(grades) if doc in spots and spots[doc][0]]
         rank, first, last = (np.array([spot[i] for spot, _ in rows], np.int64) for i in range(3))
-        old = single(self.original.placements, self.numbers[query])
         return assemble(
             Qrels({query: dict(grades)}, real_grades=True).arrays,
             old.retrieved,
@@ -260,9 +260,6 @@ class System:
             first,
             last,
         )
-
-    def _first_spots(self, query: str) -> dict[str, Spot]:
-        return _spots(single(self.original.placements, self.numbers[query]), list(self.original.qrels.text[query]))
 
     def _in_head(self, query: str, head: Head, rank: int) -> Spot | None:
         """Where a document of the head is; not returned if it is not there and the head is all; else None."""

@@ -18,7 +18,7 @@ from goldrank.report.charts import ticks
 from goldrank.report.comparison_queries import cutoff
 from goldrank.web.numbers import MINUS, signed, value, way
 from goldrank.web.queries_page import rows
-from goldrank.web.query_page import bar_places, loss_order
+from goldrank.web.query_page import bar_places
 from goldrank.web.session import Session, View
 from goldrank.web.snippets import visible
 
@@ -36,7 +36,7 @@ def values(session: Session, view: View, link: Any, wait: float | None) -> dict[
     """What the template shows."""
     comparison = session.verdicts.get(wait if session.is_small or wait is None else 0.0)
     pair = pair_of(comparison, view)
-    order = loss_order(session, view)
+    order = session.loss_order(view)[0].tolist()
     deltas = session.deltas(view)
     lost = [i for i in order if deltas[i] * view.better < -5e-5]
     first = lost[:FIRST] or order[:FIRST]
@@ -121,9 +121,8 @@ def _share(session: Session, view: View) -> str:
     if not session.has_rankings:
         return ""
     k = cutoff(view.name)
-    systems = [system for system in (view.a, view.b) if system is not None]
     returned = judged = 0
-    for system in systems:
+    for system in view.systems:
         p = session.placed(system).placements
         returned += int(np.minimum(p.retrieved, k).sum())
         judged += int(((p.rank <= k) & (p.grade >= 0)).sum())
@@ -132,7 +131,7 @@ def _share(session: Session, view: View) -> str:
     text = f"{(returned - judged) / returned:.0%} of the first {k} documents were never judged".replace("%", " %")
     could = [
         f"{ids.show(s.name)} may have {value(b[0])} to {value(b[1])}"
-        for s in systems
+        for s in view.systems
         if (b := s.mean_bounds(view.measure))
     ]
     return f"{text}; with all of them judged, {' and '.join(could)}." if could else f"{text}."
@@ -221,9 +220,8 @@ def scatter(session: Session, view: View, link: Any) -> dict[str, Any]:
         title = "; ".join(names[:6]) + f" and {len(names) - 6} more" * (len(names) > 6)
         marks.append({"x": px, "y": py, "sign": sign, "title": title,
                       "href": link.query(session.queries[found[0]]), "count": len(found)})  # fmt: skip
-    worst = loss_order(session, view)[:1]
     labels = []
-    for i in worst:
+    for i in session.loss_order(view)[0][:1].tolist():
         if deltas[i] * view.better < -5e-5:
             text = _name(session, i)
             labels.append({"x": x(float(a[i])), "y": y(float(b[i])), "text": text[:34] + "…" * (len(text) > 34),
@@ -265,7 +263,7 @@ def _bins(
 def slices(session: Session, view: View, link: Any) -> list[dict[str, Any]]:
     """Means of the groups of queries."""
     made = []
-    for attribute, parts in session.groups().items():
+    for attribute, parts in session.groups.items():
         found = []
         for name, mask in parts.items():
             means = []

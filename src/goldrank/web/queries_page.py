@@ -144,7 +144,7 @@ def in_slice(session: Session, given: str) -> np.ndarray | None:
     if not given:
         return None
     attribute, _, value_ = given.partition(":")
-    groups = session.groups().get(attribute, {})
+    groups = session.groups.get(attribute, {})
     return groups.get(value_, np.zeros(len(session.queries), bool))
 
 
@@ -177,7 +177,7 @@ def page(session: Session, view: View, params: dict[str, str], link: Any) -> dic
             state["slice"] == f"{attribute}:{name}",
             int(mask.sum()),
         )
-        for attribute, parts in session.groups().items()
+        for attribute, parts in session.groups.items()
         for name, mask in parts.items()
     ]
     sort = state["sort"] or "loss"

@@ -230,9 +230,3 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
         return {"id": found, "text": text[:28].rstrip() + "…" * (len(text) > 28)}
 
     return {"at": at + 1, "of": len(order), "before": known(at - 1), "after": known(at + 1)}
-
-
-def loss_order(session: Session, view: View) -> list[int]:
-    """Numbers of the queries that count, the largest loss first."""
-    order: list[int] = session.loss_order(view)[0].tolist()
-    return order

@@ -7,8 +7,8 @@ import hashlib
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, wraps
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -60,6 +60,16 @@ class View:
         return str(self.measure)
 
     @property
+    def systems(self) -> list[System]:
+        """A, and B if there is one."""
+        return [self.a] if self.b is None else [self.a, self.b]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from other views."""
+        return (self.name, *(system.name for system in self.systems))
+
+    @property
     def better(self) -> float:
         """1 if more is better, -1 if less is."""
         return 1.0 if self.measure.declaration.higher_is_better else -1.0
@@ -72,6 +82,24 @@ class Criterion:
     grade: Grade
     name: str
     sentence: str = ""
+
+
+Made = TypeVar("Made")
+
+
+def until_judged(make: Callable[..., Made]) -> Callable[..., Made]:
+    """A method of a session whose answer for a view or a system is kept until the next judgement."""
+
+    @wraps(make)
+    def answer(session: Session, *about: View | System) -> Made:
+        key = (make.__name__, *(one.key if isinstance(one, View) else one.name for one in about))
+        known = session._cache.get(key)
+        if known is None or known[0] != session.seq:
+            known = session._cache[key] = (session.seq, make(session, *about))
+        made: Made = known[1]
+        return made
+
+    return answer
 
 
 @dataclass
@@ -114,28 +142,27 @@ class Session:
         self.work = Worker()
         self.verdicts = Verdicts(self)
         self._cache: dict[object, Any] = {}
-        self._prepared: set[tuple[str, str, str]] = set()
+        self._prepared: set[tuple[str, ...]] = set()
+        self._queues: dict[tuple[str, ...], list[ToJudge]] = {}
         self.is_small = len(self.queries) <= FEW
         for system in self.systems:
             system.eager = self.is_small
 
     def ready(self, view: View) -> bool:
         """Whether bounds and the queue of a view are made; where that takes long, the worker makes them."""
-        key = (view.name, view.a.name, view.b.name if view.b else "")
         if self.is_small:
             with self.lock:
-                if key not in self._prepared:
+                if view.key not in self._prepared:
                     self._prepare(view)
-                    self._prepared.add(key)
+                    self._prepared.add(view.key)
             return True
         self.ask_heads()
-        self.work.ask(key, lambda: self._prepare(view))
-        return self.work.is_made(key)
+        self.work.ask(view.key, lambda: self._prepare(view))
+        return self.work.is_made(view.key)
 
     def _prepare(self, view: View) -> None:
-        for system in (view.a, view.b):
-            if system is not None:
-                system.bounds(view.measure)
+        for system in view.systems:
+            system.bounds(view.measure)
         self.queue_all(view)
 
     def ask_heads(self) -> None:
@@ -203,68 +230,44 @@ class Session:
     def deltas(self, view: View) -> np.ndarray:
         """What decides the order of queries: B - A, or with one system the value less that of the ideal ranking."""
         if view.b is not None:
-            found: np.ndarray = view.b.values[view.name] - view.a.values[view.name]
-            return found
-        ideal: np.ndarray = self._cached(("ideal", view.name), lambda: self._below_ideal(view))
-        return ideal
+            return np.asarray(view.b.values[view.name] - view.a.values[view.name])
+        return self._below_ideal(view)
 
+    @until_judged
     def _below_ideal(self, view: View) -> np.ndarray:
         ideal = view.measure(self.placed(view.a).placements.ideal)
-        found: np.ndarray = view.a.values[view.name] - ideal
-        return found
+        return np.asarray(view.a.values[view.name] - ideal)
 
+    @until_judged
     def loss_order(self, view: View) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the queries that count, the largest loss first; and the place of each query among all."""
-        found: tuple[np.ndarray, np.ndarray] = self._cached(
-            ("order", view.name, view.a.name, view.b.name if view.b else ""), lambda: self._loss_order(view)
-        )
-        return found
-
-    def _loss_order(self, view: View) -> tuple[np.ndarray, np.ndarray]:
         deltas = self.deltas(view) * view.better
         order = np.argsort(np.nan_to_num(deltas, nan=np.inf), kind="stable")
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return order[: int((~np.isnan(deltas)).sum())], place
 
-    def _cached(self, key: object, make: Callable[[], Any]) -> Any:
-        """What was made since the last judgement, or is made now."""
-        known = self._cache.get(key)
-        if known is None or known[0] != self.seq:
-            known = self._cache[key] = (self.seq, make())
-        return known[1]
-
-    @property
+    @until_judged
     def qrels_now(self) -> Qrels:
         """All judgements as they stand now."""
         if not self.grades:
             return self.qrels
-        made: Qrels = self._cached("qrels", self._qrels_now)
-        return made
-
-    def _qrels_now(self) -> Qrels:
         both = {**self.qrels.text, **self.grades}
         return Qrels(both, name=self.qrels.name, criteria=self.qrels.criteria, real_grades=True)
 
+    @until_judged
     def placed(self, system: System) -> Placed:
         """A system's whole table as judgements stand now."""
-        found: Placed = self._cached(("placed", system.name), lambda: placed_now(system, self.qrels_now))
-        return found
-
-    def placed_all(self) -> list[Placed]:
-        """The tables of all systems."""
-        return [self.placed(system) for system in self.systems]
+        return placed_now(system, self.qrels_now())
 
     def retrieved(self, view: View) -> np.ndarray:
         """How many documents B (or A) returned for each query."""
         return (view.b or view.a).original.placements.retrieved
 
+    @until_judged
     def scores(self) -> list[Scores]:
         """The scores of all systems as judgements stand now, made as the command line makes them."""
-        found: list[Scores] = self._cached(
-            "scores", lambda: [pipeline.score(self.placed(system), self.measures) for system in self.systems]
-        )
-        return found
+        return [pipeline.score(self.placed(system), self.measures) for system in self.systems]
 
     # Grades and judging.
 
@@ -292,26 +295,16 @@ class Session:
                 system.regrade(query, grades)
             self.seq = seq
 
+    @until_judged
     def holes(self, view: View) -> PairHoles | None:
         """The unjudged documents of two systems; None if there is one system, or none for this measure."""
         if view.b is None or hole_rule(view.measure) is None:
             return None
-        found: PairHoles | None = self._cached(
-            ("holes", view.name, view.a.name, view.b.name), lambda: self._holes(view)
-        )
-        return found
-
-    def _holes(self, view: View) -> PairHoles | None:
-        tables = [self.placed(system).placements for system in self._both(view)]
+        tables = [self.placed(system).placements for system in view.systems]
         return self._finder(view, tables, min(DEPTH, wanted_depth([view.measure], tables))).pair(view.measure, 0, 1)
 
-    @staticmethod
-    def _both(view: View) -> tuple[System, System]:
-        assert view.b is not None
-        return view.a, view.b
-
     def _finder(self, view: View, tables: Sequence[Placements], depth: int) -> HoleFinder:
-        pairs = zip(self._both(view), tables, strict=True)
+        pairs = zip(view.systems, tables, strict=True)
         return HoleFinder([HoleSystem(p, FirstDocuments(one.heads, depth), depth) for one, p in pairs])
 
     def queue(self, view: View) -> Iterator[ToJudge]:
@@ -323,14 +316,9 @@ class Session:
 
         It is made once, from the judgements of the start: an order that changes under one's hands confuses.
         """
-        key = (view.name, view.a.name, view.b.name if view.b else "")
-        if key not in self._queues:
-            self._queues[key] = self._queue(view)
-        return self._queues[key]
-
-    @cached_property
-    def _queues(self) -> dict[tuple[str, str, str], list[ToJudge]]:
-        return {}
+        if view.key not in self._queues:
+            self._queues[view.key] = self._queue(view)
+        return self._queues[view.key]
 
     def _queue(self, view: View) -> list[ToJudge]:
         holes = self._holes_in_reach(view)
@@ -347,7 +335,7 @@ class Session:
         """
         if view.b is None or hole_rule(view.measure) is None:
             return None
-        tables = [self.placed(system).placements for system in self._both(view)]
+        tables = [self.placed(system).placements for system in view.systems]
         reach = max(hole_reach(view.measure, table) for table in tables)
         depth = min(DEPTH, max(LEAST_REACH, MOST_NAMED // len(self.queries)))
         if reach <= depth:
@@ -371,37 +359,27 @@ class Session:
         system = view.b or view.a
         p = self.placed(system).placements
         judged = np.bincount(p.query[(p.rank <= depth) & (p.grade >= 0)], minlength=len(p))
-        found: np.ndarray = np.minimum(p.retrieved, depth) - judged
-        return found
+        return np.asarray(np.minimum(p.retrieved, depth) - judged)
 
+    @until_judged
     def noted(self, view: View) -> dict[str, np.ndarray]:
         """By the code of a note, which queries of A or B it is about; codes that are about none are left out."""
-        found: dict[str, np.ndarray] = self._cached(
-            ("noted", view.a.name, view.b.name if view.b else ""), lambda: self._noted(view)
-        )
-        return found
-
-    def _noted(self, view: View) -> dict[str, np.ndarray]:
         masks: dict[str, np.ndarray] = {}
-        for system in (view.a, view.b):
-            if system is None:
-                continue
+        for system in view.systems:
             p = self.placed(system).placements
+            owner = np.repeat(np.arange(len(p)), np.diff(p.judged_start))
             for code, mask in (
                 ("missing-queries", ~p.answered),
                 ("empty-rankings", p.answered & (p.retrieved == 0)),
-                ("no-relevant", np.bincount(_owners(p)[p.judged > 0], minlength=len(p)) == 0),
+                ("no-relevant", np.bincount(owner[p.judged > 0], minlength=len(p)) == 0),
                 ("tied-documents", np.bincount(p.query[p.tie_last > p.tie_first], minlength=len(p)) > 0),
             ):
                 masks[code] = masks[code] | mask if code in masks else mask
         return {code: mask for code, mask in masks.items() if mask.any()}
 
+    @cached_property
     def groups(self) -> dict[str, dict[str, np.ndarray]]:
         """Slices: by attribute and value, which queries have it."""
-        return self._groups
-
-    @cached_property
-    def _groups(self) -> dict[str, dict[str, np.ndarray]]:
         found: dict[str, dict[str, np.ndarray]] = {}
         by = self.slice_by or ({"length": _lengths(self.query_texts, self.queries)} if self.query_texts else {})
         for name, given in by.items():
@@ -417,11 +395,6 @@ class Session:
             return query
         shown = ids.show(query)
         raise InputError(f"no query {shown}", hint=did_you_mean(query, self.queries[:20_000]), code="no-query")
-
-
-def _owners(p: Placements) -> np.ndarray:
-    """The query of each judgement."""
-    return np.repeat(np.arange(len(p)), np.diff(p.judged_start))
 
 
 def _lengths(texts: Mapping[str, str], queries: Sequence[str]) -> dict[str, str | None]:

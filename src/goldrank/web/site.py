@@ -12,7 +12,6 @@ from goldrank.report.numbers import count
 from goldrank.web.addresses import id_hash
 from goldrank.web.app import Explorer
 from goldrank.web.pages import Links, asset
-from goldrank.web.query_page import loss_order
 from goldrank.web.session import Session, View
 from goldrank.writing import new_folder, write_whole
 
@@ -55,7 +54,7 @@ def write(session: Session, folder: str) -> str:
         raise GoldrankError("the folder is not empty", where=str(target), hint="Name a new one.")
     session.texts.wait()
     view = session.view()
-    order = loss_order(session, view)
+    order = session.loss_order(view)[0].tolist()
     far = sorted(order, key=lambda i: -abs(float(session.deltas(view)[i])))[:MOST_QUERIES]
     names = {session.queries[i]: f"query-{id_hash(session.queries[i])[1:17]}.html" for i in far}
     explorer = StaticExplorer(session, static=True, wait=None, assets="")

@@ -14,7 +14,6 @@ from goldrank.comparison.holes import PairHoles, ToJudge
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores
 from goldrank.errors import InputError
-from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import Measure, parse
 from goldrank.web.live import Bounds, System
 from goldrank.web.session import FEW, Session, View
@@ -91,9 +90,6 @@ class TextSession(Session):
     def scores(self) -> list[Scores]:
         return self._scores
 
-    def placed_all(self) -> list[Placed]:
-        return []
-
     def retrieved(self, view: View) -> np.ndarray:
         return np.ones(len(self.queries), np.int64)
 
@@ -101,8 +97,7 @@ class TextSession(Session):
         return np.zeros(len(self.queries), np.int64)
 
     def noted(self, view: View) -> dict[str, np.ndarray]:
-        systems = [system for system in (view.a, view.b) if system is not None]
-        missing = np.any([np.isnan(system.values[view.name]) for system in systems], axis=0)
+        missing = np.any([np.isnan(system.values[view.name]) for system in view.systems], axis=0)
         return {"missing-queries": missing} if missing.any() else {}
 
     def queue_all(self, view: View) -> list[ToJudge]:
@@ -113,10 +108,8 @@ class TextSession(Session):
 
     def deltas(self, view: View) -> np.ndarray:
         first = view.a.values[view.name]
-        found: np.ndarray = (
-            view.b.values[view.name] - first if view.b is not None else first - view.measure.declaration.high
-        )
-        return found
+        best = view.measure.declaration.high
+        return np.asarray(first - best if view.b is None else view.b.values[view.name] - first)
 
 
 def is_items(path: str) -> bool:

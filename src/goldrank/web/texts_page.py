@@ -16,7 +16,7 @@ from goldrank.web.snippets import visible
 
 def values(session: Session, view: View, query: str) -> dict[str, Any]:
     """What the template shows."""
-    systems = [system for system in (view.a, view.b) if system is not None]
+    systems = view.systems
     sides: list[dict[str, Any]] = []
     references: list[dict[str, Any]] = []
     trouble = ""

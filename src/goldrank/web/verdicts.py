@@ -53,13 +53,13 @@ class Verdicts:
     def _make(self) -> None:
         session = self._session
         with session.lock:
-            seq, scores, placed = session.seq, session.scores(), session.placed_all()
+            seq, scores = session.seq, session.scores()
+            placed = [session.placed(system) for system in session.systems] if session.has_rankings else []
         try:
             made = compare(scores, **session.options)
             made = replace(made, placed=tuple(placed), texts=dict(session.query_texts))
-            groups = session.groups()
-            if groups:
-                names = {name: _by_query(parts, session.queries) for name, parts in groups.items()}
+            if session.groups:
+                names = {name: _by_query(parts, session.queries) for name, parts in session.groups.items()}
                 made = with_slices(made, names)
             self._known = (seq, made)
         except Exception as error:  # it is said on the page, which would wait for it otherwise
