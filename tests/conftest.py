@@ -15,6 +15,12 @@ settings.load_profile("goldrank")
 sys.path.insert(0, str(Path(__file__).parent))
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Whatever needs a browser is slow."""
+    if "browser" in getattr(item, "fixturenames", ()):
+        item.add_marker("slow")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that no process is left with a long one at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}

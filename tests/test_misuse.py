@@ -174,7 +174,7 @@ TAKES_FUNCTIONS = (
 
 
 FUNCTIONS = [name for name in SOUND if name[0].islower()]
-RESAMPLES = ("judge_agreement",)
+RESAMPLES = ("judge_agreement", "compare")
 """Each call takes a thousand resamples."""
 
 

@@ -95,8 +95,11 @@ for name in ("fork", "register_at_fork", "sched_getaffinity", "getuid"):
         delattr(os, name)
 del signal.SIGHUP
 sys.modules["resource"] = sys.modules["fcntl"] = sys.modules["pwd"] = None
-from goldrank.cli import main
-main(sys.argv[1:])
+from goldrank.cli import run
+for line in sys.argv[1:]:
+    code = run(line.split())
+    if code != 0:
+        sys.exit(f"{line}: {code}")
 """
 
 
@@ -110,20 +113,17 @@ def test_other_encodings_and_missing_functions(tmp_path, locale):
         "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0",
     }  # fmt: skip
     warned = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:goldrank"]
-    for arguments in (
-        ["eval", "q", "r", "-q", "--save", "s.json", "--by-query-file", "b.csv"],
-        ["record", "s.json", "--label", "main"],
-        ["history", "--html", "h.html"],
-        ["compare", "q", "r", "two=r", "--samples", "100", "--html", "c.html", "--markdown", "c.md"],
-        ["gate", "q", "r", "--rule", "RR >= 0.5", "-o", "g.md"],
-    ):
-        done = subprocess.run(
-            [sys.executable, *warned, "-c", PROGRAM, *arguments],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == 0, (arguments, done.stderr)
-        done.stdout.decode("utf-8")
+    commands = (
+        "eval q r -q --save s.json --by-query-file b.csv",
+        "record s.json --label main",
+        "history --html h.html",
+        "compare q r two=r --samples 100 --html c.html --markdown c.md",
+        "gate q r --rule RR>=0.5 -o g.md",
+    )
+    program = [sys.executable, *warned, "-c", PROGRAM, *commands]
+    done = subprocess.run(program, cwd=tmp_path, env=env, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    done.stdout.decode("utf-8")
+    for name in ("h.html", "c.html", "c.md", "g.md"):
+        assert (tmp_path / name).stat().st_size > 0
     assert "qé" in (tmp_path / "b.csv").read_text("utf-8")

@@ -78,6 +78,7 @@ def test_pools(python, source):
     assert python(f"{HEAD}{USED}print(forked(measured, {source!r}))") == ["forked"]
 
 
+@pytest.mark.slow
 def test_executors(python):
     program = """
 with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
@@ -97,6 +98,7 @@ assert os.waitpid(pid, 0)[1] == 0
 """
 
 
+@pytest.mark.slow
 def test_plain_forks_and_threads(python):
     """A child with threads of its own, in which a run from before the fork is evaluated."""
     program = """
@@ -110,6 +112,7 @@ def task():
     assert python(HEAD + USED + program + FORK) == ["forked"]
 
 
+@pytest.mark.slow
 def test_polars_of_others(python):
     """The parent used polars without goldrank, which only the child imports."""
     program = """
@@ -132,6 +135,7 @@ def test_what_was_not_used_works(python):
     assert python(f"{HEAD}{USED}task = lambda: measured('run.trec')\n{FORK}") == ["0.5"]
 
 
+@pytest.mark.slow
 def test_a_server_that_forks_workers(python):
     """As gunicorn does: workers read tables, again and again, after a master that has not."""
     program = """
@@ -141,6 +145,7 @@ def task():
     assert python(HEAD + program + FORK + FORK) == ["True", "True"]
 
 
+@pytest.mark.slow
 def test_spawned_processes_work(python, tmp_path):
     (tmp_path / "worker.py").write_text(HEAD)
     program = """
@@ -156,6 +161,7 @@ if __name__ == "__main__":
     ]
 
 
+@pytest.mark.slow
 def test_results_become_no_frames(python):
     program = """
 scores = evaluate(qrels, run, "RR")
