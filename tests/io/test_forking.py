@@ -11,6 +11,9 @@ import sys
 
 import places
 import pytest
+from lanes import few
+
+from goldrank import write_run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -39,14 +42,6 @@ def forked(task, *arguments):
         return pool.apply(task, arguments)
 """
 
-PREPARE = """
-from goldrank import write_run
-run = {"q": {"b": 2.0, "a": 1.0}}
-write_run(run, "run.parquet")
-write_run(run, "run.trec")
-open("run.csv", "w").write("query,doc,score\\nq,b,2.0\\nq,a,1.0\\n")
-"""
-
 
 @pytest.fixture
 def python(tmp_path):
@@ -66,14 +61,17 @@ def python(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
-    call(PREPARE)
+    run = {"q": {"b": 2.0, "a": 1.0}}
+    write_run(run, tmp_path / "run.parquet")
+    write_run(run, tmp_path / "run.trec")
+    (tmp_path / "run.csv").write_text("query,doc,score\nq,b,2.0\nq,a,1.0\n")
     return call
 
 
 USED = "assert measured() == 0.5\n"
 
 
-@pytest.mark.parametrize("source", ["run.parquet", "run.csv"])
+@pytest.mark.parametrize("source", few(["run.parquet", "run.csv"], 1))
 def test_pools(python, source):
     assert python(f"{HEAD}{USED}print(forked(measured, {source!r}))") == ["forked"]
 

@@ -19,7 +19,7 @@ from goldrank.data.texts import Evidence, Span, TextItem
 from goldrank.measures import REGISTRY, Measure, make
 from goldrank.measures.options import COMMON, MAX_CUTOFF, Choice, Number
 
-EXAMPLES = many(40, 12)
+EXAMPLES = many(40, 6)
 """Random rankings for each measure and each property."""
 
 Qrels = dict[str, dict[str, int]]

@@ -197,6 +197,7 @@ def test_withdrawing_in_the_browser(browser, tmp_path):
             assert [event.action for event in log.events()] == ["grade", "grade", "withdraw", "withdraw"]
 
 
+@pytest.mark.slow
 def test_every_page_has_a_body(tmp_path):
     with Served("--demo", "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
         for path in ("/", "/queries", "/query?id=q04", "/judge", "/judges", "/conflicts", "/notes", "/part/judge"):
