@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator
 
 HOLDERS = (ast.stmt, ast.excepthandler, ast.match_case)
-
-
-@functools.cache
-def tree(text: str) -> ast.Module:
-    """The tree of a text, made once."""
-    return ast.parse(text)
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:

@@ -126,6 +126,7 @@ def task():
     assert python(program + FORK) == ["forked"]
 
 
+@pytest.mark.slow
 def test_what_was_not_used_works(python):
     """Imported only, or used in no process before: then the child's own threads are started."""
     assert python(f"{HEAD}import polars\nprint(forked(measured))") == ["0.5"]

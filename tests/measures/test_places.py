@@ -132,7 +132,7 @@ class TestProperties:
         """1 means that the first i texts cover at least i references, up to min(k, N): never behind a perfect list."""
         rng = random.Random(measure)
         k = parse(measure).k
-        for _ in range(400):
+        for _ in range(many(400)):
             covers, grades = random_case(rng, graded=False)
             found = value(measure, covers, grades)
             assert found <= 1 + 1e-12
@@ -145,7 +145,7 @@ class TestProperties:
 
     def test_classical_for_one_to_one_pairs(self, measure: str) -> None:
         rng = random.Random(measure)
-        for _ in range(100):
+        for _ in range(many(100)):
             number = rng.randint(1, 5)
             grades = [rng.choice((1, 2, 3)) for _ in range(number)]
             texts = rng.sample(range(number + 4), rng.randint(0, number + 3))
@@ -200,7 +200,7 @@ class TestProperties:
     def test_moving_a_text_up_past_texts_that_add_no_more(self, measure: str) -> None:
         rng = random.Random(measure)
         tried = 0
-        for _ in range(400):
+        for _ in range(many(400)):
             covers, grades = random_case(rng, graded=False)
             if len(covers) < 2:
                 continue

@@ -112,6 +112,7 @@ def history(tmp_path):
     return tmp_path / "h.db"
 
 
+@pytest.mark.slow
 def test_records_are_held_to_rules(history, tmp_path):
     (tmp_path / "rules.toml").write_text('[[rule]]\nmeasure = "nDCG@10"\nfloor = 0.99\n')
     with Served("--history", str(history), "--rules", str(tmp_path / "rules.toml"), cache=tmp_path) as server:
