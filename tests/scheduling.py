@@ -7,8 +7,17 @@ from typing import Any
 TOGETHER = "tests/engine/spark/"
 """Tests of Spark share one process, and so one Java machine."""
 
-LONGEST = (TOGETHER, "tests/peers/test_conventions.py", "tests/match/test_matchers.py", "tests/web/test_explorer.py",
-           "tests/web/test_looks.py", "tests/judging/test_job.py", "tests/docs/test_site.py")  # fmt: skip
+LONGEST = (
+    TOGETHER,
+    "tests/evaluation/test_memory.py",
+    "tests/peers/test_conventions.py",
+    "tests/match/test_matchers.py",
+    "tests/engine/test_differential.py",
+    "tests/web/test_explorer.py",
+    "tests/fuzz/test_fuzz.py",
+    "tests/measures/test_properties.py",
+    "tests/test_types.py",
+)
 """Pieces that take long in `make test`, the longest first: none of them must be the last that is begun."""
 
 
