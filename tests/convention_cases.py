@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 
 KINDS = ("plain", "tied", "partial", "negative", "missing", "empty")
@@ -10,12 +11,13 @@ Judged = dict[str, dict[str, int]]
 Ranked = dict[str, dict[str, float]]
 
 
+@functools.cache
 def queries(
     kind: str, count: int, *, highest: int = 1, seed: int = 0, longest: int = 14, scale: float = 1.0
 ) -> tuple[Judged, Ranked]:
     """Judgements and a run. 'partial': not all judged documents are returned and the other way round. 'negative':
     scores of both signs and 0. 'missing': some judged queries are not in the run. 'empty': some queries have no
-    relevant document, some no other."""
+    relevant document, some no other. They are made once: nobody may change them."""
     rng = random.Random(f"{kind} {highest} {seed}")
     qrels: Judged = {}
     run: Ranked = {}

@@ -106,10 +106,16 @@ FUNCTIONS = {
 """They take functions, which types are too: as measures, matchers and retrievers."""
 
 
+RESAMPLES = ("judge_agreement", "compare")
+"""Each call draws a thousand samples otherwise."""
+
+
 def called(name):
     if name == "judge":
         given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
         return lambda *arguments, **options: goldrank.judge(*arguments, **{**given, **options})
+    if name in RESAMPLES:
+        return lambda *arguments, **options: getattr(goldrank, name)(*arguments, **{"samples": 100, **options})
     if name == "judge_gullibility":
         given = {"docs": {"x": "a"}, "queries": {"q": "b", "p": "c"}, "judge": lambda question, text: 1}
         return lambda *arguments, **options: goldrank.judge_gullibility(*arguments, **{**given, **options})
@@ -174,14 +180,16 @@ TAKES_FUNCTIONS = (
 
 
 FUNCTIONS = [name for name in SOUND if name[0].islower()]
-RESAMPLES = ("judge_agreement",)
-"""Each call takes a thousand resamples."""
+
+
+@pytest.mark.parametrize("name", RESAMPLES)
+def test_few_samples_are_no_mistake(name):
+    """Or every wrong option would be answered by words about them."""
+    assert called(name)(*SOUND[name]) is not None
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in RESAMPLES else ()) for name in FUNCTIONS]
-)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_wrong_options_get_words(name):
     """Every option of every function, also those that come to be later."""
     function, sound = called(name), SOUND[name]

@@ -14,6 +14,7 @@ from pathlib import Path
 import bare
 import places
 import pytest
+from syntax import statements
 
 import goldrank
 from goldrank import packages
@@ -44,10 +45,11 @@ def unguarded(text: str) -> list[str]:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         found.extend(name for name in names if name.partition(".")[0] in OPTIONAL and not guarded)
-        for child in ast.iter_child_nodes(node):
+        for child in statements(node):
             visit(child, guarded)
 
-    visit(ast.parse(text), False)
+    if any(name in text for name in OPTIONAL):
+        visit(ast.parse(text), False)
     return found
 
 

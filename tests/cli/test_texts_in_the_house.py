@@ -98,6 +98,7 @@ def test_other_gold_is_not_compared() -> None:
         goldrank.gate(after, rules="RR: -1%", baseline=before)
 
 
+@pytest.mark.slow
 def test_fixture_takes_scores_of_texts(folder: Path) -> None:
     from goldrank.gating.baseline import Baseline
 

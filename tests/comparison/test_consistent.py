@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from lanes import many
 from made_up_scores import make
 
 from goldrank import compare
@@ -91,7 +92,7 @@ def test_a_corrected_p_value_is_never_below_the_row_s_own():
 def test_an_interval_that_leaves_out_0_beside_an_open_test_is_said():
     rng = np.random.default_rng(6)
     found = 0
-    for _ in range(400):
+    for _ in range(many(400, 200)):
         row = pair(rng.normal(0.026, 0.09, 50), samples=200)
         said = "interval-excludes-zero" in codes(row)
         assert said == (row.verdict == "unclear" and 0 not in row.interval)

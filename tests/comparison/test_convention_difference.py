@@ -7,6 +7,7 @@ import math
 import random
 
 import pytest
+from lanes import many
 
 from goldrank import evaluate, explain_difference
 from goldrank.conventions import CONVENTIONS, POLICIES, TREC_EVAL_10, Convention
@@ -52,7 +53,7 @@ def value(qrels, run, measure, convention):
 def test_all_pairs_of_conventions(first, second):
     """Both values are those of `evaluate`; all rules together lead from the first to the second."""
     seed = PAIRS.index((first, second))
-    for measure in random.Random(seed).sample(MEASURES, 5):
+    for measure in random.Random(seed).sample(MEASURES, many(5, 1)):
         seed += 1
         check(*data(seed), measure, first, second)
 
@@ -125,7 +126,7 @@ def test_every_rule_is_said_in_words():
     seen = set()
     for number, (first, second) in enumerate(itertools.combinations(CONVENTIONS, 2)):
         qrels, run = data(number)
-        for measure in MEASURES:
+        for measure in random.Random(number).sample(MEASURES, many(len(MEASURES), 3)):
             try:
                 found = explain_difference(qrels, run, measure, first, second)
             except GoldrankError:

@@ -47,6 +47,7 @@ def test_tukey_of_two_systems_is_the_randomization_test():
     assert found == pytest.approx(exact, abs=0.023)
 
 
+@pytest.mark.slow
 def test_tukey_keeps_its_error_rate_on_null_data():
     rng = np.random.default_rng(12)
     false, rounds = 0, 200

@@ -113,6 +113,7 @@ def test_power_of_a_corrected_comparison_is_what_it_says():
     assert 0.72 <= found / rounds <= 0.88
 
 
+@pytest.mark.slow
 def test_no_false_finding_more_than_alpha():
     """Three systems, five measures, nothing true: 80 rounds of 499 flips."""
     rng = np.random.default_rng(7)
@@ -306,6 +307,7 @@ def paraphrases(seed, intents=20, each=5, effect=0.0):
     return scores, {query: f"i{number}" for query, number in zip(queries, intent, strict=True)}
 
 
+@pytest.mark.slow
 def test_clusters_are_flipped_together_and_false_findings_stay_rare():
     together = alone = 0
     for seed in range(150):

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from golden_statistics import case
+from lanes import many
 from scipy import stats
 
 from goldrank.comparison import flips
@@ -211,7 +212,9 @@ def test_blocks_are_rows_with_zeros_elsewhere(units):
         assert flips.raw_p(in_blocks, i) == pytest.approx(flips.raw_p(at_once, i))
 
 
-@pytest.mark.parametrize("sizes", [[1] * 700, [1] * 40 + [2] * 30 + [3] * 5 + [7], [3] * 20 + [10] * 600 + [9]])
+@pytest.mark.parametrize(
+    "sizes", [[1] * many(700), [1] * 40 + [2] * 30 + [3] * 5 + [7], [3] * 20 + [10] * many(600) + [9]]
+)
 def test_the_exact_distribution_of_equal_numbers(sizes):
     """Equal numbers are added at once; Python's whole numbers, one by one, are the reference."""
     rng = np.random.default_rng(len(sizes))

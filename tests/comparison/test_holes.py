@@ -194,6 +194,7 @@ def test_judge_first_by_hand() -> None:
     assert {one.chance for one in first} == {0.6}
 
 
+@pytest.mark.slow
 def test_seven_thousand_queries_take_about_a_second() -> None:
     rng = np.random.default_rng(0)
     queries = [f"q{i}" for i in range(7_000)]

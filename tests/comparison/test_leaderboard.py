@@ -85,6 +85,7 @@ def test_only_its_own_measure_is_corrected_for_and_a_baseline_does_not_matter():
     assert np.array_equal(both.better, alone.better)
 
 
+@pytest.mark.slow
 def test_rank_intervals_hold_the_true_ranks():
     """Two groups of four equal systems, n = 40, 20 rounds: all eight intervals hold every rank that ties allow."""
     rng = np.random.default_rng(3)

@@ -72,6 +72,7 @@ def test_the_plan_keeps_its_promise():
     assert stats.binom.ppf(0.001, 300, 0.8) <= found <= stats.binom.ppf(0.999, 300, 0.8)
 
 
+@pytest.mark.slow
 def test_a_gate_says_what_was_promised():
     """Simulated rules: one-sided flips fail, Student's with pseudo-queries shows, as often as the plan says."""
     one = pilot(n=400, gain=0.0, spread=0.15)

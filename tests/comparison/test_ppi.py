@@ -128,6 +128,7 @@ def test_it_does_not_depend_on_order_or_scale():
     assert (other.low, other.high) == (near(10 * found.low + 3), near(10 * found.high + 3))
 
 
+@pytest.mark.slow
 def test_it_covers():
     """1,000 draws of 20 of 200: a model that is lenient by 0.2; the bound is three standard errors under 95 %."""
     rng = np.random.default_rng(7)

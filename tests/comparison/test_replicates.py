@@ -28,6 +28,7 @@ def replicates(seed, shift=0.02, runs=3, n=100, effect=0.0):
     return {"a": [one("a", 0.0) for _ in range(runs)], "b": [one("b", effect) for _ in range(runs)]}
 
 
+@pytest.mark.slow
 def test_replicates_tell_systems_from_seeds():
     together = single = 0
     for seed in range(60):

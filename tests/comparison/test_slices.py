@@ -69,6 +69,7 @@ def test_small_slices_are_marked_and_tested_exactly():
     assert table.worst("AP", "a", "b").value == "few"
 
 
+@pytest.mark.slow
 def test_worst_slice_search_keeps_its_error_rate():
     rng = np.random.default_rng(8)
     false, rounds = 0, 200

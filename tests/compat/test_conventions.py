@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lanes import many
 
 import goldrank
 from goldrank.compat import axion, continuous_eval, ir_eval_numba, lesson, remem
@@ -49,7 +50,7 @@ def each(queries: list[Query], *facade: Callable[[list[str], dict[str, float]], 
     return [[function(ranking, judged) for ranking, judged in queries] for function in facade]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(many(30)))
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_lesson(seed: int, k: int) -> None:
     queries = random_queries(seed, (-1, 0, 0, 1, 1, 2, 3))
@@ -78,7 +79,7 @@ def test_lesson(seed: int, k: int) -> None:
     assert list(means.mean.values()) == pytest.approx([found.recall_at_k[k], found.ndcg_at_k[k], found.mrr])
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(many(30)))
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_axion(seed: int, k: int) -> None:
     # An empty list is NaN in Axion: see below.
@@ -96,7 +97,7 @@ def test_axion(seed: int, k: int) -> None:
     assert by_convention("axion", queries, measures) == expected
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(many(30)))
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_remem(seed: int, k: int) -> None:
     queries = random_queries(seed)
@@ -110,7 +111,7 @@ def test_remem(seed: int, k: int) -> None:
             assert [value for example in examples for value in example.values()] == values
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(many(30)))
 @pytest.mark.parametrize("k", [1, 3, 20])
 @pytest.mark.parametrize("released", [False, True])
 def test_continuous_eval(seed: int, k: int, released: bool) -> None:
@@ -161,7 +162,7 @@ def test_continuous_eval_graded(seed: int, k: int) -> None:
     assert list(map(list, zip(*found, strict=True))) == rows
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(many(30)))
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_ir_eval_numba(seed: int, k: int) -> None:
     queries = random_queries(seed)

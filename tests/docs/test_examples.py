@@ -36,6 +36,7 @@ def test_example(script, tmp_path):
     assert "Cover@5" in run(script, tmp_path)
 
 
+@pytest.mark.slow
 def test_from_files_to_sweep_causes_and_gate(tmp_path):
     told = run(FOLDER / "rag" / "sweep_causes_gate.py", tmp_path, "out")
     for words in ("covers most", "Main effect of the chunking", "cut by a border", "not in the corpus", "check passed"):

@@ -51,6 +51,7 @@ def test_the_advice_for_recommendations_knows_them():
     assert "docs/recommenders.md" in str(advice)
 
 
+@pytest.mark.slow
 def test_the_script_of_films(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error", str(places.ROOT / "examples" / "movies.py")],

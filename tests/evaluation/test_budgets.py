@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import many
 from rag_cases import cases
 
 from goldrank import evaluate_texts
@@ -68,7 +69,7 @@ MEASURES = ("Cover", "nDCG", "AP", "RR", "SetP", "SetR", "Redundant", "Tokens", 
 @pytest.mark.parametrize("pack", PACKS)
 def test_measures_see_the_context_alone(pack: str) -> None:
     rng = random.Random(pack)
-    items = random_items(rng, 60)
+    items = random_items(rng, many(60))
     for budget in (0, 3, 7, 12, 40):
         for measure in MEASURES:
             name, _, k = measure.partition("@")

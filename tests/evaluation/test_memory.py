@@ -231,6 +231,7 @@ def test_distinct_ids(most: int) -> None:
     assert distinct.finish() == (len(wanted), sorted(wanted)[:4])
 
 
+@pytest.mark.slow
 @needs_proc
 def test_what_cannot_fit_is_refused(data: Path) -> None:
     found = evaluated(data / "qrels", data / "run.parquet", "60MB")

@@ -63,6 +63,7 @@ def test_mutations_are_the_same_everywhere():
         assert len({kinds.to_json(spec) for spec in specs}) > 15
 
 
+@pytest.mark.slow
 def test_mutations_are_the_same_in_other_processes():
     program = (
         "import hashlib; from tests.fuzz import kinds\n"

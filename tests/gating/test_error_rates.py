@@ -60,6 +60,7 @@ def test_family_of_nine_fails_no_more_often_than_stated():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["randomization", "t"])
 def test_single_rule_fails_as_often_as_stated(test):
     """Neither more nor less than 5%: a gate that never fails would pass the upper bound alone."""

@@ -148,6 +148,7 @@ def test_kept_documents_are_no_more_than_the_deepest_cutoff(tmp_path):
         KeptDocuments.from_dict({"depth": 3, "queries": {"q": [1, 2]}}, "x")
 
 
+@pytest.mark.slow
 def test_the_size_of_seven_thousand_queries(tmp_path):
     """Ten documents a query: well under two megabytes in all."""
     qrels = {f"q{i}": {f"doc-{i}": 1} for i in range(7_000)}

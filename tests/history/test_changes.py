@@ -6,6 +6,7 @@ import math
 import numpy as np
 import places
 import pytest
+from lanes import few, many
 from scipy import stats
 
 from goldrank.history import changes
@@ -90,7 +91,7 @@ def test_marks_do_not_depend_on_what_comes_later():
     values[17:] -= 0.12
     all_of_them = marks(values)
     assert {8, 17} <= {mark[0] for mark in all_of_them}
-    for end in range(2, 26):
+    for end in few(range(2, 26), 6):
         assert marks(values[:end]) == [mark for mark in all_of_them if mark[3] < end]
 
 
@@ -128,7 +129,7 @@ def test_long_segments_try_the_newest_splits_and_some_older_ones():
 # Simulations with fixed seeds. Limits are those of the binomial distribution: one seed in a thousand would fail.
 # benchmarks/history_marks.py has the same with more lines, for docs/history.md.
 
-LINES = 80
+LINES = many(80)
 
 
 def base(rng, records, queries=100):
@@ -145,16 +146,18 @@ def test_a_step_is_found_at_its_record():
     """A step of 0.06 (queries differ in it by 0.1) on 100 queries is found in all but a few lines."""
     rng = np.random.default_rng(7)
     found = near = 0
-    for _ in range(40):
+    lines = many(40, 10)
+    for _ in range(lines):
         values = base(rng, 24)
         values[12:] += rng.normal(0.06, 0.1, 100)
         later = [mark for mark in marks(values) if mark[3] >= 12]
         found += bool(later)
         near += bool(later) and abs(later[0][0] - 12) <= 1
-    assert found >= 38
-    assert near >= 30
+    assert found >= lines - 2
+    assert near >= lines * 3 // 4
 
 
+@pytest.mark.slow
 def test_shifts_of_whole_runs_are_no_change_if_replicates_show_them():
     """All queries of a run move together, by 0.03: without replicates nearly every line has a false mark."""
     rng = np.random.default_rng(8)

@@ -126,6 +126,7 @@ def marks_of(lines):
     return [[asdict(change.mark) | {"confirmed": 0} for change in line.changes] for line in lines]
 
 
+@pytest.mark.slow
 def test_marks_stay_as_records_are_added_and_are_the_same_without_a_file_that_keeps_them(tmp_path):
     rng = np.random.default_rng(7)
     base = rng.random(80)

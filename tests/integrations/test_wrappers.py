@@ -237,6 +237,7 @@ def test_with_sentence_transformers_itself():
 # Trackers.
 
 
+@pytest.mark.slow
 def test_mlflow_takes_scores(tmp_path, monkeypatch):
     real = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")

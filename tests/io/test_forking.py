@@ -11,6 +11,9 @@ import sys
 
 import places
 import pytest
+from lanes import few
+
+from goldrank import write_run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -39,14 +42,6 @@ def forked(task, *arguments):
         return pool.apply(task, arguments)
 """
 
-PREPARE = """
-from goldrank import write_run
-run = {"q": {"b": 2.0, "a": 1.0}}
-write_run(run, "run.parquet")
-write_run(run, "run.trec")
-open("run.csv", "w").write("query,doc,score\\nq,b,2.0\\nq,a,1.0\\n")
-"""
-
 
 @pytest.fixture
 def python(tmp_path):
@@ -66,18 +61,22 @@ def python(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
-    call(PREPARE)
+    run = {"q": {"b": 2.0, "a": 1.0}}
+    write_run(run, tmp_path / "run.parquet")
+    write_run(run, tmp_path / "run.trec")
+    (tmp_path / "run.csv").write_text("query,doc,score\nq,b,2.0\nq,a,1.0\n")
     return call
 
 
 USED = "assert measured() == 0.5\n"
 
 
-@pytest.mark.parametrize("source", ["run.parquet", "run.csv"])
+@pytest.mark.parametrize("source", few(["run.parquet", "run.csv"], 1))
 def test_pools(python, source):
     assert python(f"{HEAD}{USED}print(forked(measured, {source!r}))") == ["forked"]
 
 
+@pytest.mark.slow
 def test_executors(python):
     program = """
 with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
@@ -97,6 +96,7 @@ assert os.waitpid(pid, 0)[1] == 0
 """
 
 
+@pytest.mark.slow
 def test_plain_forks_and_threads(python):
     """A child with threads of its own, in which a run from before the fork is evaluated."""
     program = """
@@ -110,6 +110,7 @@ def task():
     assert python(HEAD + USED + program + FORK) == ["forked"]
 
 
+@pytest.mark.slow
 def test_polars_of_others(python):
     """The parent used polars without goldrank, which only the child imports."""
     program = """
@@ -125,6 +126,7 @@ def task():
     assert python(program + FORK) == ["forked"]
 
 
+@pytest.mark.slow
 def test_what_was_not_used_works(python):
     """Imported only, or used in no process before: then the child's own threads are started."""
     assert python(f"{HEAD}import polars\nprint(forked(measured))") == ["0.5"]
@@ -132,6 +134,7 @@ def test_what_was_not_used_works(python):
     assert python(f"{HEAD}{USED}task = lambda: measured('run.trec')\n{FORK}") == ["0.5"]
 
 
+@pytest.mark.slow
 def test_a_server_that_forks_workers(python):
     """As gunicorn does: workers read tables, again and again, after a master that has not."""
     program = """
@@ -141,6 +144,7 @@ def task():
     assert python(HEAD + program + FORK + FORK) == ["True", "True"]
 
 
+@pytest.mark.slow
 def test_spawned_processes_work(python, tmp_path):
     (tmp_path / "worker.py").write_text(HEAD)
     program = """
@@ -156,6 +160,7 @@ if __name__ == "__main__":
     ]
 
 
+@pytest.mark.slow
 def test_results_become_no_frames(python):
     program = """
 scores = evaluate(qrels, run, "RR")

@@ -290,7 +290,7 @@ def test_contradictions_in_spark_go_by_their_code() -> None:
     contradicting = FakeFrame(query=["q", "q"], doc=["d", "d"], grade=[1, 2])
     with pytest.raises(InputError, match="needs an order of lines"):
         spark.qrels_from_spark(contradicting, "qrels", "last")
-    with pytest.raises(InputError, match="is judged 2 here") as caught:
+    with pytest.raises(InputError) as caught:
         spark.qrels_from_spark(contradicting, "qrels", "error")
     assert caught.value.code == "contradicting-judgements"
     with pytest.raises(GoldrankError, match="not a whole number") as other:

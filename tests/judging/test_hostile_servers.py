@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 from chat_server import answer, expected, fields, items, serving
+from lanes import few
 
 from goldrank.errors import GoldrankError, JudgeError
 from goldrank.judging import endpoint
@@ -92,7 +93,9 @@ def test_nobody_waits_for_years(log, headers):
         run(chat.url, items(5), log)
 
 
-@pytest.mark.parametrize("said", ["nan", "inf", "-5", "", "soon", "5, 10", "1e400", "Thu, 01 Jan 99999 00:00:00 GMT"])
+@pytest.mark.parametrize(
+    "said", few(["nan", "inf", "-5", "", "soon", "5, 10", "1e400", "Thu, 01 Jan 99999 00:00:00 GMT"])
+)
 @pytest.mark.parametrize("header", ["Retry-After", "retry-after-ms"])
 def test_pauses_that_cannot_be_read_are_as_if_none_was_asked(log, header, said):
     def behave(body, number):

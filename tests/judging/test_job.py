@@ -16,6 +16,7 @@ import lanes
 import places
 import pytest
 from chat_server import KEY, answer, expected, fields, items, serving
+from lanes import few
 
 from goldrank.errors import GoldrankError, JudgeError, OptionError
 from goldrank.judgements import JudgementLog
@@ -106,7 +107,7 @@ def faulty(status, headers=None, body='{"error": {"message": "no", "code": "x"}}
     return behave
 
 
-@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529, "cut"])
+@pytest.mark.parametrize("status", few([408, 409, 429, 500, 502, 503, 504, 529, "cut"], 4))
 def test_what_can_be_tried_again_is(log, status):
     with serving(faulty(status)) as chat:
         found = run(chat, items(5), log)
@@ -116,7 +117,7 @@ def test_what_can_be_tried_again_is(log, status):
     assert set(chat.answered.values()) == {1}
 
 
-@pytest.mark.parametrize("body", ["<html>", "{", '{"choices": []}', '{"choices": [{"message": 3}]}', "[]", "null"])
+@pytest.mark.parametrize("body", few(["<html>", "{", '{"choices": []}', '{"choices": [{"message": 3}]}', "[]", "null"]))
 def test_bodies_that_are_no_answers_are_tried_again(log, body):
     with serving(faulty(200, body=body, times=1)) as chat:
         found = run(chat, items(3), log)
@@ -147,7 +148,7 @@ def test_refusals_make_it_slower(log):
         assert job._allowed < 8
 
 
-@pytest.mark.parametrize("status", [400, 404, 413, 422])
+@pytest.mark.parametrize("status", few([400, 404, 413, 422], 2))
 def test_what_cannot_succeed_fails_for_this_item_alone(log, status):
     def behave(request, number):
         wrong = fields(request)[1]["passage"] == "text 1"
@@ -356,7 +357,7 @@ def test_the_key_is_nowhere_in_any_spelling(log, monkeypatch, write):
         assert spelled not in kept
 
 
-@pytest.mark.parametrize("dummy", ["x", "e", "1", "null", "stop", '"'])
+@pytest.mark.parametrize("dummy", few(["x", "e", "1", "null", "stop", '"']))
 def test_a_key_that_is_no_secret_damages_no_answer(log, monkeypatch, dummy):
     monkeypatch.setenv("OPENAI_API_KEY", dummy)
     with serving() as chat:
@@ -375,7 +376,7 @@ def test_wrong_endpoints_get_words(wrong):
     assert "pw" not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("status", few([301, 302, 307, 308], 1))
 def test_redirects_are_not_followed(log, status):
     with serving() as other:
         away = {"Location": f"{other.url}/chat/completions"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import many
 from rag_cases import cases
 
 from goldrank import evaluate_texts
@@ -46,7 +47,7 @@ LETTERS = (
 def test_offsets_are_those_of_the_same_form() -> None:
     rng = random.Random(5)
     others = [chr(c) for c in range(32, 0x20000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")]
-    for _ in range(3_000):
+    for _ in range(many(3_000)):
         text = "".join(rng.choice(LETTERS if rng.random() < 0.6 else others) for _ in range(rng.randint(0, 12)))
         folded = FoldedText.of(text)
         assert folded.text == fold(text), ascii(text)

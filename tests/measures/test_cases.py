@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 
 import oracle
@@ -39,10 +40,15 @@ def test_the_oracle_agrees(case):
     assert values["m"][1] == close(case.value)
 
 
+@functools.cache
+def everything():
+    every = (*CASES, *ASPECTS, *PREFERENCES, *SPANS, *TEXTS, *RECOMMENDED, *SAMPLED)
+    return [parse(case.measure) for case in every]
+
+
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_every_measure_and_option_has_a_case(name):
-    everything = [case.measure for case in (*CASES, *ASPECTS, *PREFERENCES, *SPANS, *TEXTS, *RECOMMENDED, *SAMPLED)]
-    found = [parse(measure) for measure in everything if parse(measure).name == name]
+    found = [measure for measure in everything() if measure.name == name]
     assert found, f"{name} has no case in cases.py"
     options = {key for measure in found for key, _ in measure.options}
     assert REGISTRY[name].options.keys() - COMMON.keys() <= options

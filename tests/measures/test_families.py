@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from lanes import few
 
 
 def python(code: str) -> str:
@@ -28,20 +29,22 @@ pair = ({"q": {"d": 1}}, {"q": ["d"]})
 
 @pytest.mark.parametrize(
     "asked",
-    [
-        "parse('SpanRecall')",
-        "REGISTRY['SpanRecall']",
-        "'SpanRecall' in REGISTRY",
-        "len(REGISTRY)",
-        "list(REGISTRY)",
-        "dict(REGISTRY)['SpanRecall']",
-        "{**REGISTRY}['SpanRecall']",
-        "REGISTRY.keys() & {'SpanRecall'}",
-        "REGISTRY.items()",
-        "[one for one in REGISTRY.values() if one.over == 'spans']",
-        "REGISTRY.get('SpanRecall')",
-        "ALIASES.get('spanrecall')",
-    ],
+    few(
+        [
+            "parse('SpanRecall')",
+            "REGISTRY['SpanRecall']",
+            "'SpanRecall' in REGISTRY",
+            "len(REGISTRY)",
+            "list(REGISTRY)",
+            "dict(REGISTRY)['SpanRecall']",
+            "{**REGISTRY}['SpanRecall']",
+            "REGISTRY.keys() & {'SpanRecall'}",
+            "REGISTRY.items()",
+            "[one for one in REGISTRY.values() if one.over == 'spans']",
+            "REGISTRY.get('SpanRecall')",
+            "ALIASES.get('spanrecall')",
+        ]
+    ),
 )
 def test_whoever_asks_gets_all(asked: str) -> None:
     assert python(f"{START}print(is_there(), bool({asked}), is_there())") == "False True True"

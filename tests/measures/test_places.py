@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import many
 from rag_cases import cases
 
 from goldrank import evaluate, evaluate_texts
@@ -131,7 +132,7 @@ class TestProperties:
         """1 means that the first i texts cover at least i references, up to min(k, N): never behind a perfect list."""
         rng = random.Random(measure)
         k = parse(measure).k
-        for _ in range(400):
+        for _ in range(many(400)):
             covers, grades = random_case(rng, graded=False)
             found = value(measure, covers, grades)
             assert found <= 1 + 1e-12
@@ -144,7 +145,7 @@ class TestProperties:
 
     def test_classical_for_one_to_one_pairs(self, measure: str) -> None:
         rng = random.Random(measure)
-        for _ in range(100):
+        for _ in range(many(100)):
             number = rng.randint(1, 5)
             grades = [rng.choice((1, 2, 3)) for _ in range(number)]
             texts = rng.sample(range(number + 4), rng.randint(0, number + 3))
@@ -156,7 +157,7 @@ class TestProperties:
     def test_covering_more_never_lowers(self, measure: str) -> None:
         rng = random.Random(measure)
         tried = 0
-        for _ in range(300):
+        for _ in range(many(300)):
             covers, grades = random_case(rng, graded=measure not in NOT_MONOTONE)
             if covers:
                 tried += 1
@@ -164,11 +165,11 @@ class TestProperties:
                 more = [*covers]
                 more[at] = sorted({*covers[at], rng.randrange(len(grades))})
                 assert value(measure, more, grades) >= value(measure, covers, grades) - 1e-12
-        assert tried > 100
+        assert tried > many(300) // 3
 
     def test_a_text_added_at_the_end_never_lowers(self, measure: str) -> None:
         rng = random.Random(measure)
-        for _ in range(300):
+        for _ in range(many(300)):
             covers, grades = random_case(rng, graded=measure not in NOT_MONOTONE)
             more = [*covers, sorted(rng.sample(range(len(grades)), rng.randint(0, len(grades))))]
             assert value(measure, more, grades) >= value(measure, covers, grades) - 1e-12
@@ -176,7 +177,7 @@ class TestProperties:
     def test_a_useless_text_on_top_lowers(self, measure: str) -> None:
         rng = random.Random(measure)
         k = parse(measure).k or 99
-        for _ in range(300):
+        for _ in range(many(300)):
             covers, grades = random_case(rng, graded=measure not in NOT_MONOTONE)
             before, after = value(measure, covers, grades), value(measure, [[], *covers], grades)
             assert after <= before + 1e-12
@@ -186,7 +187,7 @@ class TestProperties:
     def test_more_covered_at_every_rank_is_never_lower(self, measure: str) -> None:
         """Dominance: every reference of the one list is covered no later than in the other."""
         rng = random.Random(measure)
-        for _ in range(300):
+        for _ in range(many(300)):
             covers, grades = random_case(rng, graded=measure not in NOT_MONOTONE)
             better: list[set[int]] = [set(held) for held in covers]
             for _ in range(3):
@@ -199,7 +200,7 @@ class TestProperties:
     def test_moving_a_text_up_past_texts_that_add_no_more(self, measure: str) -> None:
         rng = random.Random(measure)
         tried = 0
-        for _ in range(400):
+        for _ in range(many(400)):
             covers, grades = random_case(rng, graded=False)
             if len(covers) < 2:
                 continue
@@ -210,12 +211,12 @@ class TestProperties:
                 tried += 1
                 swapped = [*covers[: at - 1], covers[at], covers[at - 1], *covers[at + 1 :]]
                 assert value(measure, swapped, grades) >= value(measure, covers, grades) - 1e-12
-        assert tried > 100
+        assert tried > many(300) // 3
 
 
 def test_texts_after_k_change_nothing() -> None:
     rng = random.Random(7)
-    for _ in range(300):
+    for _ in range(many(300)):
         covers, grades = random_case(rng)
         for measure, credit in itertools.product(("nDCG@2", "P@2", "R@2", "AP@2", "R(rel=2)@2"),
                                                  ("any", "one_to_one", "first_free")):  # fmt: skip
@@ -253,9 +254,9 @@ def test_first_free_is_the_rule_that_depends_on_the_order() -> None:
 
 def test_many_texts_for_few_references_take_no_longer() -> None:
     """The search of a matching is not repeated from where it failed before."""
-    covers = [list(range(300))] * 2_000
-    assert value("R@2000", covers, [1] * 300, "one_to_one") == 1.0
-    assert value("P@2000", covers, [1] * 300, "one_to_one") == 300 / 2_000
+    covers = [list(range(many(300)))] * 2_000
+    assert value("R@2000", covers, [1] * many(300), "one_to_one") == 1.0
+    assert value("P@2000", covers, [1] * many(300), "one_to_one") == many(300) / 2_000
 
 
 def test_pairs_have_no_ideal() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from lanes import many
 from text_cases import TEXTS, Letters, TextCase, item
 
 from goldrank import AspectQrels, evaluate
@@ -116,7 +117,7 @@ def test_values_stay_within_bounds(name: str) -> None:
     rng = random.Random(name)
     cut = {"none": "", "optional": "@3", "needed": "@3", "recall": "@0.5", "multiple": "@1.0"}
     measure = parse(name + cut[REGISTRY[name].cutoff])
-    for _ in range(20):
+    for _ in range(many(20, 4)):
         pairs = placed(random_items(rng, 8)).pairs
         for credit in CREDITS:
             if credit == "pairs" and measure.declaration.pairs is None:

@@ -112,6 +112,7 @@ def history(tmp_path):
     return tmp_path / "h.db"
 
 
+@pytest.mark.slow
 def test_records_are_held_to_rules(history, tmp_path):
     (tmp_path / "rules.toml").write_text('[[rule]]\nmeasure = "nDCG@10"\nfloor = 0.99\n')
     with Served("--history", str(history), "--rules", str(tmp_path / "rules.toml"), cache=tmp_path) as server:
@@ -197,6 +198,7 @@ def test_withdrawing_in_the_browser(browser, tmp_path):
             assert [event.action for event in log.events()] == ["grade", "grade", "withdraw", "withdraw"]
 
 
+@pytest.mark.slow
 def test_every_page_has_a_body(tmp_path):
     with Served("--demo", "--log", str(tmp_path / "log.db"), cache=tmp_path) as server:
         for path in ("/", "/queries", "/query?id=q04", "/judge", "/judges", "/conflicts", "/notes", "/part/judge"):

@@ -43,6 +43,7 @@ def test_texts_to_the_detail(browser, tmp_path):
         context.close()
 
 
+@pytest.mark.slow
 def test_the_budget_is_a_line(tmp_path):
     path = write(tmp_path / "rag.jsonl", ITEMS)
     with Served(path, "-m", "Cover(tokens=10)", cache=tmp_path) as server:
@@ -50,6 +51,7 @@ def test_the_budget_is_a_line(tmp_path):
         assert "the budget ends here" in text
 
 
+@pytest.mark.slow
 def test_evidence_to_the_detail(tmp_path):
     source = "One. The bridge was built in 1932. It cost two million pounds. End."
     item = {
@@ -84,6 +86,7 @@ def test_one_run_is_held_against_the_ideal(tmp_path):
         assert "No text" not in server.get("/queries")[2]
 
 
+@pytest.mark.slow
 def test_several_runs_have_a_matrix(tmp_path):
     qrels, *runs = files(tmp_path, ["bm25", "overlap"])
     named = [f"bm25={runs[0]}", f"overlap={runs[1]}", f"again={runs[0]}"]

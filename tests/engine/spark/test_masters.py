@@ -1,6 +1,7 @@
 """The same tests on a cluster of two executors and over Spark Connect, each in a process of its own.
 
-To save time only some of them; `GOLDRANK_SPARK=connect python -m pytest tests/engine/spark` runs all.
+To save time only some of them, on a few random cases; `GOLDRANK_SPARK=connect python -m pytest tests/engine/spark`
+runs all.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def test_other_sessions(master, tmp_path):
             "no:cacheprovider",
             f"--basetemp={tmp_path / 'tmp'}",
         ],
-        env=os.environ | {"GOLDRANK_SPARK": master},
+        env=os.environ | {"GOLDRANK_SPARK": master, "GOLDRANK_QUICK": "1"},
         cwd=HERE.parent.parent,
         capture_output=True,
         text=True,
