@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from goldrank import GoldrankError, Qrels, Run, evaluate, evaluate_texts, read_qrels, read_run, write_qrels, write_run
+from goldrank import GoldrankError, Qrels, evaluate, evaluate_texts, read_qrels, read_run, write_qrels, write_run
 from goldrank.compat import axion, continuous_eval, lesson, remem
 from goldrank.engine.lists import place
 from goldrank.io import as_qrels, as_run
@@ -174,53 +174,6 @@ def test_rows_of_another_width(quote: str, row: str, thing: str) -> None:
     with pytest.raises(GoldrankError, match=r"<stream>:5: found \d columns in") as caught:
         read_qrels(stream(text)) if thing == "qrels" else dict(read_run(stream(text)))
     assert "expected 3 (query, doc, score)" in str(caught.value)
-
-
-# Ids.
-
-LONG = "d" * 65_537
-DOORS: dict[str, Callable[[str, str], Any]] = {
-    "dict run": lambda q, d: evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}, q: {d: 1.0, "e": 0.5}}),
-    "dict qrels": lambda q, d: evaluate({"q": {"d": 1}, q: {d: 1}}, {"q": {"d": 1.0}}),
-    "Run": lambda q, d: Run({q: {d: 1.0}}),
-    "Qrels": lambda q, d: Qrels({q: {d: 1}}),
-    "real grades": lambda q, d: Qrels({q: {d: 0.5}}, real_grades=True),
-    "lists": lambda q, d: as_run({q: [d]}),
-    "arrays": lambda q, d: as_run({q: np.array([d, "x"])}),
-    "pairs": lambda q, d: as_run({q: [(d, 1.0)]}),
-    "relevant": lambda q, d: as_qrels({q: [d]}),
-    "rows": lambda q, d: as_run([(q, d, 1.0)]),
-    "rows of qrels": lambda q, d: as_qrels([(q, d, 1)]),
-    "bytes": lambda q, d: as_run({q.encode(): {d.encode(): 1.0}}),
-    "json": lambda q, d: dict(read_run(stream(json.dumps({q: {d: 1.0}})))),
-    "json qrels": lambda q, d: read_qrels(stream(json.dumps({q: {d: 1}}))),
-    "json records": lambda q, d: dict(read_run(stream(json.dumps([{"query": q, "doc": d, "score": 1}])))),
-    "polars": lambda q, d: dict(as_run(pl.DataFrame({"query": [q], "doc": [d], "score": [1.0]}))),
-    "pandas": lambda q, d: as_qrels(pd.DataFrame({"query": [q], "doc": [d], "grade": [1]})),
-    "parquet": lambda q, d: dict(read_run(_parquet({"query": [q], "doc": [d], "score": [1.0]}))),
-    "csv": lambda q, d: dict(read_run(stream(f"query,doc,score\n{q},{d},1\n"))),
-}
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_lengths_of_ids(door: str) -> None:
-    """Empty ids and those of more than 65,536 bytes are refused wherever they come from."""
-    DOORS[door]("q2", LONG[:-1])
-    DOORS[door](LONG[:-1], "d")
-    for query, doc in (("", "d"), ("q2", ""), (LONG, "d"), ("q2", LONG), ("q2", "ü" * 32_769), ("😀" * 16_385, "d")):
-        with pytest.raises(GoldrankError, match=r"id is empty|has more than 65,536 bytes"):
-            DOORS[door](query, doc)
-
-
-def test_long_ids_in_trec_text() -> None:
-    assert list(read_run(stream(f"q Q0 {LONG[:-1]} 1 1 t\n"))["q"]) == [LONG[:-1]]
-    with pytest.raises(GoldrankError, match="has more than 65,536 bytes"):
-        dict(read_run(stream(f"q Q0 {LONG} 1 1 t\n")))
-
-
-def test_ids_of_many_digits() -> None:
-    with pytest.raises(GoldrankError, match="more than 1,000 digits"):
-        evaluate({"q": {"d": 1}}, {"q": {10**5000: 1.0}})
 
 
 # Order.

@@ -112,7 +112,7 @@ class IdLists:
             inner = record if not outer else record.get(outer)
             found = aliases.first_present(inner, aliases.QUESTION_TEXTS) if isinstance(inner, Mapping) else None
             if found and isinstance(inner, Mapping) and isinstance(inner[found], str) and inner[found]:
-                return str(inner[found])
+                return ids.as_text(inner[found], "query id", where)
         self.counts["numbered-items"] += 1
         return str(number)
 

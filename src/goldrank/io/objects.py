@@ -212,7 +212,9 @@ def _run(
     for number, (query, doc, score) in enumerate(rows):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        if type(query) is not str or type(doc) is not str or not query or not doc or len(query) + len(doc) > ids.SHORT:
+        if not (type(query) is str is type(doc) and query and doc and (query + doc).isascii()) or (
+            len(query) + len(doc) > ids.SHORT
+        ):
             place_of_id = row_name(number)
             query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
         q, d = query, doc

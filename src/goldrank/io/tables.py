@@ -187,11 +187,22 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
         if hasattr(frame, "__arrow_c_stream__"):
             return pl.DataFrame(frame).lazy()
     if hasattr(frame, "columns"):
+        columns = {str(c): list(frame[c]) for c in frame.columns}
         try:
-            return pl.DataFrame({str(c): list(frame[c]) for c in frame.columns}, strict=True).lazy()
+            return pl.DataFrame(columns, strict=True).lazy()
         except failures as error:
+            if isinstance(error, UnicodeEncodeError):
+                _check_texts(columns, name)
             raise InputError(f"cannot be read as a table: {_first_line(error)}", where=name) from None
     raise InputError(f"{type(frame).__name__} is no data frame", where=name)
+
+
+def _check_texts(columns: Mapping[str, Sequence[Any]], name: str) -> None:
+    """Raises for the first value with half of a surrogate pair in it."""
+    for column, values in columns.items():
+        for row, value in enumerate(values, 1):
+            if isinstance(value, str):
+                ids.check_text(value, f"value of column '{ids.show(column)}'", f"{name}: row {row}")
 
 
 class TableRun(BlockSource):
