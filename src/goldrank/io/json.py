@@ -144,8 +144,14 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
     if shape.lists is not None:
         return objects.qrels_from_rows(data, source.label, how, where=shape.place)
     qrels = _qrels_of_rows(((*row, shape.places[-1]) for row in shape.rows()), source, how, shape.judged_by)
-    implicit = [Note.of("implicit-grades", count=shape.implicit)] if shape.implicit else []
-    qrels.notes = (*qrels.notes, *shape.notes, *implicit)
+    qrels.notes = (*qrels.notes, *shape.notes)
+    if shape.ungraded:
+        place, record = shape.ungraded[0]
+        if len(shape.ungraded) < len(shape.places) and not how.columns.all_relevant():
+            hint = "If it was not judged, leave it out; if it is relevant, say so with a grade."
+            raise InputError(f"has no grade, and others have; it has: {nearest.keys(record)}", where=place, hint=hint)
+        how.columns.refuse_likely_grades((record for _, record in shape.ungraded), place)
+        qrels.notes += (Note.of("implicit-grades", count=len(shape.ungraded)),)
     return qrels
 
 

@@ -25,7 +25,7 @@ from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io import aliases, objects, parquet_check
-from goldrank.io.columns import Columns, Found
+from goldrank.io.columns import LOOKED_AT, Columns, Found
 from goldrank.io.formats import Partition, Reading
 from goldrank.io.id_lists import IdLists
 from goldrank.io.numbers import SCORE_PATTERN, grade_of, not_numbers, score_of
@@ -407,6 +407,8 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
     with reading(table.where, source=table.source):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in wanted.items()).collect()
         if "grade" not in found:
+            first = table.frame.select(pl.all().exclude(*wanted.values())).head(LOOKED_AT).collect()
+            how.columns.refuse_likely_grades(first.iter_rows(named=True), table.where)
             frame = frame.with_columns(grade=pl.lit(1, pl.Int64))
     if not len(frame):
         raise InputError("no rows", where=table.where, hint="Is it the right file, and is it complete?")
