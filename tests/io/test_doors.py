@@ -308,6 +308,19 @@ def test_pairs_do_not_count_as_relevant_where_a_column_may_hold_the_grade(form: 
     assert "every pair is relevant, say grade=1" in str(caught.value)
 
 
+def test_ids_that_are_numbers_are_no_grades() -> None:
+    rows = [{"who": 1, "what": 2, "when": 1700000000}]
+    assert as_qrels(rows, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
+    frame = pl.DataFrame(rows)
+    assert as_qrels(frame, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
+
+
+def test_what_users_had_needs_no_grades() -> None:
+    """Training data are pairs, whatever else they have."""
+    run, train = {"u": {"a": 2.0, "b": 1.0}}, [{"user": "u", "item": "a", "stars": 1}]
+    assert evaluate({"u": {"b": 1}}, run, "RR", train=train).mean["RR"] == 1.0
+
+
 @pytest.mark.parametrize("form", PAIRS)
 def test_the_way_on_for_such_a_column(form: str) -> None:
     if form != "ratings in a list":  # whose fields have names of their own

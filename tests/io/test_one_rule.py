@@ -269,6 +269,61 @@ def test_what_is_written_reads_back(begin: str, suffix: str, tmp_path: Path) -> 
         assert read_qrels(tmp_path / f"qrels{suffix}", format="trec") == qrels
 
 
+TABLES = [".csv", ".tsv", ".CSV", ".jsonl", ".ndjson", ".arrow", ".feather", ".csv.gz", ".jsonl.bz2"]
+CELLS = [*BEGINNINGS, *(" ", "a b", " a", "a ", "\t", "a\n", "\na", 'a"b', '"', '""', "a,b", "a\r", "\x00", "NA", "#q")]
+
+
+@pytest.mark.parametrize("suffix", TABLES)
+def test_the_format_of_the_ending_is_written(suffix: str, tmp_path: Path) -> None:
+    """Ids come back as they were, or are refused where a table of text cannot hold them."""
+    refused = set()
+    for text in CELLS:
+        run = {text: {text: 2.0, "d": 1.5}, "q2": {"d": math.inf if "json" not in suffix else 1e300}}
+        qrels = {text: {text: 2, "d": -1}, "q2": {"d": 0}}
+        try:
+            write_run(run, tmp_path / f"run{suffix}")
+            write_qrels(qrels, tmp_path / f"qrels{suffix}")
+        except GoldrankError:
+            refused.add(text)
+            continue
+        assert read_run(tmp_path / f"run{suffix}") == run
+        assert read_qrels(tmp_path / f"qrels{suffix}") == qrels
+    is_text = ".csv" in suffix.lower() or ".tsv" in suffix
+    assert refused == {
+        text for text in CELLS if is_text and not {*"\0\r", *map(chr, range(0xDC80, 0xDD00))}.isdisjoint(text)
+    }
+
+
+def test_what_the_endings_mean(tmp_path: Path) -> None:
+    begins = {".csv": b"query,doc,score\n", ".tsv": b"query\tdoc\tscore\n", ".jsonl": b'{"query"', ".arrow": b"ARROW1"}
+    begins |= {".json": b'{"q"', ".parquet": b"PAR1", ".txt": b"q Q0", ".trec": b"q Q0", "": b"q Q0"}
+    for suffix, begin in begins.items():
+        write_run({"q": {"d": 1.0}}, tmp_path / f"run{suffix}")
+        assert (tmp_path / f"run{suffix}").read_bytes().startswith(begin)
+    with pytest.raises(GoldrankError, match=r"\.xlsx are not written") as caught:
+        write_run({"q": {"d": 1.0}}, tmp_path / "run.xlsx")
+    assert ".csv (csv)" in str(caught.value)
+    assert not (tmp_path / "run.xlsx").exists()
+    write_run({"q": {"d": 1.0}}, tmp_path / "run.xlsx", format="csv")
+    assert read_run(tmp_path / "run.xlsx", format="csv") == {"q": {"d": 1.0}}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".arrow", ".parquet"])
+def test_tables_keep_who_judged(suffix: str, tmp_path: Path) -> None:
+    given = as_qrels(
+        [
+            {"query": "q", "doc": "a", "grade": 1, "judged_by": "model"},
+            {"query": "q", "doc": "b", "grade": 0, "judged_by": "human"},
+        ]
+    )
+    assert write_qrels(given, tmp_path / f"qrels{suffix}") == ()
+    found = read_qrels(tmp_path / f"qrels{suffix}")
+    assert {who: dict(part) for who, part in found.judges.items()} == {
+        "model": {"q": {"a": 1}},
+        "human": {"q": {"b": 0}},
+    }
+
+
 def test_a_format_that_is_named_wins() -> None:
     assert read_qrels(stream("[1] d1 1\n"), format="trec-3col") == {"[1]": {"d1": 1}}
     assert read_run(stream("{q} Q0 d1 1 0.5\n"), format="trec-no-tag") == {"{q}": {"d1": 0.5}}

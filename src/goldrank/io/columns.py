@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -58,6 +59,8 @@ class Columns:
     `query` and `doc` are in both; a name that one side does not have is looked for in the other. `check_used` is
     called when all sides were read.
     """
+
+    needs_grades = True
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         if given is not None and not isinstance(given, Mapping):
@@ -136,13 +139,20 @@ class Columns:
         self.mark_used("grade", "qrels")
         return True
 
+    def for_pairs(self) -> Columns:
+        """The same for pairs whose grades do not matter."""
+        same = copy(self)
+        same.needs_grades = False
+        return same
+
     def refuse_likely_grades(self, rows: Iterable[Mapping[str, Any]], where: str) -> None:
         """Raises if pairs without a known grade have a column that may hold it: none may count as relevant unasked."""
-        if self.all_relevant():
+        if not self.needs_grades or self.all_relevant():
             return
         first = list(islice(rows, LOOKED_AT))
         present = list(dict.fromkeys(name for row in first for name in row if isinstance(name, str)))
         others = {name for role in _NO_GRADES for name in aliases.all_present(present, aliases.COLUMNS[role])}
+        others |= {name for role in ("query", "doc") if (name := self.named(role, "qrels"))}
         for name in present:
             values = [value for row in first if not absent(value := row.get(name))]
             if name not in others and not _ID.search(name) and values and all(map(_may_be_grade, values)):

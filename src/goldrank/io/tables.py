@@ -407,7 +407,7 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
     with reading(table.where, source=table.source):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in wanted.items()).collect()
         if "grade" not in found:
-            first = table.frame.select(pl.all().exclude(*wanted.values())).head(LOOKED_AT).collect()
+            first = table.frame.head(LOOKED_AT).collect()
             how.columns.refuse_likely_grades(first.iter_rows(named=True), table.where)
             frame = frame.with_columns(grade=pl.lit(1, pl.Int64))
     if not len(frame):
