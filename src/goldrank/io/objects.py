@@ -128,7 +128,7 @@ def run_from_rows(
         chosen = {**found.columns, **by_role}
         lines = _named(rows, [chosen[role] for role in ("query", "doc", value)], name)
         if value != "score":
-            lines = ((query, doc, _negative(number, name)) for query, doc, number in lines)
+            lines = ((query, doc, -check_score(number, name)) for query, doc, number in lines)
         run = _run(lines, name, duplicates, queries, where)
         run.has_scores = value == "score"
         run.notes += found.notes()
@@ -139,11 +139,6 @@ def run_from_rows(
         assert isinstance(rows, Sequence)
         run.alternatives = OtherFields(rows, found.candidates, taken)
     return run
-
-
-def _negative(number: Any, where: str) -> float:
-    """A rank or distance as a score."""
-    return -check_score(number, where)
 
 
 def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str, where: RowName | None) -> Run:
