@@ -54,3 +54,11 @@ def test_lines_that_are_not_blank(share: int, monkeypatch: pytest.MonkeyPatch) -
         assert list(source.lines()) == lines
         assert list(source.filled_lines(counts)) == [line for line in lines if line[1].strip()]
         assert counts["blank-lines"] == sum(not line.strip() for _, line in lines)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing else\n", "# nothing\n\n", " "])
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+@pytest.mark.parametrize("format", ["csv", "tsv", "table"])
+def test_tables_of_nothing(text: str, read: Any, format: str) -> None:
+    with pytest.raises(GoldrankError):
+        dict(read(io.BytesIO(text.encode()), format=format))

@@ -237,6 +237,8 @@ def _split_plain(body: bytes, before: int, name: str, counts: Counter[str]) -> t
 
 def _first_odd_line(body: bytes, separator: int, width: int) -> int | None:
     """The first line, counted from 0, that has neither `width` cells nor nothing in it."""
+    if not body:
+        return None
     data = np.frombuffer(body, np.uint8)
     ends = np.flatnonzero(data == ord("\n"))
     if not body.endswith(b"\n"):
