@@ -1050,13 +1050,17 @@ done:
 
 /* ---- runs and judgements in dicts ------------------------------------------------------------------------------- */
 
-/* Whether it is a plain text of 1 to `longest` characters. */
+/* Whether it is a plain text of 1 to `longest` bytes of UTF-8; a text with half of a surrogate pair has none. */
 static inline int
 is_id(PyObject *object, Py_ssize_t longest)
 {
+    Py_ssize_t length;
     if (!PyUnicode_CheckExact(object))
         return 0;
-    Py_ssize_t length = PyUnicode_GetLength(object);
+    if (PyUnicode_AsUTF8AndSize(object, &length) == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
     return length > 0 && length <= longest;
 }
 
@@ -1094,7 +1098,7 @@ prefetch(const void *object)
 /* gather(results, longest) -> bytes or None
 
    The scores of a run that is a dict of dicts, as doubles, row after row. Declined unless all are exact dicts under plain text of 1
-   to `longest` characters, and each score a float or a plain int, and not NaN: there is then nothing else to be checked. */
+   to `longest` bytes, and each score a float or a plain int, and not NaN: there is then nothing else to be checked. */
 static PyObject *
 gather(PyObject *module, PyObject *args)
 {
@@ -1139,7 +1143,7 @@ gather(PyObject *module, PyObject *args)
 
 /* judgements(given, longest, highest) -> dict or None
 
-   A copy of judgements that are a dict of dicts. Declined unless all are exact dicts under plain text of 1 to `longest` characters, and
+   A copy of judgements that are a dict of dicts. Declined unless all are exact dicts under plain text of 1 to `longest` bytes, and
    each grade a plain int between -highest and highest. */
 static PyObject *
 judgements(PyObject *module, PyObject *args)

@@ -25,16 +25,27 @@ def encode(text: str) -> bytes:
     except AttributeError:
         return encode(as_text(text, "id"))
     except UnicodeEncodeError:
-        try:
-            raw = text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:
-            raw = b""
-        if decode(raw) != text:
-            raise InputError(
-                f"id '{show(text)}' is not text: it has half of a surrogate pair in it",
-                hint="Repair it where it was decoded, or give it as bytes.",
-            ) from None
+        raw = _escaped_bytes(text)
+        if raw is None:
+            raise _no_text(text, "id", None) from None
         return raw
+
+
+def _escaped_bytes(text: str) -> bytes | None:
+    """The bytes of text with surrogate escapes in it; None if no bytes decode to it."""
+    try:
+        raw = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return None
+    return raw if decode(raw) == text else None
+
+
+def _no_text(text: str, what: str, where: str | None) -> InputError:
+    return InputError(
+        f"the {what} '{show(text)}' is not text: it has half of a surrogate pair in it",
+        where=where,
+        hint="Repair it where it was decoded, or give it as bytes.",
+    )
 
 
 def decode(raw: bytes) -> str:
@@ -55,8 +66,8 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
     """An id given as text, bytes or an integer, as text. Exact: no float ever passes through."""
     if isinstance(value, str | bytes):
         text = value if isinstance(value, str) else decode(value)
-        if not 0 < len(text) <= SHORT:
-            check_length(text, what, where)
+        if not 0 < len(text) <= SHORT or not text.isascii():
+            check(text, what, where)
         return text
     if isinstance(value, Integral) and not isinstance(value, bool):
         whole = int(value)
@@ -70,22 +81,35 @@ def as_text(value: object, what: str, where: str | None = None) -> str:
     )
 
 
-def check_length(text: str, what: str, where: str | None = None) -> None:
-    """Raises if an id is empty or too long: the same limits for files and for objects."""
+def check(text: str, what: str, where: str | None = None) -> None:
+    """Raises if an id is empty, too long, or has no bytes: the same rule for files and for objects."""
     if not text:
         raise InputError(f"the {what} is empty", where=where, hint="Every query and document has an id.")
-    if len(text) > MAX_ID_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES:
+    check_text(text, what, where)
+    if len(text) > MAX_ID_BYTES or len(encode(text)) > MAX_ID_BYTES:
         what = f"the {what} '{show(text, 20)}' has more than {MAX_ID_BYTES:,} bytes"
         raise InputError(what, where=where, hint="Is it the text of a document? Give each a short id.")
 
 
-def check_lengths(texts: Mapping[str, object], what: str, where: str) -> None:
-    """The same for the keys of a mapping, all of which are text (a TypeError if not). It is quick where all is well."""
-    joined = "".join(texts)
-    if "" in texts or len(joined) > MAX_ID_BYTES or not joined.isascii():
+def check_text(text: str, what: str, where: str | None = None) -> None:
+    """Raises if a name has half of a surrogate pair in it, which nothing can write."""
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        if _escaped_bytes(text) is None:
+            raise _no_text(text, what, where) from None
+
+
+def check_keys(texts: Mapping[str, object], what: str, where: str) -> None:
+    """`check` for the keys of a mapping, all of which are text (a TypeError if not). It is quick where all is well."""
+    try:
+        size = len("".join(texts).encode())
+    except UnicodeEncodeError:
+        size = MAX_ID_BYTES + 1
+    if size > MAX_ID_BYTES or "" in texts:
         for text in texts:
-            if not 0 < len(text) <= SHORT:
-                check_length(text, what, where)
+            if not 0 < len(text) <= SHORT or not text.isascii():
+                check(text, what, where)
 
 
 def has_no_order(given: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import threading
 from pathlib import Path
 
 from goldrank.errors import GoldrankError, file_name
@@ -48,7 +49,8 @@ def _write(name: str, content: bytes) -> None:
         _write_to(target, content, "wb")
         return
     folder, last = os.path.split(target)
-    temporary = os.path.join(folder, f".{last[:80]}.{os.getpid()}.new")
+    # Short enough in any alphabet, and another one for each thread that writes the same file.
+    temporary = os.path.join(folder, f".{last[:40]}.{os.getpid()}.{threading.get_ident()}.new")
     try:
         _write_to(temporary, content, "xb")
         if there is not None:

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import places
 import pytest
 from lanes import few
 
+from goldrank import writing
 from goldrank.io import sources
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="these signals are not here")
@@ -63,8 +65,6 @@ def test_ignored_signals_stay_ignored(tmp_path):
 
 def test_written_files_are_whole(tmp_path, monkeypatch):
     """A signal, or anything else, in the middle of writing leaves the file that was there and no other."""
-    from goldrank import writing
-
     target = tmp_path / "x.json"
     target.write_bytes(b"before")
 
@@ -76,3 +76,20 @@ def test_written_files_are_whole(tmp_path, monkeypatch):
         writing.write_whole(target, b"after")
     assert target.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("last", ["x" * 250, "\N{GRINNING FACE}" * 63, "é" * 127])
+def test_names_as_long_as_they_may_be(tmp_path, last):
+    """The file that is written first has a name of its own, which must not be too long where the target's is not."""
+    writing.write_whole(tmp_path / last, b"content")
+    assert [path.name for path in tmp_path.iterdir()] == [last]
+
+
+def test_threads_that_write_one_file(tmp_path):
+    """Each writes a whole file; none takes away what another is at."""
+    contents = [bytes([i]) * 200_000 for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            list(pool.map(lambda content: writing.write_whole(tmp_path / "one", content), contents))
+            assert (tmp_path / "one").read_bytes() in contents
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
+import places
 import pytest
 
 from goldrank.compat.ranx import Qrels, Run, compare, evaluate, fuse, normalization, normalize, optimize_fusion
 from goldrank.compat.ranx import fusion as functions
 from goldrank.compat.ranx import metrics as named
 from goldrank.compat.ranx.data_structures import get_file_kind
-from goldrank.errors import InputError, MeasureError, OptionError
+from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"c": 2}}
 RUN = {"q1": {"x": 0.9, "a": 0.8, "b": 0.1}, "q2": {"c": 5.0}}
@@ -235,3 +240,34 @@ def test_a_run_has_the_tag_of_the_first_line(tmp_path):
     path.write_text("q1 Q0 a 1 2 first\nq1 Q0 b 2 1 other\n")
     assert Run.from_file(str(path), kind="trec").name == "first"
     assert Run.from_file(str(path), kind="trec", name="mine").name == "mine"
+
+
+def test_lz4_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
+    """58 KB in two layers that say 3 GB: refused before they are held."""
+    frame = pytest.importorskip("lz4.frame")
+    pytest.importorskip("cbor2")
+    packer = frame.LZ4FrameCompressor()
+    inner = packer.begin() + packer.compress(b"\x7b" + (3 << 30).to_bytes(8, "big"))
+    zeros = bytes(16 << 20)
+    inner += b"".join(packer.compress(zeros) for _ in range(192)) + packer.flush()
+    path = tmp_path / "bomb.lz4"
+    path.write_bytes(frame.compress(inner))
+    assert path.stat().st_size < 100_000
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "from goldrank.compat.ranx import Run\n"
+        "from goldrank import GoldrankError\n"
+        "try:\n    Run.from_file(sys.argv[1], kind='lz4')\n"
+        "except GoldrankError as error:\n    print(error)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert "it unpacks to more than" in done.stdout, done.stderr
+
+
+def test_lz4_that_is_not_there(tmp_path: Path) -> None:
+    pytest.importorskip("lz4")
+    with pytest.raises(GoldrankError, match=r"none\.lz4"):
+        Run.from_file(str(tmp_path / "none.lz4"), kind="lz4")

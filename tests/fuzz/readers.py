@@ -98,11 +98,12 @@ def seeds(format: str, thing: str) -> tuple[bytes, ...]:
         plain = RANKED if thing == "run" else JUDGED
         lists = {query: list(docs) for query, docs in RANKED.items()}
         return json.dumps(plain).encode(), json.dumps(records, indent=1).encode(), json.dumps(lists).encode()
-    if format == "table":
+    if format in ("table", "csv", "tsv"):
         header, bare = ("query", "doc", value), [[q, d, v] for q, d, v in rows]
         tagged = [["qid", "docno", value, "run", "rank"], *([*row, "t", str(i)] for i, row in enumerate(bare, 1))]
         quoted = [",".join(f'"{cell}"' for cell in row) for row in ([*header], *bare)]
-        tables = ["\t".join(row) for row in ([*header], *bare)], [",".join(row) for row in tagged], quoted
+        tables = [["\t".join(row) for row in ([*header], *bare)], [",".join(row) for row in tagged], quoted]
+        tables = {"table": tables, "csv": tables[1:], "tsv": tables[:1]}[format]
         return tuple(("\n".join(table) + "\n").encode() for table in tables)
     if thing == "run":
         if format == "trec":

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from helpers import codes
 
-from goldrank import compare, evaluate, gate, read_qrels, read_run, read_runs
+from goldrank import compare, evaluate, evaluate_texts, gate, read_qrels, read_run, read_runs
 from goldrank.cli import run as command
 from goldrank.errors import GoldrankError, InputError, OptionError
 from goldrank.io import as_qrels
@@ -275,14 +275,85 @@ def test_implicit_grades_are_said(tmp_path: Any) -> None:
     assert note.fact("unread") == ()
 
 
-@pytest.mark.parametrize("form", ["file", "rows"])
-def test_a_column_that_may_hold_the_grades_is_named(tmp_path: Any, form: str) -> None:
-    (tmp_path / "p.csv").write_text("topic,item,verdict\nq,a,1\nq,b,0\n")
-    rows = [{"topic": "q", "item": "a", "verdict": 1}, {"topic": "q", "item": "b", "verdict": 0}]
-    given: Any = tmp_path / "p.csv" if form == "file" else rows
-    (note,) = [note for note in as_qrels(given).notes if note.code == "implicit-grades"]
-    assert "'verdict'" in str(note)
-    assert "--map grade=" in str(note)
+PAIRS: dict[str, Any] = {
+    "csv": lambda rows, **how: read_qrels(_written(rows, lambda frame, path: frame.write_csv(path)), **how),
+    "parquet": lambda rows, **how: read_qrels(_written(rows, lambda frame, path: frame.write_parquet(path)), **how),
+    "json": lambda rows, **how: read_qrels(io.BytesIO(json.dumps(rows).encode()), **how),
+    "json lines": lambda rows, **how: read_qrels(io.BytesIO("\n".join(map(json.dumps, rows)).encode()), **how),
+    "ratings in a list": lambda rows, **how: read_qrels(
+        io.BytesIO(json.dumps([{"topic": row["topic"], "ratings": [row]} for row in rows]).encode()), **how
+    ),
+    "rows": as_qrels,
+    "an iterator": lambda rows, **how: as_qrels(iter(rows), **how),
+    "polars": lambda rows, **how: as_qrels(pl.DataFrame(rows), **how),
+}
+
+
+def _written(rows: Any, write: Any) -> io.BytesIO:
+    buffer = io.BytesIO()
+    write(pl.DataFrame(rows), buffer)
+    return io.BytesIO(buffer.getvalue())
+
+
+def _pairs(name: str, *values: Any) -> list[dict[str, Any]]:
+    return [{"topic": f"q{i}", "item": "a", name: value} for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("form", PAIRS)
+@pytest.mark.parametrize("values", [(1, 0), (0.5, 3.0), (True, False), ("yes", "no"), ("Not relevant", "relevant")])
+def test_pairs_do_not_count_as_relevant_where_a_column_may_hold_the_grade(form: str, values: Any) -> None:
+    with pytest.raises(InputError, match="'verdict' may be it; columns are: ") as caught:
+        PAIRS[form](_pairs("verdict", *values))
+    assert "--map grade=verdict, or columns={'grade': 'verdict'}" in str(caught.value)
+    assert "every pair is relevant, say grade=1" in str(caught.value)
+
+
+def test_ids_that_are_numbers_are_no_grades() -> None:
+    rows = [{"who": 1, "what": 2, "when": 1700000000}]
+    assert as_qrels(rows, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
+    frame = pl.DataFrame(rows)
+    assert as_qrels(frame, columns={"query": "who", "doc": "what"}) == {"1": {"2": 1}}
+
+
+def test_what_users_had_needs_no_grades() -> None:
+    """Training data are pairs, whatever else they have."""
+    run, train = {"u": {"a": 2.0, "b": 1.0}}, [{"user": "u", "item": "a", "stars": 1}]
+    assert evaluate({"u": {"b": 1}}, run, "RR", train=train).mean["RR"] == 1.0
+
+
+@pytest.mark.parametrize("form", PAIRS)
+def test_the_way_on_for_such_a_column(form: str) -> None:
+    if form != "ratings in a list":  # whose fields have names of their own
+        rows = _pairs("verdict", 1, 0)
+        assert PAIRS[form](rows, columns={"grade": "verdict"}) == {"q0": {"a": 1}, "q1": {"a": 0}}
+    for rows in (_pairs("verdict", 1, 0), _pairs("grade", 1, 0)):
+        assert PAIRS[form](rows, columns={"grade": "1"}) == {"q0": {"a": 1}, "q1": {"a": 1}}
+
+
+@pytest.mark.parametrize("form", PAIRS)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("timestamp", (1700000000, 1700000001)), ("session_id", (1, 2)), ("title", ("a", "b")), ("system", ("0", "1"))],
+)
+def test_other_columns_beside_pairs(form: str, name: str, values: Any) -> None:
+    """Times are larger than any grade, ids say so by their names, and words are no grades."""
+    qrels = PAIRS[form](_pairs(name, *values))
+    assert qrels == {"q0": {"a": 1}, "q1": {"a": 1}}
+    assert "implicit-grades" in {note.code for note in qrels.notes}
+
+
+def test_a_record_without_the_grade_that_others_have() -> None:
+    lines = b'{"query": "q", "doc": "a", "grade": 0}\n{"query": "q", "doc": "b"}\n'
+    with pytest.raises(InputError, match="<stream>:2: has no grade, and others have; it has: query, doc"):
+        read_qrels(io.BytesIO(lines))
+
+
+@pytest.mark.parametrize("name", ["grade", "relevance", "rel", "Rating"])
+def test_expected_ids_have_their_grade_by_any_name(name: str) -> None:
+    record = {"id": "q", "retrieved": [{"id": "a", "text": "x"}], "expected_ids": [{"id": "a", name: 0}, "b"]}
+    assert evaluate_texts([record], "R@1").mean["R@1"] == 0.0
+    listed = {"id": "q", "retrieved_ids": ["a"], "expected_ids": [{"id": "a", name: 0}, {"id": "b", name: 1}]}
+    assert as_qrels([listed]) == {"q": {"a": 0, "b": 1}}
 
 
 @pytest.mark.parametrize("text", ["query,doc,rank\nq,d,1\n", "query,doc,distance\nq,d,0.1\n"])

@@ -55,7 +55,6 @@ def tweet(id: str) -> int:
         {"doc": lambda d: np.str_(d)},
         {"doc": str.encode, "query": str.encode},
         {"doc": lambda d: f"d\0{d}"},
-        {"doc": lambda d: f"\ud800{d}"},
         {"doc": lambda d: f" {d} x\ty\n"},
         {"query": {"q1": "no query", "q2": "no_query"}.__getitem__},
         {"query": {"q1": "2023-1", "q2": "2024-1"}.__getitem__},

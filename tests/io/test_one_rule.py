@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from goldrank import GoldrankError, Qrels, Run, evaluate, evaluate_texts, read_qrels, read_run, write_qrels, write_run
+from goldrank import GoldrankError, Qrels, evaluate, evaluate_texts, read_qrels, read_run, write_qrels, write_run
 from goldrank.compat import axion, continuous_eval, lesson, remem
 from goldrank.engine.lists import place
 from goldrank.io import as_qrels, as_run
@@ -176,53 +176,6 @@ def test_rows_of_another_width(quote: str, row: str, thing: str) -> None:
     assert "expected 3 (query, doc, score)" in str(caught.value)
 
 
-# Ids.
-
-LONG = "d" * 65_537
-DOORS: dict[str, Callable[[str, str], Any]] = {
-    "dict run": lambda q, d: evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}, q: {d: 1.0, "e": 0.5}}),
-    "dict qrels": lambda q, d: evaluate({"q": {"d": 1}, q: {d: 1}}, {"q": {"d": 1.0}}),
-    "Run": lambda q, d: Run({q: {d: 1.0}}),
-    "Qrels": lambda q, d: Qrels({q: {d: 1}}),
-    "real grades": lambda q, d: Qrels({q: {d: 0.5}}, real_grades=True),
-    "lists": lambda q, d: as_run({q: [d]}),
-    "arrays": lambda q, d: as_run({q: np.array([d, "x"])}),
-    "pairs": lambda q, d: as_run({q: [(d, 1.0)]}),
-    "relevant": lambda q, d: as_qrels({q: [d]}),
-    "rows": lambda q, d: as_run([(q, d, 1.0)]),
-    "rows of qrels": lambda q, d: as_qrels([(q, d, 1)]),
-    "bytes": lambda q, d: as_run({q.encode(): {d.encode(): 1.0}}),
-    "json": lambda q, d: dict(read_run(stream(json.dumps({q: {d: 1.0}})))),
-    "json qrels": lambda q, d: read_qrels(stream(json.dumps({q: {d: 1}}))),
-    "json records": lambda q, d: dict(read_run(stream(json.dumps([{"query": q, "doc": d, "score": 1}])))),
-    "polars": lambda q, d: dict(as_run(pl.DataFrame({"query": [q], "doc": [d], "score": [1.0]}))),
-    "pandas": lambda q, d: as_qrels(pd.DataFrame({"query": [q], "doc": [d], "grade": [1]})),
-    "parquet": lambda q, d: dict(read_run(_parquet({"query": [q], "doc": [d], "score": [1.0]}))),
-    "csv": lambda q, d: dict(read_run(stream(f"query,doc,score\n{q},{d},1\n"))),
-}
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_lengths_of_ids(door: str) -> None:
-    """Empty ids and those of more than 65,536 bytes are refused wherever they come from."""
-    DOORS[door]("q2", LONG[:-1])
-    DOORS[door](LONG[:-1], "d")
-    for query, doc in (("", "d"), ("q2", ""), (LONG, "d"), ("q2", LONG), ("q2", "ü" * 32_769), ("😀" * 16_385, "d")):
-        with pytest.raises(GoldrankError, match=r"id is empty|has more than 65,536 bytes"):
-            DOORS[door](query, doc)
-
-
-def test_long_ids_in_trec_text() -> None:
-    assert list(read_run(stream(f"q Q0 {LONG[:-1]} 1 1 t\n"))["q"]) == [LONG[:-1]]
-    with pytest.raises(GoldrankError, match="has more than 65,536 bytes"):
-        dict(read_run(stream(f"q Q0 {LONG} 1 1 t\n")))
-
-
-def test_ids_of_many_digits() -> None:
-    with pytest.raises(GoldrankError, match="more than 1,000 digits"):
-        evaluate({"q": {"d": 1}}, {"q": {10**5000: 1.0}})
-
-
 # Order.
 
 UNORDERED: list[Any] = [{"d1", "d2"}, frozenset(("d1", "d2")), {"d1": 1, "d2": 2}.keys(), {"d1": 1}.items()]
@@ -314,6 +267,61 @@ def test_what_is_written_reads_back(begin: str, tmp_path: Path) -> None:
         if suffix in ("", ".txt"):
             assert read_run(tmp_path / f"run{suffix}", format="trec") == run, suffix
             assert read_qrels(tmp_path / f"qrels{suffix}", format="trec") == qrels, suffix
+
+
+TABLES = [".csv", ".tsv", ".CSV", ".jsonl", ".ndjson", ".arrow", ".feather", ".csv.gz", ".jsonl.bz2"]
+CELLS = [*BEGINNINGS, *(" ", "a b", " a", "a ", "\t", "a\n", "\na", 'a"b', '"', '""', "a,b", "a\r", "\x00", "NA", "#q")]
+
+
+@pytest.mark.parametrize("suffix", TABLES)
+def test_the_format_of_the_ending_is_written(suffix: str, tmp_path: Path) -> None:
+    """Ids come back as they were, or are refused where a table of text cannot hold them."""
+    refused = set()
+    for text in CELLS:
+        run = {text: {text: 2.0, "d": 1.5}, "q2": {"d": math.inf if "json" not in suffix else 1e300}}
+        qrels = {text: {text: 2, "d": -1}, "q2": {"d": 0}}
+        try:
+            write_run(run, tmp_path / f"run{suffix}")
+            write_qrels(qrels, tmp_path / f"qrels{suffix}")
+        except GoldrankError:
+            refused.add(text)
+            continue
+        assert read_run(tmp_path / f"run{suffix}") == run
+        assert read_qrels(tmp_path / f"qrels{suffix}") == qrels
+    is_text = ".csv" in suffix.lower() or ".tsv" in suffix
+    assert refused == {
+        text for text in CELLS if is_text and not {*"\0\r", *map(chr, range(0xDC80, 0xDD00))}.isdisjoint(text)
+    }
+
+
+def test_what_the_endings_mean(tmp_path: Path) -> None:
+    begins = {".csv": b"query,doc,score\n", ".tsv": b"query\tdoc\tscore\n", ".jsonl": b'{"query"', ".arrow": b"ARROW1"}
+    begins |= {".json": b'{"q"', ".parquet": b"PAR1", ".txt": b"q Q0", ".trec": b"q Q0", "": b"q Q0"}
+    for suffix, begin in begins.items():
+        write_run({"q": {"d": 1.0}}, tmp_path / f"run{suffix}")
+        assert (tmp_path / f"run{suffix}").read_bytes().startswith(begin)
+    with pytest.raises(GoldrankError, match=r"\.xlsx are not written") as caught:
+        write_run({"q": {"d": 1.0}}, tmp_path / "run.xlsx")
+    assert ".csv (csv)" in str(caught.value)
+    assert not (tmp_path / "run.xlsx").exists()
+    write_run({"q": {"d": 1.0}}, tmp_path / "run.xlsx", format="csv")
+    assert read_run(tmp_path / "run.xlsx", format="csv") == {"q": {"d": 1.0}}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".arrow", ".parquet"])
+def test_tables_keep_who_judged(suffix: str, tmp_path: Path) -> None:
+    given = as_qrels(
+        [
+            {"query": "q", "doc": "a", "grade": 1, "judged_by": "model"},
+            {"query": "q", "doc": "b", "grade": 0, "judged_by": "human"},
+        ]
+    )
+    assert write_qrels(given, tmp_path / f"qrels{suffix}") == ()
+    found = read_qrels(tmp_path / f"qrels{suffix}")
+    assert {who: dict(part) for who, part in found.judges.items()} == {
+        "model": {"q": {"a": 1}},
+        "human": {"q": {"b": 0}},
+    }
 
 
 def test_a_format_that_is_named_wins() -> None:

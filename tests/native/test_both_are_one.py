@@ -137,9 +137,14 @@ def test_what_is_no_dict_of_dicts_is_declined(results):
     assert native.core.gather(results, 5) is None
 
 
-def test_half_of_a_surrogate_pair_among_ties_is_left():
-    told, *_ = place({"q": {"a": 1.0, "b\udc80": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})
-    assert told[:4] == (1, 0, 3, [0])
+@pytest.mark.parametrize("number", [0xD800, 0xDC80])
+def test_text_without_bytes_is_declined(number):
+    """Half of a surrogate pair is no id, and what stands for a byte that is not UTF-8 is looked at more closely."""
+    text = f"b{chr(number)}"
+    for results in ({"q": {"a": 1.0, text: 1.0}}, {"q": {"a": 1.0}, text: {}}):
+        assert native.core.gather(results, 99) is None
+    for given in ({"q": {"a": 1, text: 1}}, {"q": {"a": 1}, text: {}}):
+        assert native.core.judgements(given, 99, 10) is None
 
 
 def test_a_run_that_was_changed_after_it_was_gathered_is_declined():

@@ -1,8 +1,14 @@
 """Nobody gets in: foreign names, foreign sites, no token, forms of other pages, large requests."""
 
+import asyncio
+import contextlib
+import socket
+import time
+
 import pytest
 from served import Served
 
+from goldrank.web import security
 from goldrank.web.security import BODY
 
 WRITE = {"query": "q04", "doc": "plant-2", "action": "grade", "grade": 2, "judge": "me"}
@@ -190,3 +196,40 @@ def test_other_addresses_need_a_token(tmp_path):
 
 def test_health_says_nothing(locked):
     assert locked.get("/healthz")[::2] == (200, "ok\n")
+
+
+def test_slow_clients_do_not_keep_others_out(tmp_path):
+    """Requests that never end: their connections, as many as the server takes, are closed after a while."""
+    (tmp_path / "q").write_text("q1 0 d1 1\n")
+    (tmp_path / "r").write_text("q1 Q0 d1 1 1.0 t\n")
+    with Served(str(tmp_path / "q"), str(tmp_path / "r"), "--log", str(tmp_path / "log.db")) as server:
+        host = (server.where.hostname, server.where.port)
+        head = f"Host: {server.where.netloc}\r\n".encode()
+        slow = [socket.create_connection(host, 5) for _ in range(70)]
+        for i, each in enumerate(slow):
+            each.sendall((b"", b"GET / HT", b"GET / HTTP/1.1\r\n" + head + b"X: ")[i % 3])
+        end = time.monotonic() + 60
+        while not _answers(host, head) and time.monotonic() < end:
+            time.sleep(0.5)
+        assert _answers(host, head)
+        for each in slow:
+            each.settimeout(30)
+            with contextlib.suppress(ConnectionResetError):
+                while each.recv(4096):
+                    pass
+            each.close()
+
+
+def _answers(host, head):
+    with socket.create_connection(host, 5) as client:
+        client.sendall(b"GET /healthz HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n")
+        return client.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_that_never_ends(monkeypatch):
+    async def receive():
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b"", "more_body": True}
+
+    monkeypatch.setattr(security, "PATIENCE", 0.1)
+    assert asyncio.run(security._body(receive)) == 408

@@ -19,12 +19,16 @@ from goldrank.errors import InputError
 @click.argument("target", type=click.Path(dir_okay=False))
 @click.option("--qrels", "is_qrels", is_flag=True, help="The input is judgements, not a run.")
 @click.option("--from", "from_format", help="The input's format, if it cannot be detected from its content.")
-@click.option("--to", "to_format", help="The output's format: trec, json or parquet. Default: by the name of TARGET.")
+@click.option(
+    "--to",
+    "to_format",
+    help="The output's format: trec, json, jsonl, csv, tsv, parquet or arrow. Default: by the name of TARGET.",
+)
 @reading_options
 def command(
     source: str, target: str, is_qrels: bool, from_format: str | None, to_format: str | None, how: ReadingOptions
 ) -> None:
-    """Read SOURCE, whatever its format, and write it to TARGET as TREC text, JSON or Parquet."""
+    """Read SOURCE, whatever its format, and write it to TARGET: in the format of its ending, else as TREC text."""
     from goldrank import io
 
     if is_qrels:

@@ -82,7 +82,11 @@ def from_clicks(
 @click.option("--adjudicator", metavar="JUDGE", help="Where this judge has a grade, it counts.")
 @click.option("--as-of", type=click.IntRange(0), metavar="SEQ", help="As it was after this event.")
 @file_option("--table", "table_file", help="Write judges, spread and comments of each pair to this TSV file.")
-@click.option("--format", "qrels_format", help="The format of TARGET: trec, json or parquet. Default: by its name.")
+@click.option(
+    "--format",
+    "qrels_format",
+    help="The format of TARGET: trec, json, jsonl, csv, tsv, parquet or arrow. Default: by its name.",
+)
 def export(
     log: str,
     target: str,

@@ -37,7 +37,7 @@ class AspectQrels(Mapping[str, Mapping[str, Mapping[str, Grade]]]):
                 for doc, grade in _items(docs, f"judgements of query {query!r}, aspect {aspect!r}", name):
                     where = f"{name}: query {query!r}, aspect {aspect!r}, document {doc!r}"
                     keys = (
-                        ids.encode(ids.as_text(key, what))
+                        ids.encode(ids.as_text(key, what, where))
                         for key, what in ((query, "query id"), (aspect, "aspect"), (doc, "document id"))
                     )
                     rows.append((*keys, check_grade(grade, where)))  # type: ignore[arg-type]

@@ -465,7 +465,7 @@ def _checked(given: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[di
         doc_types.update(map(type, docs))
         row = text.setdefault(ids.as_text(query, "query id", name), {})
         if doc_types <= {str} and set(map(type, docs.values())) <= {int} and are_usual(docs.values()):
-            ids.check_lengths(docs, "document id", f"{name}: query {query!r:.80}")
+            ids.check_keys(docs, "document id", f"{name}: query {query!r:.80}")
             row.update(docs)
             continue
         for doc, grade in docs.items():

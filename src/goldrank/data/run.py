@@ -109,6 +109,7 @@ class Run(Mapping[str, Mapping[str, float]]):
             texts, id_kind = with_text_ids(results, name)
             notes = (*notes, *notes_on_ids(id_kind))
             results = Rankings({query: dict(row) for query, row in texts.items()})
+        ids.check_text(name, "name of a run")
         self.name = name
         self.source: RunSource = results
         self.id_kind = id_kind
@@ -281,13 +282,13 @@ def with_text_ids(results: Mapping[Any, Any], name: str) -> tuple[Mapping[str, M
             )
         query_types.add(type(query))
         try:
-            ids.check_lengths(row, "document id", f"{name}: query {query!r:.80}")
+            ids.check_keys(row, "document id", f"{name}: query {query!r:.80}")
             doc_types.update(map(type, islice(row, 1)))
         except TypeError:  # not all of them are text
             doc_types.update(map(type, row))
     kind = ids.kind(query_types, doc_types, name)
     if query_types <= {str} and doc_types <= {str}:
-        ids.check_lengths(results, "query id", name)
+        ids.check_keys(results, "query id", name)
         return results, kind
     return {
         ids.as_text(query, "query id", name): {

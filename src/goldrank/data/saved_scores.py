@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.conventions import options_of
 from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Scores
 from goldrank.errors import InputError, one_of
@@ -55,7 +56,10 @@ def from_plain(data: Any, where: str) -> Scores:
             hint="Use the goldrank that wrote it, or a newer one.",
         )
     try:
-        queries = tuple(_of_type(query, str, "a query id") for query in _of_type(data["queries"], list, "queries"))
+        queries = tuple(
+            ids.as_text(_of_type(query, str, "a query id"), "query id")
+            for query in _of_type(data["queries"], list, "queries")
+        )
         if len(set(queries)) < len(queries):
             raise ValueError("a query id is duplicated")
         measures = _of_type(data["measures"], dict, "measures")
@@ -72,6 +76,7 @@ def from_plain(data: Any, where: str) -> Scores:
             raise ValueError(f"a count is below 0 or not below {MOST:,}")
         notes = tuple(map(Note.from_dict, _of_type(data["notes"], list, "notes")))
         run, convention = (_of_type(data[key], str, key) for key in ("run", "convention"))
+        ids.check_text(run, "name of a run")
         provenance = _of_type(data["provenance"], dict, "provenance")
         for part in ("qrels", "policies"):
             _of_type(provenance.get(part) or {}, dict, part)

@@ -230,7 +230,11 @@ def read_preferences(given: FileLike, *, format: str = "prefs") -> Preferences:
 
 @checked
 def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a run as TREC text, JSON or Parquet, by the file's name or by `format`; compressed if its name says so."""
+    """Write a run, in the format that goes with the file's name or is named by `format`; else as TREC text.
+
+    Formats are trec, json (.json), jsonl (.jsonl), csv (.csv), tsv (.tsv), parquet (.parquet) and arrow (.arrow). What
+    was written reads back the same. A name such as run.txt.gz says that it is compressed.
+    """
     from goldrank.io import objects
 
     _write(objects.checked(as_run(run)), path, format)
@@ -238,10 +242,10 @@ def write_run(run: types.RunLike, path: str | os.PathLike[str], *, format: str |
 
 @checked
 def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format: str | None = None) -> tuple[Note, ...]:
-    """Write qrels as TREC text, JSON or Parquet, by the file's name or by `format`; compressed if its name says so.
+    """Write qrels, in the format that goes with the file's name or is named by `format`, as `write_run` does.
 
-    Who judged is kept by Parquet (a column `judged_by`) and by TREC text (`model` in the second column). What the
-    format could not keep is in the notes that are returned.
+    Who judged is kept by tables and JSON Lines (a column `judged_by`) and by TREC text (`model` in the second column).
+    What the format could not keep is in the notes that are returned.
     """
     judged = as_qrels(qrels)
     written = _write(judged, path, format)
@@ -260,7 +264,7 @@ def write_qrels(qrels: types.QrelsLike, path: str | os.PathLike[str], *, format:
 def _write(data: Run | Qrels, path: str | os.PathLike[str], format: str | None) -> formats.Format:
     stem, suffix = split_suffix(file_name(path))
     chosen, packing = formats.to_write(Path(stem), format), named_by(suffix)
-    content = chosen.implementation.dump(data)
+    content = getattr(chosen.implementation, chosen.writer)(data)
     write_whole(path, content if packing is None else packing.pack(content))
     return chosen
 

@@ -35,6 +35,9 @@ USERS = ("user_id", "userid", "user", "uid")
 ORDERED_BY = ("score", "rank", "distance")
 """What can order the documents of a run, the surest first; of ranks and distances the lower ones are better."""
 
+ENTRY_GRADE = ("grade", "relevance", "rel", "rating")
+"""The grade of an expected document or text; a score of one may be a retriever's."""
+
 LISTED_DOC = (*COLUMNS["doc"], "id", "_id")
 """The document of an entry of a ranked list."""
 

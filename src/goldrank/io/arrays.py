@@ -14,7 +14,7 @@ import numpy as np
 from goldrank.data.arrays import GradedRows, byte_order, names_of
 from goldrank.data.grades import MAX_GRADE, check_grade
 from goldrank.errors import InputError
-from goldrank.ids import has_no_order
+from goldrank.ids import encode, has_no_order
 
 _ON_CPU = (1, 3)
 """DLPack's numbers of devices whose memory the processor reads."""
@@ -153,7 +153,7 @@ def _of_groups(grade: np.ndarray, score: np.ndarray, kept: np.ndarray | None, gr
     else:
         names, order = list(map(str, range(len(sizes)))), None
     # Groups in the order of their ids' bytes.
-    by_bytes = np.array(sorted(range(len(names)), key=[name.encode() for name in names].__getitem__), np.int64)
+    by_bytes = np.array(sorted(range(len(names)), key=list(map(encode, names)).__getitem__), np.int64)
     size = sizes[by_bytes]
     start = np.concatenate(([0], np.cumsum(size))).astype(np.int64)
     moved = (np.cumsum(sizes) - sizes)[by_bytes] - start[:-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 
 from goldrank import ids
 from goldrank.data import budget
@@ -12,6 +11,7 @@ from goldrank.data.run import Run
 from goldrank.forking import check_polars
 from goldrank.io import arrow_check, parquet_check, tables
 from goldrank.io.sources import ByteSource
+from goldrank.io.written_rows import header_of, rows_of
 from goldrank.packages import needed
 
 with needed("polars"):
@@ -48,20 +48,28 @@ read_run, read_qrels, read_records = tables.readers(_open_table)
 
 
 def dump(data: Run | Qrels) -> bytes:
-    """A run or qrels with columns query, doc and score or grade; `judged_by` where a model judged, a row for each."""
-    check_polars()
-    value = "score" if isinstance(data, Run) else "grade"
-    parts: Mapping[str, Run | Qrels] = data.judges if isinstance(data, Qrels) and data.judges else {"": data}
-    queries = [query for part in parts.values() for query in part for _ in part[query]]
-    docs = [doc for part in parts.values() for query in part for doc in part[query]]
-    numbers = [number for part in parts.values() for query in part for number in part[query].values()]
-    whose = [who for who, part in parts.items() for query in part for _ in part[query]]
-    is_whole = value == "grade" and all(isinstance(number, int) for number in numbers)
-    kind = pl.Int64 if is_whole else pl.Float64
+    """A run or qrels as Parquet."""
     buffer = io.BytesIO()
-    columns = [_ids("query", queries), _ids("doc", docs), pl.Series(value, numbers, kind)]
-    pl.DataFrame(columns + [pl.Series("judged_by", whose)] * ("" not in parts)).write_parquet(buffer)
+    _frame(data).write_parquet(buffer)
     return buffer.getvalue()
+
+
+def dump_arrow(data: Run | Qrels) -> bytes:
+    """The same as an Arrow file."""
+    buffer = io.BytesIO()
+    _frame(data).write_ipc(buffer)
+    return buffer.getvalue()
+
+
+def _frame(data: Run | Qrels) -> pl.DataFrame:
+    check_polars()
+    names = header_of(data)
+    columns = list(zip(*rows_of(data), strict=True)) or [()] * len(names)
+    queries, docs, numbers, *who = map(list, columns)
+    is_whole = names[2] == "grade" and all(isinstance(number, int) for number in numbers)
+    kind = pl.Int64 if is_whole else pl.Float64
+    made = [_ids("query", queries), _ids("doc", docs), pl.Series(names[2], numbers, kind)]
+    return pl.DataFrame(made + [pl.Series("judged_by", each, pl.String) for each in who])
 
 
 def _ids(name: str, texts: list[str]) -> pl.Series:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io.aliases import CLICK_FIELDS
-from goldrank.io.field_values import as_mapping
+from goldrank.io.field_values import absent, as_mapping
 from goldrank.io.records import FieldValue, RecordFields, fields_of, open_records
-from goldrank.io.text_values import absent, from_cell, yes_or_no
+from goldrank.io.text_values import from_cell, yes_or_no
 from goldrank.notes import Note, from_counts
 
 HINT = "Each row has query, doc, rank, click and page (a page view's id); or each record query, shown and clicks."

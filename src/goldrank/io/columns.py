@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from goldrank import ids
+from goldrank.data.grades import MAX_GRADE
 from goldrank.data.run import column_choice
 from goldrank.errors import InputError, OptionError, did_you_mean
 from goldrank.io import aliases
+from goldrank.io.field_values import absent
+from goldrank.io.numbers import NUMBER
 from goldrank.notes import Note
 
 OF_RUN = ("query", "doc", "score", "rank", "distance", "tag", "retrieved_ids")
 OF_QRELS = ("query", "doc", "grade", "reference_ids")
 ROLES = tuple(dict.fromkeys((*OF_RUN, *OF_QRELS)))
 """What a user can name a column for; `run.query` and `qrels.query` are about one side alone."""
+EVERY_PAIR = "1"
+"""In place of a column for the grade: each pair has the grade 1."""
+LOOKED_AT = 1000
+"""Rows that tell what a column holds."""
+_NO_GRADES = ("query", "doc", "judged_by", "tag")
+_ID = re.compile(r"(^|[^a-z])(id|ids|index|uuid)$", re.IGNORECASE)
+_VERDICTS = {
+    *("true", "false", "yes", "no", "y", "n", "t", "f", "relevant", "irrelevant", "nonrelevant"),
+    *("not relevant", "non relevant", "partially relevant", "highly relevant"),
+}
 _EXAMPLE = 'columns={"query": "qid", "doc": "docno"} (--map query=qid,doc=docno)'
 
 
@@ -43,6 +59,8 @@ class Columns:
     `query` and `doc` are in both; a name that one side does not have is looked for in the other. `check_used` is
     called when all sides were read.
     """
+
+    needs_grades = True
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         if given is not None and not isinstance(given, Mapping):
@@ -108,9 +126,43 @@ class Columns:
 
     def find_qrels(self, present: Collection[str], where: str) -> Found:
         """The columns of qrels; of pairs without a grade, which are all relevant, there is none for it."""
+        if self.all_relevant() and EVERY_PAIR not in present:
+            return self.find_all(present, ("query", "doc"), "qrels", where)
         has_grade = self.named("grade", "qrels") is not None or aliases.find(present, "grade") is not None
         is_run = aliases.ordered_by(present) != "score"
         return self.find_all(present, ("query", "doc", "grade")[: 3 if has_grade or is_run else 2], "qrels", where)
+
+    def all_relevant(self) -> bool:
+        """Whether the user said that every pair is relevant, in place of a column for the grade."""
+        if self.named("grade", "qrels") != EVERY_PAIR:
+            return False
+        self.mark_used("grade", "qrels")
+        return True
+
+    def for_pairs(self) -> Columns:
+        """The same for pairs whose grades do not matter."""
+        same = copy(self)
+        same.needs_grades = False
+        return same
+
+    def refuse_likely_grades(self, rows: Iterable[Mapping[str, Any]], where: str) -> None:
+        """Raises if pairs without a known grade have a column that may hold it: none may count as relevant unasked."""
+        if not self.needs_grades or self.all_relevant():
+            return
+        first = list(islice(rows, LOOKED_AT))
+        present = list(dict.fromkeys(name for row in first for name in row if isinstance(name, str)))
+        others = {name for role in _NO_GRADES for name in aliases.all_present(present, aliases.COLUMNS[role])}
+        others |= {name for role in ("query", "doc") if (name := self.named(role, "qrels"))}
+        for name in present:
+            values = [value for row in first if not absent(value := row.get(name))]
+            if name not in others and not _ID.search(name) and values and all(map(_may_be_grade, values)):
+                known, shown = ", ".join(aliases.COLUMNS["grade"][:6]), ids.show(name, 60)
+                what = f"no column for the grade, and '{shown}' may be it; columns are: {_listed(present)}"
+                hint = (
+                    f"Say --map grade={shown}, or columns={{'grade': '{shown}'}}; known names are {known}. If it holds "
+                    f"something else and every pair is relevant, say grade={EVERY_PAIR}."
+                )
+                raise InputError(what, where=where, hint=hint, code="no-column")
 
     def ordered_by(self, present: Collection[str], where: str) -> str:
         """What orders the documents of a run: what the user named, else its scores or what is in their place."""
@@ -129,6 +181,14 @@ class Columns:
             shown = f"{unused[0]}={ids.show(self._given[unused[0]])}"
             hint = "Is the name right, and does the file have named columns? run.query and qrels.query name one side."
             raise OptionError(f"no table has the column of {shown}", hint=hint)
+
+
+def _may_be_grade(value: Any) -> bool:
+    """Whether a value says how relevant something is: a number that a grade could be, a flag or such a word."""
+    text = str(value).strip().casefold()
+    if NUMBER.fullmatch(ids.encode(text)):
+        return abs(float(text)) <= MAX_GRADE
+    return text.replace("-", " ").replace("_", " ") in _VERDICTS
 
 
 def no_column(role: str, present: Collection[Any], where: str) -> InputError:

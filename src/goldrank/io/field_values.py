@@ -28,6 +28,11 @@ def as_mapping(record: Any, where: str) -> Mapping[str, Any]:
     raise InputError(f"is {ids.show(repr(record), 60)}, not an object with fields", where=where, hint=HINT)
 
 
+def absent(value: Any) -> bool:
+    """Whether a value stands for nothing: None, and what pandas has in its place."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
 def value_at(record: Any, path: str) -> Any:
     """What stands at a dotted path, or under it as a key; None if nothing does."""
     if isinstance(record, Mapping) and path in record:

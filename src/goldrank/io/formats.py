@@ -8,7 +8,7 @@ A new format is one module and one entry of `FORMATS`. For each thing that the f
     read_aspects(source, how) -> AspectQrels
     read_preferences(source, how) -> Preferences
     read_records(source, how) -> Records, one for each question with its texts
-    dump(run_or_qrels) -> bytes
+    dump(run_or_qrels) -> bytes, or another function that the entry names as its `writer`
     find_file(folder, split) -> the file to read, where the format is one of whole folders
 
 `source` is a `ByteSource`, `how` a `Reading`. A module is loaded when a file of its format arrives.
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldrank import ids
-from goldrank.errors import InputError, one_of
+from goldrank.errors import InputError, OptionError, one_of
 from goldrank.io import aliases
 from goldrank.io.columns import Columns, no_known_columns
 from goldrank.io.numbers import NUMBER
@@ -76,7 +76,7 @@ class Beginning:
     def text(self) -> bytes:
         """The first bytes, from the first that is not blank."""
         head = self.source.head.lstrip()
-        return head or next((line.lstrip() for _, line in self.source.lines() if line.strip()), b"")
+        return head or next((line.lstrip() for _, line in self.source.filled_lines()), b"")
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -97,8 +97,7 @@ class Beginning:
 
     @property
     def is_empty(self) -> bool:
-        lines = self.lines or (line for _, line in self.source.lines() if not _is_comment(line))
-        return not any(line.strip() for line in lines)
+        return not self.text or not (self.lines or self.source.has_line(_DATA))
 
     @property
     def header(self) -> list[str]:
@@ -120,6 +119,7 @@ class Format:
     fallback: bool = False
     """Whether files that are of no other format are taken to be of this one."""
     writes: bool = False
+    writer: str = "dump"
     suffixes: tuple[str, ...] = ()
     """File names that end so are written in this format."""
     in_memory: bool = False
@@ -144,6 +144,10 @@ class Format:
 
 _TREC_NUMBER = {"run": (6, 4), "qrels": (4, 3)}
 """How many fields a line of TREC text has at least, and which of them is a number, counted from 0."""
+
+
+_DATA = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s#]", re.MULTILINE)
+"""The beginning of a line that is neither blank nor a comment."""
 
 
 def _is_comment(line: bytes) -> bool:
@@ -195,6 +199,12 @@ def _is_letor(seen: Beginning) -> bool:
     return bool(seen.lines) and re.match(rb"\s*[-+.\d]+\s+qid:\S+", seen.lines[0]) is not None
 
 
+_NOT_WRITTEN = (
+    *(".xlsx", ".xls", ".ods", ".html", ".xml", ".yaml", ".yml", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".hdf5"),
+    *(".orc", ".avro", ".db", ".sqlite"),
+)
+"""Endings of other formats: TREC text under such a name would be a surprise."""
+
 _IO = "goldrank.io."
 _TABLE = ("run", "qrels", "records")
 
@@ -203,10 +213,15 @@ FORMATS: dict[str, Format] = {
     for entry in (
         Format("parquet", _TABLE, _IO + "binary_tables", _is_parquet, writes=True, suffixes=(".parquet", ".pq"),
                counts_rows=True, binary=True, keeps_judges="all"),
-        Format("arrow", _TABLE, _IO + "binary_tables", _is_arrow, binary=True),
-        Format("jsonl", _TABLE, _IO + "json", _is_json_lines, in_memory=True),
+        Format("arrow", _TABLE, _IO + "binary_tables", _is_arrow, writes=True, writer="dump_arrow",
+               suffixes=(".arrow", ".feather"), binary=True, keeps_judges="all"),
+        Format("jsonl", _TABLE, _IO + "json", _is_json_lines, writes=True, writer="dump_lines",
+               suffixes=(".jsonl", ".ndjson"), in_memory=True, keeps_judges="all"),
         Format("json", _TABLE, _IO + "json", _is_json, writes=True, suffixes=(".json",), in_memory=True),
         Format("table", _TABLE, _IO + "text_tables", _is_table),
+        Format("csv", _TABLE, _IO + "text_tables", writes=True, suffixes=(".csv",), keeps_judges="all"),
+        Format("tsv", _TABLE, _IO + "text_tables", writes=True, writer="dump_tsv", suffixes=(".tsv",),
+               keeps_judges="all"),
         Format("ratings", ("qrels",), _IO + "ratings", _is_ratings),
         Format("letor", ("qrels",), _IO + "letor", _is_letor),
         Format("trec", ("run", "qrels"), _IO + "trec", fallback=True, writes=True, keeps_judges="one"),
@@ -269,7 +284,12 @@ def to_write(path: Path, name: str | None) -> Format:
     able = {entry.name: entry for entry in FORMATS.values() if entry.writes}
     if name is not None:
         return able[one_of(name, able, "format")]
-    by_suffix = (entry for entry in able.values() if path.suffix.lower() in entry.suffixes)
+    suffix = path.suffix.lower()
+    if suffix in _NOT_WRITTEN:
+        endings = ", ".join(f"{ending} ({entry.name})" for entry in able.values() for ending in entry.suffixes)
+        hint = f"Files that end so are written: {endings}; others as TREC text. format=... says what is wanted."
+        raise OptionError(f"files that end in {suffix} are not written", hint=hint)
+    by_suffix = (entry for entry in able.values() if suffix in entry.suffixes)
     return next(by_suffix, next(entry for entry in able.values() if entry.fallback))
 
 

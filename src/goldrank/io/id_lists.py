@@ -15,8 +15,8 @@ from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io import aliases
 from goldrank.io.columns import Columns
-from goldrank.io.field_values import value_at
-from goldrank.io.text_values import absent, from_cell
+from goldrank.io.field_values import absent, value_at
+from goldrank.io.text_values import from_cell
 
 FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}
 _TEXTS = "It has texts and no ids: `goldrank texts FILE` measures those. "
@@ -112,7 +112,7 @@ class IdLists:
             inner = record if not outer else record.get(outer)
             found = aliases.first_present(inner, aliases.QUESTION_TEXTS) if isinstance(inner, Mapping) else None
             if found and isinstance(inner, Mapping) and isinstance(inner[found], str) and inner[found]:
-                return str(inner[found])
+                return ids.as_text(inner[found], "query id", where)
         self.counts["numbered-items"] += 1
         return str(number)
 
@@ -159,7 +159,8 @@ def _listed(value: Any, at: str) -> Iterator[tuple[Any, Any]]:
             if doc is None:
                 keys = ", ".join(ids.show(str(key), 40) for key in item)
                 raise InputError(f"has no document id; it has: {keys or 'nothing'}", where=f"{at}[{i}]")
-            yield item[doc], next((item[key] for key in ("grade", "relevance", "score") if key in item), None)
+            grade = aliases.first_present(item, (*aliases.ENTRY_GRADE, "score"))
+            yield item[doc], None if grade is None else item[grade]
         elif isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[1], int | float):
             yield item[0], item[1]
         else:

@@ -17,8 +17,9 @@ from goldrank import ids
 from goldrank.data.texts import Evidence, Reference, Span, TextItem
 from goldrank.errors import InputError, one_of
 from goldrank.io import text_values
+from goldrank.io.field_values import absent
 from goldrank.io.records import FieldValue, ItemFields, Records, as_mapping, open_records
-from goldrank.io.text_values import RetrievedText, absent
+from goldrank.io.text_values import RetrievedText
 from goldrank.notes import Note, from_counts
 
 FAILED = "retrieval_error"

@@ -28,6 +28,7 @@ from goldrank.io.json_text import step
 from goldrank.io.numbers import grade_of
 from goldrank.io.records import HINT, Records, of_mapping
 from goldrank.io.sources import ByteSource
+from goldrank.io.written_rows import header_of, rows_of
 from goldrank.notes import Note, from_counts
 
 HELD_LINES = 1_000
@@ -144,8 +145,14 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
     if shape.lists is not None:
         return objects.qrels_from_rows(data, source.label, how, where=shape.place)
     qrels = _qrels_of_rows(((*row, shape.places[-1]) for row in shape.rows()), source, how, shape.judged_by)
-    implicit = [Note.of("implicit-grades", count=shape.implicit)] if shape.implicit else []
-    qrels.notes = (*qrels.notes, *shape.notes, *implicit)
+    qrels.notes = (*qrels.notes, *shape.notes)
+    if shape.ungraded:
+        place, record = shape.ungraded[0]
+        if len(shape.ungraded) < len(shape.places) and not how.columns.all_relevant():
+            hint = "If it was not judged, leave it out; if it is relevant, say so with a grade."
+            raise InputError(f"has no grade, and others have; it has: {nearest.keys(record)}", where=place, hint=hint)
+        how.columns.refuse_likely_grades((record for _, record in shape.ungraded), place)
+        qrels.notes += (Note.of("implicit-grades", count=len(shape.ungraded)),)
     return qrels
 
 
@@ -166,14 +173,26 @@ def read_records(source: ByteSource, how: Reading) -> Records:
 
 def dump(data: Run | Qrels) -> bytes:
     """{query: {doc: value}} as JSON bytes."""
-    table = {query: dict(data[query]) for query in data}
-    for query, row in table.items():
-        for doc, value in row.items():
-            if not math.isfinite(value):
-                scored = f"the score of '{ids.show(doc)}' in query '{ids.show(query)}'"
-                hint = "Write TREC or Parquet instead."
-                raise InputError(f"{scored} is infinite: JSON has no such number", hint=hint)
-    return json.dumps(table, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    table = {query: {doc: _finite(query, doc, value) for doc, value in data[query].items()} for query in data}
+    return json.dumps(table, separators=(",", ":")).encode() + b"\n"
+
+
+def dump_lines(data: Run | Qrels) -> bytes:
+    """An object for each document of each query, in a line each."""
+    names = header_of(data)
+    lines = []
+    for query, doc, value, *who in rows_of(data):
+        row = (query, doc, _finite(query, doc, value), *who)
+        lines.append(json.dumps(dict(zip(names, row, strict=True))) + "\n")
+    return "".join(lines).encode()
+
+
+def _finite(query: str, doc: str, value: Grade) -> Grade:
+    if not math.isfinite(value):
+        scored = f"the score of '{ids.show(doc)}' in query '{ids.show(query)}'"
+        hint = "Write TREC or Parquet instead."
+        raise InputError(f"{scored} is infinite: JSON has no such number", hint=hint)
+    return value
 
 
 def _load(source: ByteSource, how: Reading, kinds: dict[str, Any]) -> tuple[Any, Sequence[int] | None]:

@@ -34,12 +34,8 @@ class RecordRows:
     """Where each row stands, as far as rows were read."""
     judged_by: list[Any] = field(default_factory=list)
     """Who judged each row, as far as rows were read."""
-    counted: list[int] = field(default_factory=lambda: [0])
-
-    @property
-    def implicit(self) -> int:
-        """How many of the rows that were read had no grade."""
-        return self.counted[0]
+    ungraded: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    """Where rows without a grade stand and what they have, as far as rows were read."""
 
     @cached_property
     def _first(self) -> Mapping[str, Any]:
@@ -74,7 +70,7 @@ class RecordRows:
 
     def with_ids(self, columns: Mapping[str, str]) -> RecordRows:
         """The same with ids from certain fields, to be read anew."""
-        return replace(self, chosen=columns, places=[], judged_by=[], counted=[0])
+        return replace(self, chosen=columns, places=[], judged_by=[], ungraded=[])
 
     def place(self, number: int) -> str:
         """Where a record stands."""
@@ -101,7 +97,7 @@ class RecordRows:
             if implicit and (self.thing == "run" or aliases.ordered_by(record) != "score"):
                 raise self._missing(record, "score" if self.thing == "run" else "grade", place)
             self._begin(place, record)
-            self.counted[0] += implicit
+            self.ungraded.extend([(place, record)] * implicit)
             yield query, doc, 1 if implicit else _signed(value, sign, place)
             return
         if items is None:
@@ -118,6 +114,7 @@ class RecordRows:
                 raise InputError(f"has no document id; it has: {nearest.keys(item)}", where=at)
             self._begin(at, {**record, **item})
             number, sign = self._number(item)
+            self.ungraded.extend([(at, item)] * (number is MISSING))
             yield query, item[name], implied if number is MISSING else _signed(number, sign, at)
 
     def _begin(self, place: str, said: Mapping[str, Any]) -> None:
@@ -141,6 +138,8 @@ class RecordRows:
 
     def _number(self, record: Mapping[str, Any]) -> tuple[Any, int]:
         """The grade, or what orders documents and whether more of it is better; MISSING if there is no such field."""
+        if self.thing == "qrels" and self.columns.all_relevant():
+            return MISSING, 1
         roles = ("grade",) if self.thing == "qrels" else aliases.ORDERED_BY
         for role in roles:
             named = self.columns.named(role, self.thing)

@@ -19,8 +19,6 @@ from goldrank.io.sources import ByteSource
 
 ROW = 500
 """Bytes that a row of a run takes beside the record that it comes from."""
-SHORT = ids.MAX_ID_BYTES // 4
-"""Characters that are surely not too long for an id."""
 
 _TEXT = r'"[^"\\\x00-\x1f]++"'
 _NUMBER = r"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
@@ -57,7 +55,7 @@ def rankings(source: ByteSource) -> dict[str, dict[str, float]] | None:
     if not rows:
         return None  # told by who reads record by record
     longest = max(max(map(len, names)) for names in (results.keys(), *(row.keys() for row in results.values())))
-    return None if longest > SHORT or sum(map(len, results.values())) < rows else results
+    return None if longest > ids.SHORT or sum(map(len, results.values())) < rows else results
 
 
 def _like(line: str) -> re.Pattern[str] | None:

@@ -173,7 +173,7 @@ def read_lines(
     `counts` gets codes of notes, `hint` says what to do about a key that an object has twice.
     """
     parser = JsonParser(hint, numbers)
-    for number, line in source.lines():
+    for number, line in source.filled_lines(counts):
         if len(line) > LONG_LINE:
             budget.reserve(size_of(line), f"holding line {number:,}", source.name)
         try:

@@ -24,9 +24,7 @@ def judgements_of(
     """The judgement of every line that is not blank; a line in which `judged` finds none is an error."""
     rows: list[Judged] = []
     lines: list[int] = []
-    for number, line in source.lines():
-        if not line.strip():
-            continue
+    for number, line in source.filled_lines():
         where = Place(source.name, number)
         found = judged(line, where)
         if found is None:

@@ -12,8 +12,8 @@ import numpy as np
 from goldrank import ids
 from goldrank.errors import InputError
 from goldrank.io.aliases import PAIR_FIELDS
+from goldrank.io.field_values import absent
 from goldrank.io.records import FieldValue, RecordFields, as_mapping, fields_of, of_columns, open_records
-from goldrank.io.text_values import absent
 from goldrank.notes import Note, from_counts
 
 YES = frozenset(("true", "t", "yes", "y", "1", "1.0"))

@@ -18,7 +18,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Rankings, Run, check_score, gathered, notes_on_ids, with_text_ids
 from goldrank.errors import InputError
 from goldrank.io import aliases, id_lists, result_objects
-from goldrank.io.columns import Columns
+from goldrank.io.columns import LOOKED_AT, Columns
 from goldrank.io.field_values import as_mapping
 from goldrank.io.formats import Reading
 from goldrank.io.id_lists import IdLists
@@ -111,7 +111,8 @@ def run_from_rows(
     """
     refuse_unordered(rows, name)
     columns = columns or Columns()
-    first, rows = _first(rows)
+    beginning, rows = _first(rows)
+    first = next(iter(beginning), None)
     fields = _fields(first)
     if fields is None:
         return _run(_triples(rows, ("query", "doc", "score"), name), name, duplicates, queries, where)
@@ -127,7 +128,7 @@ def run_from_rows(
         chosen = {**found.columns, **by_role}
         lines = _named(rows, [chosen[role] for role in ("query", "doc", value)], name)
         if value != "score":
-            lines = ((query, doc, _negative(number, name)) for query, doc, number in lines)
+            lines = ((query, doc, -check_score(number, name)) for query, doc, number in lines)
         run = _run(lines, name, duplicates, queries, where)
         run.has_scores = value == "score"
         run.notes += found.notes()
@@ -138,11 +139,6 @@ def run_from_rows(
         assert isinstance(rows, Sequence)
         run.alternatives = OtherFields(rows, found.candidates, taken)
     return run
-
-
-def _negative(number: Any, where: str) -> float:
-    """A rank or distance as a score."""
-    return -check_score(number, where)
 
 
 def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, duplicates: str, where: RowName | None) -> Run:
@@ -212,7 +208,9 @@ def _run(
     for number, (query, doc, score) in enumerate(rows):
         query_types.add(type(query))
         doc_types.add(type(doc))
-        if type(query) is not str or type(doc) is not str or not query or not doc or len(query) + len(doc) > ids.SHORT:
+        if not (type(query) is str is type(doc) and query and doc and (query + doc).isascii()) or (
+            len(query) + len(doc) > ids.SHORT
+        ):
             place_of_id = row_name(number)
             query, doc = ids.as_text(query, "query id", place_of_id), ids.as_text(doc, "document id", place_of_id)
         q, d = query, doc
@@ -356,7 +354,8 @@ def qrels_from_rows(
     place = where or (lambda number: f"{name}: row {number + 1}")
     if how.judgements == "last":
         refuse_unordered(rows, name)
-    first, rows = _first(rows)
+    beginning, rows = _first(rows)
+    first = next(iter(beginning), None)
     fields = _fields(first)
     notes: tuple[Note, ...] = ()
     queries: list[str] = []
@@ -383,6 +382,9 @@ def qrels_from_rows(
         if said is not None:
             rows = list(rows)
             judged_by = [row.get(said) if isinstance(row, Mapping) else getattr(row, said, None) for row in rows]
+        if implicit:
+            first_rows, rows = _first(rows, LOOKED_AT)
+            how.columns.refuse_likely_grades((as_mapping(row, name) for row in first_rows), name)
         lines = _named(rows, wanted, name)
         if not implicit and how.relevant_from is None and aliases.is_rating(wanted[0], wanted[2]):
             notes += (Note.of("ratings-as-grades"),)
@@ -432,13 +434,13 @@ def _qrels(
 # Rows of any kind.
 
 
-def _first(rows: Iterable[Any]) -> tuple[Any, Iterable[Any]]:
-    """The first row, None if there is none, and all of them."""
+def _first(rows: Iterable[Any], most: int = 1) -> tuple[Sequence[Any], Iterable[Any]]:
+    """The first rows, as many as there are, and all of them."""
     if isinstance(rows, list | tuple):
-        return (rows[0] if rows else None), rows
+        return rows[:most], rows
     numbered = iter(rows)
-    first = list(islice(numbered, 1))
-    return (first[0] if first else None), chain(first, numbered)
+    first = list(islice(numbered, most))
+    return first, chain(first, numbered)
 
 
 def _fields(row: Any) -> list[str] | None:

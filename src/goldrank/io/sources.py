@@ -5,8 +5,10 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import re
 import stat
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -42,6 +44,8 @@ _FOREIGN = {
 }
 """How files begin that are not read. An id may begin so too, so that these signs count where a NUL byte is near:
 no text has one."""
+_FILLED = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s][^\n]*+", re.MULTILINE)
+"""A line that is not blank."""
 _BOM = b"\xef\xbb\xbf"
 
 Load = Callable[[], np.ndarray]
@@ -200,25 +204,52 @@ class ByteSource:
 
     def lines(self) -> Generator[tuple[int, bytes], None, None]:
         """Lines with their numbers, each a record that may be long; without their LF."""
-        number = 1
-        rest = b""
-        done = self.start
-        watch = self.watch if self.watch is not None and self.compression is None else lambda offset: None
-        for data in self.chunks():
-            at = done - len(rest)
-            *whole, rest = (rest + data).split(b"\n")
-            if len((whole or [rest])[0]) > MAX_RECORD:
-                hint, where = "Is this a text file with a record in each line?", Place(self.name, number)
-                raise InputError(f"a line is longer than {MAX_RECORD:,} bytes", where=where, hint=hint)
-            for line in whole:
-                at += len(line) + 1
-                watch(at)
+        for number, offset, block in self._blocks_of_lines():
+            for line in block.split(b"\n"):
+                offset += len(line) + 1
+                self._progress(offset)
                 yield number, line
                 number += 1
-            done += len(data)
-            watch(done)
+
+    def filled_lines(self, counts: Counter[str] | None = None) -> Generator[tuple[int, bytes], None, None]:
+        """The same without blank lines, of which there may be millions; `counts` gets how many there are."""
+        for number, offset, block in self._blocks_of_lines():
+            at = 0
+            filled = 0
+            for found in _FILLED.finditer(block):
+                number += block.count(b"\n", at, found.start())
+                at = found.end()
+                filled += 1
+                self._progress(offset + at + 1)
+                yield number, found[0]
+            if counts is not None:
+                counts["blank-lines"] += block.count(b"\n") + 1 - filled
+
+    def has_line(self, beginning: re.Pattern[bytes]) -> bool:
+        """Whether any line begins so."""
+        return any(beginning.search(block) for _, _, block in self._blocks_of_lines())
+
+    def _progress(self, offset: int) -> None:
+        if self.watch is not None and self.compression is None:
+            self.watch(offset)
+
+    def _blocks_of_lines(self) -> Iterator[tuple[int, int, bytes]]:
+        """Lines that follow each other, without the last one's LF, with the first one's number and offset."""
+        number = 1
+        rest = b""
+        offset = self.start
+        for data in self.chunks():
+            block, line_end, rest = (rest + data).rpartition(b"\n")
+            first = block.find(b"\n") if line_end else len(rest)
+            if first > MAX_RECORD or (first < 0 and len(block) > MAX_RECORD):
+                hint, where = "Is this a text file with a record in each line?", Place(self.name, number)
+                raise InputError(f"a line is longer than {MAX_RECORD:,} bytes", where=where, hint=hint)
+            if line_end:
+                yield number, offset, block
+                number += block.count(b"\n") + 1
+                offset += len(block) + 1
         if rest:
-            yield number, rest
+            yield number, offset, rest
 
     def texts(self) -> Iterator[str]:
         """The data as text, piece by piece; bytes that are not UTF-8 become surrogate escapes."""

@@ -25,7 +25,7 @@ from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io import aliases, objects, parquet_check
-from goldrank.io.columns import Columns, Found
+from goldrank.io.columns import LOOKED_AT, Columns, Found
 from goldrank.io.formats import Partition, Reading
 from goldrank.io.id_lists import IdLists
 from goldrank.io.numbers import SCORE_PATTERN, grade_of, not_numbers, score_of
@@ -187,11 +187,22 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
         if hasattr(frame, "__arrow_c_stream__"):
             return pl.DataFrame(frame).lazy()
     if hasattr(frame, "columns"):
+        columns = {str(c): list(frame[c]) for c in frame.columns}
         try:
-            return pl.DataFrame({str(c): list(frame[c]) for c in frame.columns}, strict=True).lazy()
+            return pl.DataFrame(columns, strict=True).lazy()
         except failures as error:
+            if isinstance(error, UnicodeEncodeError):
+                _check_texts(columns, name)
             raise InputError(f"cannot be read as a table: {_first_line(error)}", where=name) from None
     raise InputError(f"{type(frame).__name__} is no data frame", where=name)
+
+
+def _check_texts(columns: Mapping[str, Sequence[Any]], name: str) -> None:
+    """Raises for the first value with half of a surrogate pair in it."""
+    for column, values in columns.items():
+        for row, value in enumerate(values, 1):
+            if isinstance(value, str):
+                ids.check_text(value, f"value of column '{ids.show(column)}'", f"{name}: row {row}")
 
 
 class TableRun(BlockSource):
@@ -396,6 +407,8 @@ def _judgements(table: InputTable, columns: Found, how: Reading) -> Judgements:
     with reading(table.where, source=table.source):
         frame = table.frame.select(pl.col(column).alias(word) for word, column in wanted.items()).collect()
         if "grade" not in found:
+            first = table.frame.head(LOOKED_AT).collect()
+            how.columns.refuse_likely_grades(first.iter_rows(named=True), table.where)
             frame = frame.with_columns(grade=pl.lit(1, pl.Int64))
     if not len(frame):
         raise InputError("no rows", where=table.where, hint="Is it the right file, and is it complete?")

@@ -18,7 +18,8 @@ from goldrank import ids
 from goldrank.data.grades import check_grade
 from goldrank.data.texts import Reference, Span
 from goldrank.errors import InputError
-from goldrank.io.aliases import TEXT_FIELDS
+from goldrank.io.aliases import ENTRY_GRADE, TEXT_FIELDS, first_present
+from goldrank.io.field_values import absent
 
 TEXT_HINT = f"A text is a string, or an object with one of: {', '.join(TEXT_FIELDS['text'])}."
 EVIDENCE_HINT = (
@@ -34,11 +35,6 @@ class RetrievedText(NamedTuple):
     source: str | None = None
     span: Span | None = None
     score: float | None = None
-
-
-def absent(value: Any) -> bool:
-    """Whether a value stands for nothing: None, and what pandas has in its place."""
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
 
 
 def shown(value: Any) -> str:
@@ -138,13 +134,19 @@ def graded_ids(value: Any, at: str) -> dict[str, float]:
             elif absent(entry.get("id")):
                 raise InputError("has no id", where=f"{at}[{i}]", hint='For example {"id": "d1", "grade": 2}.')
             else:
-                pairs.append((entry["id"], 1 if absent(entry.get("grade")) else entry["grade"]))
+                grade = _given_grade(entry)
+                pairs.append((entry["id"], 1 if absent(grade) else grade))
     found: dict[str, float] = {}
     for name, grade in pairs:
         key, checked = ids.as_text(name, "document id", at), check_grade(grade, at, real_grades=True)
         if found.setdefault(key, checked) != checked:
             raise InputError(f"'{ids.show(key)}' has two grades, {found[key]:g} and {checked:g}", where=at)
     return found
+
+
+def _given_grade(entry: Mapping[str, Any]) -> Any:
+    name = first_present(entry, ENTRY_GRADE)
+    return None if name is None else entry[name]
 
 
 def references(value: Any, at: str, counts: Counter[str]) -> tuple[Reference, ...]:
@@ -208,7 +210,7 @@ IMPORTANCE = {"vital": 2, "okay": 1}
 
 def _grade(entry: Mapping[str, Any], at: str) -> float:
     """The grade of a reference: a number, or how important it is in TREC's words."""
-    given, importance = entry.get("grade"), entry.get("importance")
+    given, importance = _given_grade(entry), entry.get("importance")
     grade = None if absent(given) else check_grade(given, at, real_grades=True)
     if absent(importance):
         return 1 if grade is None else grade

@@ -397,7 +397,7 @@ def tidy(raw: bytes, offset: int, source: ByteSource, layout: Layout) -> tuple[l
 
 def _spot(source: ByteSource, line: Place, field: int) -> Place:
     """The place of a field in a line; the line is read anew, since only messages need it."""
-    text = next(text for number, text in source.lines() if number == line.line)
+    text = next(text for number, text in source.filled_lines() if number == line.line)
     start = next(itertools.islice(re.finditer(rb"\S+", text), field, None)).start()
     return Place(line.file, line.line, len(ids.decode(text[:start])) + 1)
 

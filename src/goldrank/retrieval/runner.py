@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from goldrank import ids
 from goldrank.data.texts import TextItem
 from goldrank.errors import GoldrankError, InputError, OptionError, RetrievalError, one_of, whole_number
+from goldrank.io.field_values import absent
 from goldrank.io.items import FAILED
 from goldrank.io.json_text import step
 from goldrank.io.records import ItemFields, as_mapping, open_records
-from goldrank.io.text_values import absent
 from goldrank.misuse import checked
 from goldrank.packages import installed, needed
 from goldrank.retrieval.callers import caller_of, plain_results

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
 import time
@@ -26,6 +27,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 BODY = 16_384
 """Bytes of a request's body."""
+PATIENCE = 10.0
+"""Seconds that a client has to send the head of a request, and then its body: one that never ends would keep its
+connection from others."""
 WRITES = 50
 """Writes a second."""
 CSP = (
@@ -45,6 +49,7 @@ REFUSED = {
     400: "This request cannot be understood.",
     403: "This address needs its token: open the one that `goldrank serve` printed.",
     405: "Pages are read with GET, judgements written with POST.",
+    408: "The request took too long to arrive.",
     413: "The request is too large.",
     414: "The address is too long.",
     415: "Writes are JSON.",
@@ -81,8 +86,8 @@ class Guard:
             await _answer(send, status, REFUSED[status].encode(), {"content-type": "text/plain; charset=utf-8"})
         elif scope["method"] == "POST":
             body = await _body(receive)
-            if body is None:
-                await _answer(send, 413, REFUSED[413].encode(), {"content-type": "text/plain; charset=utf-8"})
+            if isinstance(body, int):
+                await _answer(send, body, REFUSED[body].encode(), {"content-type": "text/plain; charset=utf-8"})
             else:
                 await self.app(scope, _again(body), _with_headers(send))
         else:
@@ -164,16 +169,20 @@ def _same_site(path: str) -> str:
     return "/" + path.lstrip("/\\")
 
 
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, None if it is too large."""
+async def _body(receive: Receive) -> bytes | int:
+    """The whole body, or the status of the answer if it is too large or too slow."""
     body: bytes = b""
-    while True:
-        message = await receive()
-        body += bytes(message.get("body", b""))
-        if len(body) > BODY:
-            return None
-        if not message.get("more_body"):
-            return body
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                message = await receive()
+                body += bytes(message.get("body", b""))
+                if len(body) > BODY:
+                    return 413
+                if not message.get("more_body"):
+                    return body
+    except TimeoutError:
+        return 408
 
 
 def _again(body: bytes) -> Receive:

@@ -14,7 +14,7 @@ from typing import Any
 
 from goldrank.errors import OptionError
 from goldrank.packages import needed
-from goldrank.web.security import LOOPBACK, App
+from goldrank.web.security import LOOPBACK, PATIENCE, App
 
 CONNECTIONS = 64
 PORT = 8_642
@@ -69,11 +69,50 @@ def run(app: App, where: socket.socket, opened: Callable[[], object]) -> None:
     config = uvicorn.Config(
         app, log_level="error", access_log=False, limit_concurrency=CONNECTIONS, lifespan="off",
         server_header=False, date_header=False, timeout_keep_alive=30, h11_max_incomplete_event_size=65_536,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=2, http=_protocol(),
     )  # fmt: skip
     server = _Server(config, opened)
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(server.serve(sockets=[where]))
+
+
+def _protocol() -> Any:
+    """HTTP by h11, with an end to waiting for the head of a request."""
+    with needed("uvicorn"):
+        import h11
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Protocol(H11Protocol):
+        deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.await_head()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self.await_head()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self.stop_waiting()
+
+        def await_head(self) -> None:
+            if self.conn.their_state is not h11.IDLE:
+                self.stop_waiting()
+            elif self.deadline is None:
+                self.deadline = self.loop.call_later(PATIENCE, self.give_up)
+
+        def give_up(self) -> None:
+            if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+                self.transport.close()
+
+        def stop_waiting(self) -> None:
+            if self.deadline is not None:
+                self.deadline.cancel()
+                self.deadline = None
+
+    return Protocol
 
 
 def _Server(config: Any, opened: Callable[[], object]) -> Any:  # noqa: N802 - a class, made when uvicorn is there

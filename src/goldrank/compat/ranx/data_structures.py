@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import BytesIO
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -15,7 +17,8 @@ from goldrank import ids, io
 from goldrank.compat._common import rows_of
 from goldrank.data.qrels import copied
 from goldrank.data.run import Rankings, gathered
-from goldrank.errors import InputError
+from goldrank.errors import InputError, cannot_open
+from goldrank.io.sources import FREE, MAX_RATIO
 from goldrank.packages import needed
 
 Number = TypeVar("Number", int, float)
@@ -354,9 +357,18 @@ def _write_lz4(content: Mapping[str, Any], path: str) -> None:
 
 
 def _read_lz4(path: str) -> Any:
+    """The content of a file; what unpacks to far more than runs do is refused before it is held."""
     frame, cbor2 = _lz4()
     try:
-        with frame.open(path, mode="r") as file:
-            return cbor2.loads(frame.decompress(file.read()))
-    except (RuntimeError, ValueError, EOFError) as error:
+        data = Path(path).read_bytes()
+        most = FREE + MAX_RATIO * len(data)
+        for _ in range(2):  # ranx compresses twice
+            with frame.open(BytesIO(data), mode="r") as file:
+                data = file.read(most + 1)
+            if len(data) > most:
+                raise ValueError(f"it unpacks to more than {most:,} bytes")
+        return cbor2.loads(data)
+    except OSError as error:
+        raise cannot_open(error, str(path)) from None
+    except (RuntimeError, ValueError, EOFError, RecursionError) as error:
         raise InputError(f"is not one of ranx's LZ4 files: {error}", where=str(path)) from None
