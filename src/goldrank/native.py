@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 5
+CONTRACT = 6
 
 
 def _load() -> ModuleType | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.data.qrels import Qrels
 from goldrank.engine import lists
 from goldrank.errors import MeasureError, did_you_mean
 from goldrank.measures import Measure, make
@@ -54,6 +55,11 @@ def measure_of(metric: str, highest: int) -> Measure:
     cut = name not in ("r-precision", "bpref") and int(number or 0) > 0
     k = _cutoff(number) if cut else MAX_CUTOFF if name == "hit_rate" else None
     return make(with_cutoff if cut else without, k, {**options, "rel": level})
+
+
+def highest(judged: Qrels) -> int:
+    """The highest grade; 0 if there is none above."""
+    return int(judged.arrays.grade.max(initial=0))
 
 
 def _cutoff(number: str | None) -> int | None:
