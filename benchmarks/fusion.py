@@ -5,11 +5,14 @@ python benchmarks/fusion.py [queries] [method or normalisation ...]     # 1,000 
 Without ranx only goldrank is measured.
 
 Runs are in memory, as each tool has them. Both fuse the same runs in turns, in one process; threads count with their
-CPU time. Of Condorcet's methods ranx gets 20 queries, as it takes a second for each, and its time is scaled up.
+CPU time, and numba gets one unless NUMBA_NUM_THREADS is set. A row ends after three turns, or after two minutes of CPU
+time with one turn at least. Of Condorcet's methods ranx gets 20 queries, as it takes a second for each, and its time is
+scaled up.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,13 +28,14 @@ from goldrank.fusion.tuning import Search
 
 RUNS, DEPTH, POOL = 10, 100, 300
 FEW = 20
+TURNS, LIMIT = 3, 120.0
 PARAMETERS: dict[str, dict[str, Any]] = {
     **{name: {"weights": [0.1] * RUNS} for name in ("wsum", "wmnz", "mixed", "w_bordafuse", "w_condorcet")},
     "gmnz": {"gamma": 0.5}, "rbc": {"phi": 0.8}, "logn_isr": {"sigma": 0.2}, "rrf": {"k": 60},
 }  # fmt: skip
 THEIR_NORMS = {
     "min-max": "min-max", "inverted": "min-max-inverted", "max": "max", "sum": "sum", "zmuv": "zmuv", "rank": "rank",
-    "borda": "borda",
+    "borda": "borda", "none": None,
 }  # fmt: skip
 """ranx's names of normalisations."""
 
@@ -79,8 +83,9 @@ def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - begin, found
 
 
-def measured(queries: int, only: Sequence[str] = (), turns: int = 3) -> Iterator[Row]:
+def measured(queries: int, only: Sequence[str] = (), turns: int = TURNS) -> Iterator[Row]:
     """A row for each method, and for each normalisation in front of `sum`."""
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     qrels, results = data(queries)
     ours = {name: goldrank.Run(run, name=name) for name, run in results.items()}
     try:
@@ -98,12 +103,17 @@ def measured(queries: int, only: Sequence[str] = (), turns: int = 3) -> Iterator
         slow = "condorcet" in name
         scale = queries / FEW if slow else 1
         fused, best, their_best, other = None, np.inf, np.inf, None
-        for turn in range(turns + 1):  # the first is for ranx to compile
+        begin = time.process_time()
+        if theirs:
+            ranx.fuse(few, THEIR_NORMS[how], name, given)  # for it to compile
+        for _ in range(turns):
             spent, fused = cpu(partial(goldrank.fuse, ours, name, normalise=how, equal=0.0, **given))
             best = min(best, spent)
             if theirs:
                 spent, other = cpu(partial(ranx.fuse, few if slow else theirs, THEIR_NORMS[how], name, given))
-                their_best = min(their_best, spent * scale if turn else np.inf)
+                their_best = min(their_best, spent * scale)
+            if time.process_time() - begin > LIMIT:
+                break
         equal = None if other is None or slow else _same(fused, other)
         yield Row(name if how == "min-max" else f"sum after {how}", best, their_best if theirs else None, equal)
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTRACT 6
+#define CONTRACT 7
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
 
@@ -639,6 +639,68 @@ pack(PyObject *module, PyObject *args)
 done:
     let_go(&held);
     return result;
+}
+
+static inline PyObject *
+text_of(const Ids *ids, Py_ssize_t i)
+{
+    return PyUnicode_DecodeUTF8((const char *)ids->data + ids->start[i], (Py_ssize_t)id_length(ids, i), "surrogateescape");
+}
+
+/* texts(data, start, end) -> list: the ids as text; bytes that are not UTF-8 become surrogate escapes. */
+static PyObject *
+texts(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    Ids ids;
+    PyObject *found = take(&held, args, "i", &ids) < 0 ? NULL : PyList_New(ids.count);
+    for (Py_ssize_t i = 0; found != NULL && i < ids.count; i++) {
+        PyObject *text = text_of(&ids, i);
+        if (text == NULL || PyList_SetItem(found, i, text) < 0)
+            Py_CLEAR(found);
+    }
+    let_go(&held);
+    return found;
+}
+
+/* rankings(data, start, end, score, begin) -> list of dicts
+
+   For each stretch of lines the scores by document. `begin` is where each stretch begins, with one more entry than there are
+   stretches. A document that is twice in one has its last score: the dict then has fewer entries than the stretch has lines. */
+static PyObject *
+rankings(PyObject *module, PyObject *args)
+{
+    Buffers held;
+    Ids ids;
+    const double *score;
+    const int64_t *begin;
+    PyObject *found = NULL;
+    if (take(&held, args, "ir8r8", &ids, &score, &begin) < 0)
+        goto done;
+    Py_ssize_t stretches = held.counts[4] - 1;
+    int fits = held.counts[3] == ids.count && stretches >= 0 && begin[0] == 0 && begin[stretches] == ids.count;
+    for (Py_ssize_t i = 0; fits && i < stretches; i++)
+        fits = begin[i] <= begin[i + 1];
+    if (!fits) {
+        do_not_fit();
+        goto done;
+    }
+    found = PyList_New(stretches);
+    for (Py_ssize_t i = 0; found != NULL && i < stretches; i++) {
+        PyObject *row = PyDict_New();
+        for (Py_ssize_t line = begin[i]; row != NULL && line < begin[i + 1]; line++) {
+            PyObject *doc = text_of(&ids, line), *value = PyFloat_FromDouble(score[line]);
+            if (doc == NULL || value == NULL || PyDict_SetItem(row, doc, value) < 0)
+                Py_CLEAR(row);
+            Py_XDECREF(doc);
+            Py_XDECREF(value);
+        }
+        if (row == NULL || PyList_SetItem(found, i, row) < 0)
+            Py_CLEAR(found);
+    }
+done:
+    let_go(&held);
+    return found;
 }
 
 static int
@@ -1854,6 +1916,8 @@ static PyMethodDef methods[] = {
     {"hashes", hashes, METH_VARARGS, "The hash of each id."},
     {"same", same, METH_VARARGS, "Whether ids are equal, pair by pair."},
     {"pack", pack, METH_VARARGS, "The bytes of ids, one after the other."},
+    {"texts", texts, METH_VARARGS, "Ids as text."},
+    {"rankings", rankings, METH_VARARGS, "The scores of each query's documents as dicts."},
     {"number", number, METH_VARARGS, "Number ids in the order in which they first appear."},
     {"find", find, METH_VARARGS, "The numbers of ids among those known."},
     {"ascend", ascend, METH_VARARGS, "Whether ids are in ascending order."},

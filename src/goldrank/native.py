@@ -11,7 +11,7 @@ import os
 import sys
 from types import ModuleType
 
-CONTRACT = 6
+CONTRACT = 7
 
 
 def _load() -> ModuleType | None:

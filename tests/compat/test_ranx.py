@@ -16,7 +16,7 @@ import pytest
 from goldrank.compat.ranx import Qrels, Run, compare, evaluate, fuse, normalization, normalize, optimize_fusion
 from goldrank.compat.ranx import fusion as functions
 from goldrank.compat.ranx import metrics as named
-from goldrank.compat.ranx.data_structures import get_file_kind
+from goldrank.compat.ranx.data_structures import QueryMismatchError, get_file_kind
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 
 QRELS = {"q1": {"a": 3, "b": 1}, "q2": {"c": 2}}
@@ -271,3 +271,43 @@ def test_lz4_that_is_not_there(tmp_path: Path) -> None:
     pytest.importorskip("lz4")
     with pytest.raises(GoldrankError, match=r"none\.lz4"):
         Run.from_file(str(tmp_path / "none.lz4"), kind="lz4")
+
+
+def test_what_was_read_stays_what_it_was(tmp_path):
+    """Rows are made when somebody looks; the file may be gone by then, and what is changed in them counts."""
+    judged, returned = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    judged.write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n")
+    returned.write_text("q2 0 x 1 0.2 t\nq1 0 b 1 0.5 t\nq1 0 a 2 0.4 t\nq2 0 c 2 0.1 t\n")
+    qrels, run = Qrels.from_file(str(judged), kind="trec"), Run.from_file(str(returned), kind="trec")
+    judged.unlink()
+    returned.write_text("q9 0 z 1 0.5 other\n")
+    assert evaluate(qrels, run, "mrr") == 0.5
+    assert run.scores["mrr"] == {"q1": 0.5, "q2": 0.5}
+    assert run.run == {"q1": {"b": 0.5, "a": 0.4}, "q2": {"x": 0.2, "c": 0.1}}
+    assert list(run.run) == ["q1", "q2"]
+    run.run["q1"]["a"] = 0.9
+    assert evaluate(qrels, run, "mrr") == 0.75
+    qrels.qrels["q2"]["x"] = 1
+    assert evaluate(qrels, run, "mrr") == 1.0
+
+
+def test_a_dict_that_is_changed_later_changes_nothing():
+    judged, returned = {"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}
+    qrels, run = Qrels(judged), Run(returned)
+    judged["q"]["b"], returned["q"]["a"] = 1, 3.0
+    assert evaluate(qrels, run, "mrr") == 0.5
+    assert run.run == {"q": {"b": 2.0, "a": 1.0}}
+
+
+def test_a_file_is_parsed_when_it_is_read(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("q1 0 a 1 0.5 t\nq1 0 b 2 many t\n")
+    with pytest.raises(InputError, match="many"):
+        Run.from_file(str(path), kind="trec")
+
+
+def test_other_queries_of_a_file_are_found(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("q1 0 a 1 0.5 t\nq2 0 b 2 0.4 t\n")
+    with pytest.raises(QueryMismatchError, match="same queries"):
+        evaluate(Qrels({"q1": {"a": 1}}), Run.from_file(str(path), kind="trec"), "mrr")

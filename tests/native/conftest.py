@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from goldrank import native
-from goldrank.data import id_column, judgement_columns, placements, qrels, run
+from goldrank.data import blocks, id_column, judgement_columns, placements, qrels, run
 from goldrank.engine import lists, memory, ranking
 from goldrank.io import scan
 from goldrank.measures import apply, cutoff
 
 MODULES = (
     *(memory, lists, ranking, scan, id_column, judgement_columns, qrels, run),
-    *(placements, apply, cutoff),
+    *(placements, apply, cutoff, blocks),
 )
 """Those that call the core."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import defaultdict
 from dataclasses import fields
 
 import numpy as np
@@ -15,7 +16,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.engine import memory, streaming
-from goldrank.io import scan
+from goldrank.io import as_run, scan
 from tests.lanes import many
 
 pytestmark = pytest.mark.skipif(native.core is None, reason="the compiled core is not built")
@@ -145,6 +146,11 @@ def test_text_without_bytes_is_declined(number):
         assert native.core.gather(results, 99) is None
     for given in ({"q": {"a": 1, text: 1}}, {"q": {"a": 1}, text: {}}):
         assert native.core.judgements(given, 99, 10) is None
+
+
+def test_a_dict_of_another_class_is_gathered_too():
+    given = defaultdict(dict, {"q": {"a": 1.0}})
+    assert as_run(given).source.take_scores() == np.ones(1).tobytes()
 
 
 def test_a_run_that_was_changed_after_it_was_gathered_is_declined():

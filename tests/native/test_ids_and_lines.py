@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 
 import numpy as np
@@ -41,6 +42,7 @@ def test_columns_of_ids(seed, both):
             column.same(IdColumn.of(texts[::-1])).tolist(),
             (column.ascend(), known.ascend()),
             IdColumn.joined([column, known]).to_list(),
+            some.texts(),
         )
 
     one, other = both(work)
@@ -52,6 +54,49 @@ def test_columns_of_ids(seed, both):
     assert one[4] == [a == b for a, b in zip(texts, texts[::-1], strict=True)]
     assert one[5] == (texts == sorted(set(texts)), True)
     assert one[6] == [*texts, *others]
+    assert one[7] == tuple(texts[i].decode("utf-8", "surrogateescape") for i in rows)
+
+
+@pytest.mark.parametrize("seed", range(many(100)))
+def test_rankings_of_a_file(seed, both):
+    """Queries may come in several stretches; documents that are there twice are refused."""
+    rng = random.Random(seed)
+    lines = [
+        (rng.choice(IDS[:4]), rng.choice(IDS), rng.choice([0.5, -1.0, 1e300])) for _ in range(rng.randrange(1, 12))
+    ]
+    lines = [(query.replace(b"\0", b"z"), doc.replace(b"\0", b"z"), score) for query, doc, score in lines]
+    raw = b"".join(b"%b 0 %b 1 %r t\n" % line for line in lines)
+    expected: dict[str, dict[str, float]] = {}
+    again = None
+    for number, (query, doc, score) in enumerate(lines, 1):
+        row = expected.setdefault(query.decode("utf-8", "surrogateescape"), {})
+        again = again or (number if doc.decode("utf-8", "surrogateescape") in row else None)
+        row[doc.decode("utf-8", "surrogateescape")] = score
+
+    def work():
+        try:
+            return read_run(io.BytesIO(raw), format="trec").results
+        except InputError as error:
+            return str(error)
+
+    one, other = both(work)
+    assert one == other
+    if again is None:
+        assert one == expected
+        assert [list(row) for row in one.values()] == [list(row) for row in expected.values()]
+    else:
+        assert "duplicated" in one
+        assert f"line {again}" in one or f":{again}:" in one
+
+
+@needs_core
+@pytest.mark.parametrize("begin", [[], [0], [0, 1], [1, 2], [0, 2, 1, 2], [0, 3], [0, -1, 2]])
+def test_rankings_whose_stretches_do_not_fit(begin):
+    column = IdColumn.of([b"a", b"b"])
+    with pytest.raises(ValueError, match="do not fit"):
+        native.core.rankings(column.data, column.start, column.end, np.ones(2), np.array(begin, np.int64))
+    with pytest.raises(ValueError, match="do not fit"):
+        native.core.rankings(column.data, column.start, column.end, np.ones(3), np.array([0, 2], np.int64))
 
 
 LINES = [

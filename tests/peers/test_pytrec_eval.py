@@ -131,3 +131,19 @@ def test_names_are_those_of_the_real_package():
     real = pytest.importorskip("pytrec_eval")
     assert real.supported_measures <= ours.supported_measures
     assert {name: set(names) for name, names in real.supported_nicknames.items()} == ours.supported_nicknames
+
+
+@pytest.mark.parametrize("name", ["prefs", "all_prefs", "qrels_jg", "prefs_simp", "map_avgjg"])
+def test_what_takes_other_judgements_is_not_proposed_again(name):
+    with pytest.raises(MeasureError, match="unsupported measure") as caught:
+        measured({name})
+    assert "Did you mean" not in str(caught.value)
+    assert "-R" in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("prefs_sim", ""), ("offical", "Did you mean official?")])
+def test_only_what_is_supported_is_proposed(name, hint):
+    with pytest.raises(MeasureError) as caught:
+        measured({name})
+    assert hint in str(caught.value)
+    assert "Did you mean prefs" not in str(caught.value)

@@ -100,8 +100,7 @@ def _columns(measures: Iterable[str], level: int) -> dict[str, Measure | None]:
         for name in supported_nicknames.get(text, (text,)):
             found = _BY_NAME.fullmatch(name)
             if found is None:
-                near = did_you_mean(name, [*supported_measures, *supported_nicknames])
-                raise MeasureError(f"unsupported measure {name}", hint=near)
+                raise MeasureError(f"unsupported measure {name}", hint=_hint(text))
             wanted = asked.setdefault(found[1], {})
             if found[2]:
                 kind = trec_names.TABLE[found[1]].parameters
@@ -118,6 +117,14 @@ def _columns(measures: Iterable[str], level: int) -> dict[str, Measure | None]:
              line.name if line.measure else line.name.partition("_")[0]): of_line(line, level)
         for line in lines
     }  # fmt: skip
+
+
+def _hint(asked: str) -> str | None:
+    """What was perhaps meant by a name that is not supported; preferences and several judges are for the command."""
+    if asked in trec_names.TABLE or asked in supported_nicknames:
+        return f"{asked} takes other judgements than qrels: goldrank trec_eval -R prefs (or qrels_jg) measures it."
+    supported = (name for name, names in supported_nicknames.items() if names <= supported_measures)
+    return did_you_mean(asked, [*supported_measures, *supported])
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:

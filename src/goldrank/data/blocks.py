@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from goldrank import ids
 from goldrank.data.id_column import IdColumn
 from goldrank.errors import InputError, Place
+from goldrank.native import core
 
 SAMPLED_TAGS = 64
 """Lines of a block whose tags are looked at where tags do not tell runs apart."""
@@ -55,6 +56,15 @@ class Block(Rows):
     """Which run each line belongs to, where the input says so."""
     notes: Counter[str] = field(default_factory=Counter, kw_only=True)
     """What the reader tolerated in these lines: codes of notes, with how often."""
+
+    def rankings(self) -> list[dict[str, float]]:
+        """For each stretch the scores by document; the last of one that is there twice."""
+        docs = self.docs(np.arange(len(self)))
+        if core is not None:
+            found: list[dict[str, float]] = core.rankings(docs.data, docs.start, docs.end, self.score, self.start)
+            return found
+        texts, scores = docs.texts(), self.score.tolist()
+        return [dict(zip(texts[a:b], scores[a:b], strict=True)) for a, b in pairwise(self.start.tolist())]
 
     def by_tag(self) -> Iterator[tuple[bytes, Block]]:
         """The lines of each tag, in the order in which tags first appear."""
@@ -177,26 +187,57 @@ class BlockSource(ABC):
         results: dict[str, dict[str, float]] = {query: {} for query in self.empty_queries().texts()}
         for piece in self.pieces():
             block = piece()
-            docs = block.docs(np.arange(len(block))).texts()
-            scores = block.score.tolist()
-            stretches = zip(block.queries.texts(), block.start[:-1].tolist(), block.start[1:].tolist(), strict=True)
-            for query, low, high in stretches:
-                row = results.setdefault(query, {})
-                before = len(row)
-                row.update(zip(docs[low:high], scores[low:high], strict=True))
+            stretches = zip(block.queries.texts(), block.rankings(), pairwise(block.start.tolist()), strict=True)
+            for query, found, (low, high) in stretches:
+                row = results.setdefault(query, found)
+                before = 0 if row is found else len(row)
+                if before:
+                    row.update(found)
                 if len(row) < before + high - low:
-                    seen = set(islice(row, before))
-                    for line in range(low, high):
-                        if docs[line] in seen:
-                            break
-                        seen.add(docs[line])
-                    doc = ids.show(docs[line])
-                    raise InputError(
-                        f"a document is duplicated in the ranking of query '{ids.show(query)}': '{doc}'",
-                        where=block.place(line),
-                        hint="A mapping holds each document once: remove the others.",
-                    )
+                    raise _repetition(block, query, range(low, high), set(islice(row, before)))
         return results
+
+
+def _repetition(block: Block, query: str, lines: range, seen: set[str]) -> InputError:
+    """The error for a query's lines of which one has a document that is in another one, or among those seen."""
+    docs = dict(zip(lines, block.docs(np.arange(lines.start, lines.stop)).texts(), strict=True))
+    line = next(line for line, doc in docs.items() if doc in seen or seen.add(doc))  # type: ignore[func-returns-value]
+    return InputError(
+        f"a document is duplicated in the ranking of query '{ids.show(query)}': '{ids.show(docs[line])}'",
+        where=block.place(line),
+        hint="A mapping holds each document once: remove the others.",
+    )
+
+
+class ParsedBlocks(BlockSource):
+    """A run whose pieces were parsed once and are kept: whatever happens to its files, it stays what it was."""
+
+    def __init__(self, source: BlockSource) -> None:
+        self.name = source.name
+        self._source = source
+        self._blocks = [piece() for piece in source.pieces()]
+
+    def pieces(self, share: float = 1.0) -> Iterator[Callable[[], Block]]:
+        for block in self._blocks:
+            yield lambda block=block: block  # type: ignore[misc]
+
+    def memory(self, threads: int, share: float) -> int:
+        return 0
+
+    def keys(self, docs: IdColumn) -> np.ndarray:
+        return self._source.keys(docs)
+
+    def empty_queries(self) -> IdColumn:
+        return self._source.empty_queries()
+
+    def queries(self) -> set[str]:
+        """The ids of all queries."""
+        return set(self.empty_queries().texts()).union(*(block.queries.texts() for block in self._blocks))
+
+    def first_tag(self) -> str | None:
+        """The tag of the first line, if lines have tags."""
+        tags = next((block.tags for block in self._blocks if len(block)), None)
+        return None if tags is None else ids.decode(tags.names(np.zeros(1, np.int64))[0])
 
 
 class OneTag(BlockSource):

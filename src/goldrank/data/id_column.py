@@ -110,6 +110,8 @@ class IdColumn:
 
     def texts(self) -> tuple[str, ...]:
         """The ids as text. Some at a time: as bytes, all of them would take as much again."""
+        if core is not None:
+            return tuple(core.texts(self.data, self.start, self.end))
         parts = (self.part(at, at + SOME)._some_texts() for at in range(0, len(self), SOME))
         return tuple(itertools.chain.from_iterable(parts))
 

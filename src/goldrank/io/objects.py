@@ -31,6 +31,8 @@ def run_from_mapping(given: Mapping[Any, Any], name: str, duplicates: str = "err
     """A run from {query: {doc: score}}, {query: [doc, ...]} or {query: [(doc, score), ...]}."""
     if not given:
         raise InputError("the run is empty", where=name, hint="Did the system return anything?")
+    if type(given) is not dict:  # a defaultdict, say: the rows are what takes time, and they may be plain
+        given = dict(given)
     scores = gathered(given)
     if scores is not None:
         return Run(Rankings(given, scores), name=name, id_kind="str")

@@ -6,7 +6,7 @@ name takes the order of equal scores, and the options, that it has there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any
@@ -15,16 +15,14 @@ import numpy as np
 
 from goldrank import conventions, io
 from goldrank.compat._common import check_kinds
-from goldrank.compat.ir_measures.base import CwlMetric, Evaluator, Provider, inputs
+from goldrank.compat.ir_measures.base import CwlMetric, Evaluator, Provider
 from goldrank.compat.ir_measures.measures import NOT_PROVIDED, Measure
 from goldrank.compat.ir_measures.runtime import RuntimeProvider, define, define_byquery
 from goldrank.compat.ir_measures.util import (
     CalcResults,
     Metric,
-    Qrel,
     QrelsConverter,
     RunConverter,
-    ScoredDoc,
     TrecFile,
     by_aspect,
 )
@@ -264,14 +262,6 @@ class FallbackProvider(Provider):
         return FallbackEvaluator(
             measures, [self.providers[who].evaluator(asked, kept) for who, asked in chosen.items()]
         )
-
-    def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """The columns that measures need of a run."""
-        return inputs(measures, "RUN_INPUTS", ScoredDoc._fields)
-
-    def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
-        """The columns that measures need of judgements."""
-        return inputs(measures, "QREL_INPUTS", Qrel._fields[:3])
 
 
 class FallbackEvaluator(Evaluator):

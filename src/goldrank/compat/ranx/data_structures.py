@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 import goldrank
-from goldrank import ids, io
+from goldrank import io
 from goldrank.compat._common import rows_of
+from goldrank.data.blocks import BlockSource, ParsedBlocks
 from goldrank.data.qrels import copied
 from goldrank.data.run import Rankings, gathered
 from goldrank.errors import InputError, cannot_open
@@ -44,7 +45,7 @@ def get_file_kind(path: str = "run.json", kind: str | None = None) -> str:
 class _Table(Generic[Number]):
     """What `Qrels` and `Run` share: {query: {document: number}}, queries in order and the highest number first.
 
-    Measures do not mind the order, so that a table of plain ids and numbers is put in order when somebody looks at it.
+    Measures do not mind the order. So what comes from a file, or is plain, stays goldrank's until somebody looks at it.
     """
 
     number: ClassVar[type]
@@ -53,39 +54,42 @@ class _Table(Generic[Number]):
         self.name = name
         self.sorted = rows is not None
         self._rows: dict[str, dict[str, Number]] = {}
-        self._given: dict[str, dict[str, Any]] | None = None
+        self._unseen: Any = None
+        """The same as goldrank's `Qrels` or `Run`, until somebody looks at the rows and may change them."""
         if rows is not None:
-            self._given = {query: {**row} for query, row in rows.items()}
-            if not self._are_plain(self._given):
-                self._put_in_order()
+            self._unseen = self._plain(rows)
+            if self._unseen is None:
+                self._put_in_order(rows)
 
     @staticmethod
-    def _are_plain(rows: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether ids are text and values are numbers that need no closer look."""
+    def _plain(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]] | None:
+        """A copy as goldrank's; None unless ids are text and values are numbers that need no closer look."""
         raise NotImplementedError
+
+    @classmethod
+    def _kept(cls: type[Made], unseen: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Made:
+        """A table of what is goldrank's."""
+        made = cls(name=name)
+        made._unseen, made.sorted = unseen, True
+        return made
 
     def _number(self, value: Any) -> Any:
         return self.number(value)
 
-    def _put_in_order(self) -> None:
-        number, given = self._number, self._given or {}
+    def _put_in_order(self, given: Mapping[str, Mapping[str, Any]]) -> None:
+        number = self._number
         self.rows = {query: {doc: number(value) for doc, value in row.items()} for query, row in given.items()}
         self.sort()
 
     @property
     def rows(self) -> dict[str, dict[str, Number]]:
-        if self._given is not None:
-            self._put_in_order()
+        if self._unseen is not None:
+            self._put_in_order(self._unseen)
         return self._rows
 
     @rows.setter
     def rows(self, rows: dict[str, dict[str, Number]]) -> None:
-        self._rows, self._given = rows, None
-
-    @property
-    def _in_any_order(self) -> dict[str, dict[str, Number]]:
-        """The same for those who only read it and do not mind the order, but for that of equal numbers."""
-        return self._rows if self._given is None else self._given
+        self._rows, self._unseen = rows, None
 
     def keys(self) -> Any:
         return self.rows.keys()
@@ -237,11 +241,6 @@ class Qrels(_Table[int]):
     def qrels(self) -> dict[str, dict[str, int]]:
         return self.rows
 
-    @property
-    def _highest(self) -> int:
-        """The highest grade; 0 if there is none."""
-        return max((max(row.values()) for row in self._in_any_order.values() if row), default=0)
-
     def set_relevance_level(self, rel_lvl: int = 1) -> None:
         """Make a grade of `rel_lvl` the lowest relevant one, by moving all grades."""
         moved = rel_lvl - 1
@@ -252,12 +251,15 @@ class Qrels(_Table[int]):
         self._save(path, kind, io.write_qrels, self.native)
 
     @staticmethod
-    def _are_plain(rows: Mapping[str, Mapping[str, Any]]) -> bool:
-        return copied(rows) is not None
+    def _plain(rows: Mapping[str, Mapping[str, Any]]) -> goldrank.Qrels | None:
+        plain = copied(rows)
+        return None if plain is None else goldrank.Qrels(plain)
 
     def native(self) -> goldrank.Qrels:
         """The same as goldrank's."""
-        return goldrank.Qrels(self._in_any_order, name=self.name or "qrels")
+        found: goldrank.Qrels = goldrank.Qrels(self._rows) if self._unseen is None else self._unseen
+        found.name = self.name or "qrels"
+        return found
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Qrels:
@@ -269,7 +271,7 @@ class Qrels(_Table[int]):
         kind = get_file_kind(path, kind)
         if kind == "lz4":
             return Qrels(_read_lz4(path))
-        return Qrels(io.read_qrels(path, format={"json": "json", "trec": "trec"}.get(kind), judgements="last").text)
+        return Qrels._kept(io.read_qrels(path, format={"json": "json", "trec": "trec"}.get(kind), judgements="last"))
 
     @staticmethod
     def from_ir_datasets(dataset_id: str) -> Qrels:
@@ -292,8 +294,10 @@ class Run(_Table[float]):
         self.std_scores: dict[str, float] = {}
 
     @staticmethod
-    def _are_plain(rows: Mapping[str, Mapping[str, Any]]) -> bool:
-        return gathered(rows) is not None
+    def _plain(rows: Mapping[str, Mapping[str, Any]]) -> goldrank.Run | None:
+        copy = {query: {**row} for query, row in rows.items()}
+        scores = gathered(copy)
+        return None if scores is None else goldrank.Run(Rankings(copy, scores))
 
     @property
     def run(self) -> dict[str, dict[str, float]]:
@@ -315,6 +319,13 @@ class Run(_Table[float]):
             self.sort()
         return goldrank.Run(Rankings(self.rows), name=self.name or "run")
 
+    def in_any_order(self) -> tuple[goldrank.Run, Set[str]]:
+        """The same, with documents in any order but for those of equal scores, and its queries."""
+        if self._unseen is None:
+            return self.native(), self._rows.keys()
+        run: goldrank.Run = self._unseen.renamed(self.name or "run")
+        return run, run.source.queries() if isinstance(run.source, ParsedBlocks) else run.results.keys()
+
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Run:
         return Run(d, name)
@@ -326,21 +337,15 @@ class Run(_Table[float]):
         if kind == "lz4":
             return Run(_read_lz4(path), name)
         found = io.read_run(path, format={"json": "json", "trec": "trec"}.get(kind), duplicates="last")
-        tag = None if kind == "json" else _tag(path)
-        return Run(found.results, name or tag)
+        if not isinstance(found.source, BlockSource):
+            return Run._kept(found, name)
+        source = ParsedBlocks(found.source)
+        return Run._kept(goldrank.Run(source, name=found.name, notes=found.notes), name or source.first_tag())
 
 
 def native_runs(runs: Iterable[Run]) -> list[goldrank.Run]:
     """goldrank's runs, each with a name of its own."""
     return [run.native().renamed(run.name or f"run_{number}") for number, run in enumerate(runs, 1)]
-
-
-def _tag(path: str) -> str | None:
-    """The tag of the first line of a TREC run; of its first piece no more is made than that line's."""
-    first = next((piece() for piece in io.read_runs(path).source.pieces()), None)
-    if first is None or first.tags is None or not len(first):
-        return None
-    return ids.decode(first.tags.names(np.zeros(1, np.int64))[0])
 
 
 def _lz4() -> tuple[Any, Any]:

@@ -38,11 +38,11 @@ def evaluate(
     asked = format_metrics(metrics)
     if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
         run = run.make_comparable(qrels)
-    columns = _columns(qrels, run, asked)
+    queries, columns = _columns(qrels, run, asked)
     if isinstance(run, Run) and save_results_in_run:
         for metric, values in columns.items():
             run.mean_scores[metric] = float(np.mean(values))
-            run.scores[metric].update(zip(sorted(run._in_any_order), values.tolist(), strict=True))
+            run.scores[metric].update(zip(queries or run, values.tolist(), strict=True))
             if return_std and return_mean:
                 run.std_scores[metric] = float(np.std(values))
     if not return_mean:
@@ -54,22 +54,23 @@ def evaluate(
     return found[asked[0]] if len(asked) == 1 else found
 
 
-def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> dict[str, np.ndarray]:
-    """The values of each metric, in the order of the queries."""
+def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> tuple[Sequence[str], dict[str, np.ndarray]]:
+    """The queries in order, unless arrays were given, and the values of each metric."""
     if not isinstance(qrels, Qrels | Mapping) or not isinstance(run, Run | Mapping):
-        return {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in asked}
-    judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
-    returned = run._in_any_order if isinstance(run, Run) else run
-    if judged._in_any_order.keys() != returned.keys():
+        return (), {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in asked}
+    judged = (qrels if isinstance(qrels, Qrels) else Qrels(qrels)).native()
+    if isinstance(run, Run):
+        returned, queries = run.in_any_order()
+    else:
+        returned, queries = goldrank.Run(Rankings(run)), run.keys()
+    if set(judged) != queries:
         raise QueryMismatchError(
             "qrels and run do not have the same queries",
             hint="make_comparable=True adds empty results for judged queries and drops those of others.",
         )
-    highest = judged._highest
-    measures = {metric: named.measure_of(metric, highest) for metric in asked}
-    given = goldrank.Run(Rankings(returned), name=getattr(run, "name", None) or "run")
-    scores = goldrank.evaluate(judged.native(), given, list(measures.values()), convention=RULES)
-    return {metric: scores.columns[str(measure)].values for metric, measure in measures.items()}
+    measures = {metric: named.measure_of(metric, named.highest(judged)) for metric in asked}
+    scores = goldrank.evaluate(judged, returned, list(measures.values()), convention=RULES)
+    return scores.queries, {metric: scores.columns[str(measure)].values for metric, measure in measures.items()}
 
 
 def _arrays(given: Any) -> Sequence[np.ndarray]:

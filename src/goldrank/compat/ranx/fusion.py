@@ -78,10 +78,9 @@ def optimize_fusion(
     for run in runs:
         if run.keys() != qrels.keys():
             raise QueryMismatchError(f"run {run.name!r} and qrels do not have the same queries")
-    search = Search(
-        qrels.native(), native_runs(runs), method, named.measure_of(metric, qrels._highest), normalise=norm or "none",
-        rules=RULES, equal=0.0,
-    )  # fmt: skip
+    judged = qrels.native()
+    measure = named.measure_of(metric, named.highest(judged))
+    search = Search(judged, native_runs(runs), method, measure, normalise=norm or "none", rules=RULES, equal=0.0)
     settings = _settings(method, len(runs), ranges)
     tried = search.tried(settings, search.all_queries)
     means = tried.means

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from goldrank.data.placements import Placements
+from goldrank.data.qrels import Qrels
 from goldrank.engine import lists
 from goldrank.errors import MeasureError, did_you_mean
 from goldrank.measures import Measure, make
@@ -56,6 +58,11 @@ def measure_of(metric: str, highest: int) -> Measure:
     return make(with_cutoff if cut else without, k, {**options, "rel": level})
 
 
+def highest(judged: Qrels) -> int:
+    """The highest grade; 0 if there is none above."""
+    return int(judged.arrays.grade.max(initial=0))
+
+
 def _cutoff(number: str | None) -> int | None:
     return int(number) if number is not None and int(number) > 0 else None
 
@@ -74,11 +81,14 @@ Arrays = Sequence[np.ndarray]
 
 def of_arrays(qrels: Arrays, run: Arrays, metric: str) -> np.ndarray:
     """The values of a metric for arrays of judged and returned documents, both in their order."""
+    placements = _placed(qrels, run)
+    return measure_of(metric, int(placements.judged.max(initial=0)))(placements)
+
+
+def _placed(qrels: Arrays, run: Arrays) -> Placements:
     judged = [{row[0]: row[1] for row in np.asarray(each).tolist()} for each in qrels]
     ranked = [[row[0] for row in np.asarray(each).reshape(-1, 2).tolist()] for each in run]
-    highest = max((int(grade) for row in judged for grade in row.values()), default=0)
-    placements = lists.place(ranked, judged)
-    return measure_of(metric, highest)(placements.per_label)
+    return lists.place(ranked, judged).per_label
 
 
 def _function(metric: str) -> Callable[..., np.ndarray]:
@@ -97,9 +107,7 @@ dcg, dcg_burges, ndcg, ndcg_burges = map(_function, ("dcg", "dcg_burges", "ndcg"
 
 def rank_biased_precision(qrels: Arrays, run: Arrays, p: float, rel_lvl: int = 1) -> np.ndarray:
     """ranx's rbp of each query, for arrays."""
-    judged = [{row[0]: row[1] for row in np.asarray(each).tolist()} for each in qrels]
-    ranked = [[row[0] for row in np.asarray(each).reshape(-1, 2).tolist()] for each in run]
-    return make("RBG", None, {"p": p, "rel": rel_lvl})(lists.place(ranked, judged).per_label)
+    return make("RBG", None, {"p": p, "rel": rel_lvl})(_placed(qrels, run))
 
 
 def get_hit_lists(qrels: Arrays, run: Arrays, k: int = 0, rel_lvl: int = 1) -> list[np.ndarray]:
