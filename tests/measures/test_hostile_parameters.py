@@ -140,7 +140,7 @@ def test_convention(value: Any) -> None:
         evaluate(*SMALL, convention=value)
 
 
-@pytest.mark.parametrize("value", ["csv", "TREC", 5, "", "qrels"])
+@pytest.mark.parametrize("value", ["excel", "TREC", 5, "", "qrels"])
 def test_format(value: Any, tmp_path: Path) -> None:
     with pytest.raises(GoldrankError, match=r"format is .*; it must be one of: .*\btrec"):
         read_run(RUN_FILE, format=value)
@@ -154,7 +154,7 @@ def test_format(value: Any, tmp_path: Path) -> None:
         assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl", "parquet", "arrow", "table", "msmarco"])
+@pytest.mark.parametrize("format", ["json", "jsonl", "parquet", "arrow", "table", "csv", "tsv", "msmarco"])
 def test_wrong_format(format: str) -> None:
     assert only_ours(lambda: evaluate(QRELS_FILE, RUN_FILE, format=format)) is None
     if format != "msmarco":

@@ -198,6 +198,7 @@ def test_health_says_nothing(locked):
     assert locked.get("/healthz")[::2] == (200, "ok\n")
 
 
+@pytest.mark.slow
 def test_slow_clients_do_not_keep_others_out(tmp_path):
     """Requests that never end: their connections, as many as the server takes, are closed after a while."""
     (tmp_path / "q").write_text("q1 0 d1 1\n")

@@ -319,7 +319,7 @@ class Run(_Table[float]):
             self.sort()
         return goldrank.Run(Rankings(self.rows), name=self.name or "run")
 
-    def in_any_order(self) -> tuple[goldrank.Run, Set[str]]:
+    def _in_any_order(self) -> tuple[goldrank.Run, Set[str]]:
         """The same, with documents in any order but for those of equal scores, and its queries."""
         if self._unseen is None:
             return self.native(), self._rows.keys()

@@ -60,7 +60,7 @@ def _columns(qrels: Any, run: Any, asked: Sequence[str]) -> tuple[Sequence[str],
         return (), {metric: named.of_arrays(_arrays(qrels), _arrays(run), metric) for metric in asked}
     judged = (qrels if isinstance(qrels, Qrels) else Qrels(qrels)).native()
     if isinstance(run, Run):
-        returned, queries = run.in_any_order()
+        returned, queries = run._in_any_order()
     else:
         returned, queries = goldrank.Run(Rankings(run)), run.keys()
     if set(judged) != queries:
