@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import places
 import pytest
 from lanes import few
 
-from goldrank import writing
+from goldrank import read_run, writing
 from goldrank.io import sources
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="these signals are not here")
@@ -49,6 +50,25 @@ def test_nothing_stays(tmp_path, number, code):
     process.stderr.close()
     assert b"Traceback" not in err, err
     assert list(folder.iterdir()) == []
+
+
+def test_reading_a_pipe_comes_back_after_each_piece():
+    """A signal that comes while a buffer fills itself is seen when that is over: which may be never."""
+    reading, writing = os.pipe()
+    seen = []
+
+    class Watched(io.BufferedReader):
+        def read1(self, size=-1):
+            seen.append(super().read1(size))
+            if len(seen) == 1:
+                os.write(writing, b"q Q0 e 2 0.5 t\n")
+                os.close(writing)
+            return seen[-1]
+
+    os.write(writing, b"q Q0 d 1 1.0 t\n")
+    with Watched(io.FileIO(reading)) as stream:
+        assert read_run(stream) == {"q": {"d": 1.0, "e": 0.5}}
+    assert seen == [b"q Q0 d 1 1.0 t\n", b"q Q0 e 2 0.5 t\n", b""]
 
 
 def test_ignored_signals_stay_ignored(tmp_path):

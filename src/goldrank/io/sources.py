@@ -409,10 +409,12 @@ def open_source(given: Any) -> ByteSource:
 
 def _spool(stream: Any, name: str) -> ByteSource:
     """Keep what can be read only once: in memory while it is small, else in a temporary file."""
+    # What there is: waiting for a whole piece, a buffer does not look whether a signal came between two of its reads.
+    take = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
 
     def read() -> bytes:
         try:
-            data = stream.read(PIECE)
+            data = take(PIECE)
         except (OSError, ValueError) as error:
             raise InputError(f"cannot be read: {error}", where=name) from None
         if data is not None and not isinstance(data, bytes):
