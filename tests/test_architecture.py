@@ -281,6 +281,7 @@ ALLOWED = {"judging/endpoint.py": {"httpx"}}
 """The one door to the network: judges behind an endpoint that the user names."""
 
 
+@pytest.mark.slow
 def test_nothing_banned():
     names = {path: path.relative_to(SOURCE).as_posix() for path in FILES}
     found = {name: set(offences(path.read_text())) - ALLOWED.get(name, set()) for path, name in names.items()}

@@ -180,6 +180,8 @@ TAKES_FUNCTIONS = (
 
 
 FUNCTIONS = [name for name in SOUND if name[0].islower()]
+SLOW = ("run_retriever",)
+"""It waits before it tries again."""
 
 
 @pytest.mark.parametrize("name", RESAMPLES)
@@ -189,7 +191,9 @@ def test_few_samples_are_no_mistake(name):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in FUNCTIONS]
+)
 def test_wrong_options_get_words(name):
     """Every option of every function, also those that come to be later."""
     function, sound = called(name), SOUND[name]

@@ -228,6 +228,7 @@ def test_a_light_install_names_what_is_missing(folder, tmp_path):
         assert ("pip install" in said) == ("is not installed" in said), (call, said)
 
 
+@pytest.mark.slow
 def test_json_says_the_same(folder, monkeypatch, capsys):
     """What is escaped for build servers is the same text to whoever reads JSON."""
     monkeypatch.chdir(folder)

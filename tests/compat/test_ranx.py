@@ -242,6 +242,7 @@ def test_a_run_has_the_tag_of_the_first_line(tmp_path):
     assert Run.from_file(str(path), kind="trec", name="mine").name == "mine"
 
 
+@pytest.mark.slow
 def test_lz4_that_unpacks_to_gigabytes(tmp_path: Path) -> None:
     """58 KB in two layers that say 3 GB: refused before they are held."""
     frame = pytest.importorskip("lz4.frame")

@@ -150,6 +150,7 @@ def test_examples_of_measures_are_computed() -> None:
     assert lines == [">>> 1 + 1", "2"]
 
 
+@pytest.mark.slow
 def test_every_command_and_option_has_its_page(tree: dict[str, Any]) -> None:
     context = click.Context(group, info_name="goldrank")
     for name in COMMANDS:

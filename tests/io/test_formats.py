@@ -335,6 +335,7 @@ def test_json_records(as_list: bool) -> None:
     assert run_of(dump(ranked)) == {q: {d: -float(i) for i, d in enumerate(docs, 1)} for q, docs in RANKED.items()}
 
 
+@pytest.mark.slow
 def test_json_lines_with_a_long_first_line() -> None:
     docs = [{"id": f"d{i}", "score": 1.0} for i in range(20_000)]
     text = "\n".join(json.dumps({"qid": q, "results": docs}) for q in ("q1", "q2"))

@@ -89,6 +89,7 @@ def test_parts_are_one_run(form: str, order: str, tmp_path: Path) -> None:
         assert len(read_run(f"{folder}/part-[01].{suffix}")) < len(read_run(folder))
 
 
+@pytest.mark.slow
 def test_order_of_lines_and_pieces_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scattered lines go through buckets in a file, whatever the size of pieces, buckets and memory."""
     for seed in range(many(15)):

@@ -64,6 +64,7 @@ def endless(piece, pause):
         thread.join(5)
 
 
+@pytest.mark.slow
 def test_an_endless_body_is_not_read_to_its_end(log):
     with endless(b" " * 65_536, 0) as (url, sent):
         found = run(url, items(1), log, attempts=1)
@@ -73,6 +74,7 @@ def test_an_endless_body_is_not_read_to_its_end(log):
     assert len(body) <= 1_000_000
 
 
+@pytest.mark.slow
 def test_a_body_that_drips_ends_in_time(log):
     with endless(b" ", 0.05) as (url, _):
         found = run(url, items(1), log, attempts=1, read_timeout=0.3, connect_timeout=0.3)

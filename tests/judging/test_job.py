@@ -137,6 +137,7 @@ def test_retry_after_is_kept_to(log):
     assert times[1] - times[0] >= 0.5, "not a limit on how slow, but on how soon"
 
 
+@pytest.mark.slow
 def test_refusals_make_it_slower(log):
     def behave(request, number):
         return (429, {"retry-after-ms": "20"}, "{}") if number < 8 else answer(request)
@@ -267,6 +268,7 @@ def test_a_text_cannot_answer_for_the_model(log):
 # Money.
 
 
+@pytest.mark.slow
 def test_a_budget_stops_in_time(log):
     prices = Prices(1_000.0, 1_000.0)  # 110 tokens: 0.11; at most 500 tokens of an answer are reserved
     with serving() as chat:

@@ -163,6 +163,7 @@ def test_a_log_that_is_none(tmp_path):
         Judging(demo_session(), str(tmp_path / "log.db"), "me")
 
 
+@pytest.mark.slow
 def test_blind_pages_name_no_system(tmp_path):
     """Neither systems nor ranks, scores or others' grades, in all that is sent."""
     with Served("--demo", "--log", str(tmp_path / "l.db"), cache=tmp_path) as server:
@@ -241,6 +242,7 @@ def test_killed_judges_lose_nothing_in_200_kills(tmp_path):
     assert acknowledged >= kills // 2
 
 
+@pytest.mark.slow
 def test_qrels_are_never_written(tmp_path):
     qrels = tmp_path / "q.qrels"
     io.write_qrels(demo.load()["qrels"], qrels)

@@ -77,6 +77,7 @@ def files(folder, names):
     return [str(folder / "q.qrels"), *(str(folder / f"{name}.run") for name in names)]
 
 
+@pytest.mark.slow
 def test_one_run_is_held_against_the_ideal(tmp_path):
     with Served(*files(tmp_path, ["overlap"]), "-m", "nDCG@10", cache=tmp_path) as server:
         for path in ("/", "/queries", "/query?id=q04", "/judge"):

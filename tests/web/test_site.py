@@ -20,6 +20,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_a_file(site):
     import re
 
