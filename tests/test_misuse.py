@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import pickle
 from collections.abc import Sequence
 from decimal import Decimal
@@ -168,11 +169,24 @@ def test_wrong_arguments_get_words(name):
     assert not wrong, "\n".join(wrong)
 
 
-HUGE = 10**5_000
-"""Python does not write it down, also not in a message."""
+HUGE, LARGE = 10**5_000, 10**400
+"""Python does not write the one down, also not in a message; the other is larger than any float."""
 
 
-STRANGE = [HUGE, np.array([1, 2]), Decimal("NaN"), Fraction(1, 3), [[3]], 1j, frozenset("a"), "\ud800"]
+STRANGE = [
+    *(
+        HUGE,
+        (LARGE, 1),
+        [LARGE],
+        {"q": LARGE},
+        {"q": [LARGE]},
+        math.inf,
+        np.array([1, 2]),
+        Decimal("NaN"),
+        Fraction(1, 3),
+    ),
+    *([[3]], 1j, frozenset("a"), "\ud800"),
+]
 TAKES_FUNCTIONS = (
     *("unit", "matcher", "judge", "writer", "measure", "measures", "progress", "similarity", "tokens", "method"),
     *("normalise", "parameters", "place", "documents", "docs", "queries", "chunks", "sources", "seen", "strata"),

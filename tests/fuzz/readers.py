@@ -217,6 +217,7 @@ def _check_named(path: Path, thing: str, found: Outcome) -> None:
 
 def _check_packed(spec: Spec, path: Path, format: str | None, plain: Outcome) -> None:
     """A compressed file gives what it holds; a damaged one that, or nothing."""
+    packing = COMPRESSIONS[spec["compression"]]
     data = packed(spec["data"], spec["compression"])
     file = path.with_name("fuzzed" + SUFFIXES[spec["compression"]])
     if spec["damage"] is not None:
@@ -232,8 +233,8 @@ def _check_packed(spec: Spec, path: Path, format: str | None, plain: Outcome) ->
         if spec["data"]:
             ways["packed stream"] = outcome(lambda: read(io.BytesIO(data), format))
         agree({"plain": plain} | ways)
-    elif not ways["packed"].refused and ways["packed"] != plain and data[:3] == packed(b"", spec["compression"])[:3]:
-        whole = outcome(lambda: COMPRESSIONS[spec["compression"]].open(io.BytesIO(data)).read())
+    elif not ways["packed"].refused and ways["packed"] != plain and data.startswith(packing.magic):
+        whole = outcome(lambda: packing.open(io.BytesIO(data)).read())
         if whole.refused or (whole.value in spec["data"] and whole.value != spec["data"]):
             return  # a shorter file, packed soundly
         if not whole.value.replace(spec["data"], b""):

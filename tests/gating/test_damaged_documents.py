@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,10 @@ def test_what_was_written_is_read():
         pytest.param(lambda kept: kept["q1"].__setitem__(0, 10**30), id="more than any run returns"),
         pytest.param(lambda kept: kept["q1"].__setitem__(0, 2**31), id="more than fits into memory"),
         pytest.param(lambda kept: kept["q1"].__setitem__(0, -1), id="less than nothing"),
+        pytest.param(lambda kept: kept["q1"].__setitem__(0, math.inf), id="infinitely many"),
+        pytest.param(lambda kept: kept["q1"].__setitem__(0, 7.5), id="half a document"),
+        pytest.param(lambda kept: kept["q1"].__setitem__(2, [[math.inf, "k"]]), id="at an infinite rank"),
+        pytest.param(lambda kept: kept["q1"][1].__setitem__(0, None), id="a document without an id"),
         pytest.param(lambda kept: kept["q2"].__setitem__(0, 3), id="more than there are"),
         pytest.param(lambda kept: kept["q1"][1].pop(), id="a document is gone"),
         pytest.param(lambda kept: kept["q1"].__setitem__(2, [[2, "k"]]), id="below, and yet at the second rank"),
@@ -44,7 +49,7 @@ def test_what_no_ranking_can_be_is_refused(change):
         KeptDocuments.from_dict(changed(change), "baseline.json")
 
 
-@pytest.mark.parametrize("depth", [0, -3, 10**9])
+@pytest.mark.parametrize("depth", [0, -3, 10**9, math.inf, "3", None])
 def test_depths_that_no_baseline_has_are_refused(depth):
     with pytest.raises(BaselineError, match="documents are damaged"):
         KeptDocuments.from_dict({**SOUND, "depth": depth}, "baseline.json")

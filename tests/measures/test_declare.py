@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from restoring import restored_registry
 
-from goldrank import evaluate, evaluate_texts, measure, parse
+from goldrank import Scores, evaluate, evaluate_texts, measure, parse
 from goldrank.errors import InputError, MeasureError
 from goldrank.measures import REGISTRY, known, parse_all
 from goldrank.measures.declare import Declaration
@@ -293,3 +293,21 @@ def test_known_is_none_for_what_is_not_declared():
     assert str(known("ndcg_cut_10")) == "nDCG@10"
     assert known("first_grade") is None
     assert known("nDCG@0") is None
+
+
+@pytest.mark.parametrize("name", ["query", "run"])
+def test_the_names_of_ids_are_taken(name):
+    """A measure of that name would take the place of the ids in tables of values."""
+    with pytest.raises(MeasureError, match="cannot be the name"):
+        measure(name)(lambda ranked, judged: 1.0)
+
+    def function(ranked, judged):
+        return 0.5
+
+    function.__name__ = name
+    scores = evaluate({"q": {"d": 1}}, {"q": ["d"]}, [function])
+    assert scores.to_polars().to_dicts() == [{"query": "q", f"{name}_function": 0.5}]
+    saved = scores.to_dict()
+    saved["measures"][name] = saved["measures"].pop(f"{name}_function")
+    with pytest.raises(InputError, match=f"{name} cannot be the name"):
+        Scores.from_dict(saved)

@@ -6,6 +6,8 @@ high ranks look better than they are.
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from goldrank.clicks.log import ClickLog, ratio
@@ -41,6 +43,6 @@ def checked(prior: tuple[float, float] | None) -> tuple[float, float] | None:
     if prior is None:
         return None
     numbers = tuple(prior) if isinstance(prior, tuple | list) else ()
-    if len(numbers) != 2 or not all(isinstance(x, int | float) and 0 < x < float("inf") for x in numbers):
+    if len(numbers) != 2 or not all(isinstance(x, int | float) and 0 < x <= sys.float_info.max for x in numbers):
         raise OptionError(f"prior is {prior!r:.80}", hint="It is two numbers above 0, such as (1, 9).")
     return float(numbers[0]), float(numbers[1])

@@ -99,7 +99,7 @@ def _weights(queries: Sequence[str], weight_of: Any) -> np.ndarray:
         given = weight_of(query)
         try:
             found[i] = math.nan if given is None or isinstance(given, bool) else float(given)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             found[i] = math.nan
         if not (math.isfinite(found[i]) and found[i] >= 0):
             raise InputError(

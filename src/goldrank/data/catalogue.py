@@ -86,7 +86,7 @@ def _vectors(given: Any, items: tuple[str, ...] | None) -> tuple[dict[str, int],
         names, rows = list(items), given
     try:
         table = np.asarray(rows, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("vectors are no numbers, or not equally long", hint="Give as many numbers for each.") from None
     if table.ndim != 2 or len(table) != len(names):
         raise InputError(f"vectors are of shape {table.shape}, for {len(names):,} items", hint="A row for each item.")

@@ -113,7 +113,10 @@ def _number(value: Any) -> float:
 def _from_plain(name: str, column: Any, size: int) -> Column:
     """A column of a file, checked against what is known of its measure and against itself."""
     from goldrank.measures import known, summarise
+    from goldrank.measures.declare import KEYS
 
+    if name in KEYS:
+        raise ValueError(f"{name} cannot be the name of a measure")
     values = np.array([_number(value) for value in _of_type(column["values"], list, "values")], np.float64)
     if len(values) != size:
         raise ValueError(f"{name} has {len(values):,} values for {size:,} queries")

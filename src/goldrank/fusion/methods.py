@@ -231,7 +231,7 @@ def per_run(name: str, about: str) -> Parameter:
     def check(given: Any, runs: int) -> list[np.ndarray]:
         try:
             arrays = [np.atleast_1d(np.asarray(each, np.float64)) for each in given]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             arrays = []
         if len(arrays) != runs or any(each.ndim != 1 or np.isnan(each).any() for each in arrays):
             raise OptionError(f"{name} must be {about}, for each of {runs} runs")

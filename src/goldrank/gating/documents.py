@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldrank import ids
 from goldrank.comparison.holes import System
 from goldrank.conventions import Convention
 from goldrank.data.placements import Placements
 from goldrank.data.run import Rankings, Run
-from goldrank.errors import BaselineError, GoldrankError
+from goldrank.errors import BaselineError, GoldrankError, whole_number
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import Judgements
 from goldrank.evaluation.pipeline import Placed
@@ -119,13 +120,12 @@ class KeptDocuments:
     def from_dict(cls, data: Any, where: str) -> KeptDocuments:
         """The inverse of `to_dict`."""
         try:
-            depth = int(data["depth"])
-            if not 1 <= depth <= MOST_KEPT:
-                raise ValueError(f"the depth is {depth}")
+            depth = whole_number(data["depth"], "the depth", 1, MOST_KEPT)
             rankings = {}
             for query, (returned, top, below) in data["queries"].items():
-                places = tuple((int(rank), str(doc)) for rank, doc in below)
-                rankings[query] = KeptRanking(int(returned), tuple(map(str, top)), places)
+                places = tuple((whole_number(rank, "a rank"), ids.as_text(doc, "document id")) for rank, doc in below)
+                docs = tuple(ids.as_text(doc, "document id") for doc in top)
+                rankings[query] = KeptRanking(whole_number(returned, "the number of documents"), docs, places)
                 _check(query, rankings[query], depth)
             return cls(depth, rankings)
         except (KeyError, TypeError, ValueError, AttributeError, GoldrankError) as error:

@@ -200,7 +200,7 @@ class SemanticMatcher(Matcher):
                 raise InputError(
                     f"{self.name} failed with {type(error).__name__}: {error}", where=_first(lots[failed.at], shown)
                 ) from error
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 what = f"{self.name} gave no numbers, {type(error).__name__}: {error}"
                 raise InputError(what, where=_first(lots[0], shown)) from error
             rows = [self._rows(row, lot, shown) for row, lot in zip(rows, lots, strict=True)]

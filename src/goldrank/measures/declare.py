@@ -207,12 +207,17 @@ monotone = partial(measure, monotone=True)
 """Declares a measure that moving a relevant document up never lowers."""
 
 
+KEYS = ("query", "run")
+"""What tables of values have beside a column for each measure."""
+
+
 def _declaration(
     name: str, function: Callable[..., Any], cutoff: Cutoff | None, rules: Mapping[str, Option], about: About
 ) -> Declaration:
     """The declaration of a function, or the error that says what is wrong with it."""
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise MeasureError(f"{name!r} cannot be the name of a measure", hint="Letters, digits and _, a letter first.")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in KEYS:
+        hint = f"Letters, digits and _, a letter first, and not {' or '.join(KEYS)}."
+        raise MeasureError(f"{name!r} cannot be the name of a measure", hint=hint)
     parameters, by_keyword, takes_any = _parameters(function)
     taken = {key: rule for key, rule in rules.items() if takes_any or key in parameters[1:]}
     options = {**COMMON, **taken}

@@ -22,6 +22,7 @@ from goldrank.measures.declare import (
     ALIASES,
     FORGET,
     KEPT,
+    KEYS,
     REGISTRY,
     Cutoff,
     Declaration,
@@ -402,8 +403,8 @@ def _of_function(function: Callable[..., Any]) -> Measure:
     name = getattr(function, "__name__", "function" if type(function).__module__ == "functools" else "")
     name = re.sub(r"\W|^_+", "", name or type(function).__name__, flags=re.ASCII)
     name = name if re.match("[A-Za-z]", name) and name != "lambda" else "function"
-    if lookup(name) or other_spelling(name):
-        name += "_function"  # columns of the library's own measures keep their names
+    if name in KEYS or lookup(name) or other_spelling(name):
+        name += "_function"  # ids and the library's own measures keep the names of their columns
     doc = inspect.getdoc(function) or ""
     declared = Declaration(name, function, doc=doc, low=-math.inf, high=math.inf, per_query=True)
     return make(declared)

@@ -152,7 +152,7 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
     """
     try:
         column = np.asarray(array, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"these are no numbers: {error}") from None
     if column.ndim != 1:
         raise InputError(f"the values are an array of {column.ndim} dimensions, not of one")
