@@ -116,6 +116,7 @@ with an evaluator made for each call, and with one made once (0: no promise)."""
 WHY = {
     "marco files": "the start of Python, numpy and goldrank (row `start-up`) is in it, and trec_eval and the floor, "
     "which are compiled programs, have none; the floor looks for no repeated document and no unsorted score.",
+    "marco-shuffled files": "every line is kept, sorted by query and read again.",
     "dicts 1x10x2": "a call has a fixed cost of about a tenth of a millisecond: measures are NumPy calls on arrays "
     "of one query here; pytrec_eval's evaluator is C throughout.",
     "dicts 10x100x5": "the fixed cost of a call, about a tenth of a millisecond, is most of it.",
