@@ -123,7 +123,7 @@ WHY = {
     "dicts 6980x1000x1": "seven million numbers are Python objects all over memory, and to fetch each once is most of "
     "the time.",
     "goldrank eval on a line": "the command line is 90 modules of goldrank beside click.",
-    "Parquet of": "see docs/spark.md.",
+    "Parquet of": "Spark reads the table three times, and each line is a row of Java's; docs/spark.md has the jobs.",
 }
 """What keeps a target from being met, by how the target begins; said where it is missed."""
 

@@ -140,8 +140,7 @@ class Bench:
         command = (sys.executable, HERE / "spark.py", "--rows", str(results.SPARK_ROWS), "--worker")
         note = "the call alone, in a session that has answered once"
         self.measure(
-            [Work(job, GOLDRANK, (*command, "file")), Work(job, results.SPARK, (*command, "spark"), note=note)],
-            rounds=1,
+            [Work(job, GOLDRANK, (*command, "file")), Work(job, results.SPARK, (*command, "spark"), note=note)]
         )
 
     def rare_forms(self) -> None:
