@@ -226,7 +226,7 @@ def render(
 ) -> str:
     """The whole page, as Markdown; `forms` are rare forms of files by the build of goldrank that read them."""
     parts = [
-        "# How fast goldrank is, and beside whom",
+        "# Speed and memory, measured",
         "Written by `make bench` (`benchmarks/run.py`); do not edit.",
         "\n".join(f"- {name}: {value}" for name, value in facts.items()),
         "## Targets",
