@@ -287,7 +287,7 @@ def to_write(path: Path, name: str | None) -> Format:
     suffix = path.suffix.lower()
     if suffix in _NOT_WRITTEN:
         endings = ", ".join(f"{ending} ({entry.name})" for entry in able.values() for ending in entry.suffixes)
-        hint = f"Files that end so are written: {endings}; others as TREC text. format=... says what is wanted."
+        hint = f"Files that end so are written: {endings}; others as TREC text. format='csv' (--to csv) wins."
         raise OptionError(f"files that end in {suffix} are not written", hint=hint)
     by_suffix = (entry for entry in able.values() if suffix in entry.suffixes)
     return next(by_suffix, next(entry for entry in able.values() if entry.fallback))
