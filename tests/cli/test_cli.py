@@ -159,7 +159,9 @@ def test_policies(files: Path) -> None:
 def test_mistakes_get_a_sentence(files: Path, arguments: list[str], text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (files / "empty").touch()
     monkeypatch.chdir(files)
-    assert text in refused(*arguments)
+    told = refused(*arguments)
+    assert text in told
+    assert "\\n" not in told  # no line end that was escaped
 
 
 def test_bug_is_told_without_traceback(

@@ -146,7 +146,8 @@ def _retrieved(both: Any, format: str | None, how: ReadingOptions, duplicates: s
         len(run)  # of some formats nothing was read so far
     except InputError as error:
         what = "Missing argument 'RUN...'. Without it, QRELS must hold both the ids that were expected and those that "
-        raise click.UsageError(f"{what}were retrieved: {error}") from None
+        place = "" if error.where is None else f"{error.where}: "
+        raise click.UsageError(f"{what}were retrieved: {place}{error.what}") from None
     return run
 
 
