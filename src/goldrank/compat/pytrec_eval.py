@@ -55,7 +55,9 @@ class RelevanceEvaluator:
         self._columns = _columns(measures, relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         self._rules = conventions.get(convention).having(overlap="allow", missing="zero")
-        judged = {query: docs for query, docs in query_relevance.items() if len(docs)}
+        judged = query_relevance
+        if not all(map(len, judged.values())):
+            judged = {query: docs for query, docs in judged.items() if len(docs)}
         self._qrels = io.as_qrels(judged) if judged else None
 
     @cached_property
@@ -73,8 +75,9 @@ class RelevanceEvaluator:
         tables: pipeline.Tables = pipeline.tables_of(placed, self._measures)
         if self._judged_only:
             tables = {name: table.condensed for name, table in tables.items()}
-        there = placed.placements.answered
-        queries = [query for query, answered in zip(placed.placements.queries, there.tolist(), strict=True) if answered]
+        queries, there = placed.placements.queries, np.flatnonzero(placed.placements.answered)
+        if len(there) < len(queries):
+            queries = tuple(queries[i] for i in there.tolist())
         values = iter(self._measures)
         columns: list[list[float]] = []
         for measure in self._columns.values():

@@ -94,7 +94,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         real_grades: bool = False,
     ) -> None:
         given = of_type(judgements, Mapping, name, "a mapping")
-        text = copied(given)
+        text = _copied(given)
         kind = "str" if text else ""
         notes: tuple[Note, ...] = ()
         if text is None:
@@ -441,8 +441,18 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         return f"<Qrels {self.name}: {len(self):,} queries, {self.size:,} judgements>"
 
 
-def copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
-    """A copy of judgements in which all ids and grades are plain; None if something must be looked at more closely."""
+def plain_qrels(given: Mapping[Any, Any]) -> Qrels | None:
+    """Judgements in which all ids and grades are plain; None if something must be looked at more closely."""
+    text = _copied(given)
+    if text is None:
+        return None
+    found = Qrels.__new__(Qrels)
+    found._set(name="qrels", text=text, notes=(), criteria=None, id_kind="str" if text else "")
+    return found
+
+
+def _copied(given: Mapping[Any, Any]) -> dict[str, dict[str, Grade]] | None:
+    """A copy of plain judgements; None for others."""
     if core is None:
         return None
     copy: dict[str, dict[str, Grade]] | None = core.judgements(given, ids.SHORT, HIGH_GRADE)

@@ -16,7 +16,7 @@ import goldrank
 from goldrank import io
 from goldrank.compat._common import rows_of
 from goldrank.data.blocks import BlockSource, ParsedBlocks
-from goldrank.data.qrels import copied
+from goldrank.data.qrels import plain_qrels
 from goldrank.data.run import Rankings, gathered
 from goldrank.errors import InputError, cannot_open
 from goldrank.io.sources import FREE, MAX_RATIO
@@ -252,8 +252,7 @@ class Qrels(_Table[int]):
 
     @staticmethod
     def _plain(rows: Mapping[str, Mapping[str, Any]]) -> goldrank.Qrels | None:
-        plain = copied(rows)
-        return None if plain is None else goldrank.Qrels(plain)
+        return plain_qrels(rows)
 
     def native(self) -> goldrank.Qrels:
         """The same as goldrank's."""
