@@ -11,7 +11,7 @@ from goldrank import compare, demo
 from goldrank.comparison.worth import document_worth
 from goldrank.data.scores import Column, Scores
 from goldrank.measures import parse
-from goldrank.report import comparison_page, comparison_queries, render
+from goldrank.report import comparison_queries, render
 
 pytestmark = pytest.mark.slow
 
@@ -391,12 +391,3 @@ def test_a_number_is_the_same_everywhere(show, pages):
     assert len(first) == 10
     for row in first:
         assert by_query[row[0].split("\n")[0]] == row[1:4]
-
-
-def test_time_for_ten_systems(pages):
-    import time
-
-    result = pages[10, 7000][0]
-    start = time.process_time()
-    comparison_page.render(result)
-    assert time.process_time() - start < 10
