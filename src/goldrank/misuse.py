@@ -70,7 +70,7 @@ def _type_of(written: Any, names: dict[str, Any]) -> Any:
 
 def _fits(value: Any, hint: Any) -> bool:
     """Whether a value is of a type, as far as that can be told by looking."""
-    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+    if _is_beyond(value):
         return False
     kind, parts = typing.get_origin(hint) or hint, typing.get_args(hint)
     if kind in (typing.Union, UnionType):
@@ -86,6 +86,15 @@ def _fits(value: Any, hint: Any) -> bool:
     if isinstance(value, str | bytes) and kind in (*_SEQUENCES, Iterable):
         return False
     return isinstance(value, kind) and _members_fit(value, kind, parts)
+
+
+def _is_beyond(value: Any) -> bool:
+    """Whether a value is a number beyond doubles, or has one in it."""
+    if isinstance(value, int):
+        return value.bit_length() > MOST_BITS
+    if isinstance(value, list | tuple):
+        return any(map(_is_beyond, value))
+    return isinstance(value, dict) and any(map(_is_beyond, value.values()))
 
 
 _SEQUENCES = (typing.get_origin(typing.Sequence[int]), list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -117,3 +118,9 @@ def test_files_and_objects_agree(write):
         mine = evaluate(plain, run, ["AP", "nDCG@3"], **rules).per_query
         assert mine == evaluate(plain, file, ["AP", "nDCG@3"], **rules).per_query
     assert evaluate(plain, run, "Hole@5").per_query == evaluate(plain, file, "Hole@5").per_query
+
+
+@pytest.mark.parametrize("level", ["x", "2", None, True, math.nan, 10**400, [1]])
+def test_levels_are_numbers(level):
+    with pytest.raises(InputError, match="query 'q', document 'd': the level is"):
+        Preferences({"q": {"judge": [{"d": level, "e": 0}]}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from goldrank.data.document_rows import DocumentRows
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
 from goldrank.errors import InputError, Place, as_list, of_type
+from goldrank.escaping import shown
 from goldrank.notes import Note
 
 
@@ -59,7 +61,8 @@ class Preferences:
                 for number, levels in enumerate(given):
                     for doc, level in levels.items():
                         keys = (ids.encode(ids.as_text(key, "id")) for key in (query, judge, str(number), doc))
-                        rows.append((*keys, float(level)))  # type: ignore[arg-type]
+                        where = f"{name}: query {query!r:.80}, document {doc!r:.80}"
+                        rows.append((*keys, _level(level, where)))  # type: ignore[arg-type]
         columns: Any = list(zip(*rows, strict=True)) if rows else [()] * 5
         self._set(columns[0], columns[1], columns[2], columns[3], columns[4], name, (), lambda i: name)
 
@@ -211,3 +214,15 @@ def _opinion(
                 hint="Contradicting opinions belong to different judges.",
             )
     return Opinion(doc, merged, over, len(rows) > 1)
+
+
+def _level(value: Any, where: str) -> float:
+    """A level of preference, or the error that says why it is none."""
+    try:
+        number = math.nan if isinstance(value, str | bytes | bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number != number:
+        hint = "Levels are numbers; a higher one is preferred to a lower one."
+        raise InputError(f"the level is {shown(value)}", where=where, hint=hint)
+    return number
