@@ -17,9 +17,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from conftest import MASTER
 from frames import run_frame
 
-from conftest import MASTER
 from goldrank import evaluate
 from goldrank.io import spark as door
 
