@@ -44,7 +44,7 @@ PARSERS = {
     "files": "from goldrank import read_run as parse",
     "fields": "from goldrank.cli.inputs import key_values; parse = lambda text: key_values([text], '--map')",
     "outputs of a gate": "from goldrank.cli.gate import _form as parse",
-    "weights": "from goldrank.cli.fuse import _numbers as parse",
+    "weights": "from goldrank.cli.options import decimals; parse = lambda text: decimals(text, '--weights')",
     "names of trec_eval": "from goldrank.measures.trec_names import lines_of; parse = lambda text: lines_of([text])",
     "whole numbers of trec_eval": "from goldrank.measures.trec_names import to_whole as parse",
     "numbers of trec_eval": "from goldrank.measures.trec_names import to_float as parse",
