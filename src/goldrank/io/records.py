@@ -73,9 +73,9 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     if hasattr(data, "itertuples") and hasattr(data, "columns"):  # pandas: its objects are taken as they are
         return of_columns({str(column): data[column] for column in data.columns}, name)
     if is_frame(data):
-        from goldrank.io import tables
+        from goldrank.io import frames, tables
 
-        table = tables.InputTable(tables.to_lazy(data, name), name=name)
+        table = tables.InputTable(frames.to_lazy(data, name), name=name)
         return tables.read_records(table, formats.Reading("frame", fields=fields))
     # Records without ids are known by their numbers. Views of a dict keep the order in which it was filled.
     unordered = ids.has_no_order(data) and not isinstance(data, MappingView)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ from goldrank.forking import check_polars
 from goldrank.io import aliases, objects, parquet_check
 from goldrank.io.columns import LOOKED_AT, Columns, Found
 from goldrank.io.formats import Partition, Reading
+from goldrank.io.frames import first_line, to_lazy
 from goldrank.io.id_lists import IdLists
 from goldrank.io.numbers import SCORE_PATTERN, grade_of, not_numbers, score_of
 from goldrank.io.records import Records
@@ -105,11 +106,7 @@ def reading(where: str, kind: str = "a table", source: ByteSource | None = None)
         if source is not None:
             source.verify()
         hint = "Is the file complete?"
-        raise InputError(f"cannot be read as {kind}: {_first_line(error)}", where=where, hint=hint) from None
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise InputError(f"cannot be read as {kind}: {first_line(error)}", where=where, hint=hint) from None
 
 
 def readers(open_table: Callable[[ByteSource, str], InputTable]) -> tuple[Callable[..., Any], ...]:
@@ -174,35 +171,6 @@ def qrels_from_frame(frame: Any, name: str, how: Reading) -> Qrels:
     qrels = Qrels.from_parts([_judgements(table, found, how)], name=name, judgements=how.judgements)
     qrels.id_kind = _id_kind(table, found.columns)
     return qrels
-
-
-def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
-    """Any data frame as a lazy polars one, without a copy where that is possible."""
-    check_polars()
-    if isinstance(frame, pl.LazyFrame | pl.DataFrame):
-        return frame.lazy()
-    # Columns of objects may hold anything, and Arrow, polars and their owners each fail in ways of their own.
-    failures = (Exception, pl.exceptions.PanicException)
-    with suppress(*failures):
-        if hasattr(frame, "__arrow_c_stream__"):
-            return pl.DataFrame(frame).lazy()
-    if hasattr(frame, "columns"):
-        columns = {str(c): list(frame[c]) for c in frame.columns}
-        try:
-            return pl.DataFrame(columns, strict=True).lazy()
-        except failures as error:
-            if isinstance(error, UnicodeEncodeError):
-                _check_texts(columns, name)
-            raise InputError(f"cannot be read as a table: {_first_line(error)}", where=name) from None
-    raise InputError(f"{type(frame).__name__} is no data frame", where=name)
-
-
-def _check_texts(columns: Mapping[str, Sequence[Any]], name: str) -> None:
-    """Raises for the first value with half of a surrogate pair in it."""
-    for column, values in columns.items():
-        for row, value in enumerate(values, 1):
-            if isinstance(value, str):
-                ids.check_text(value, f"value of column '{ids.show(column)}'", f"{name}: row {row}")
 
 
 class TableRun(BlockSource):
@@ -451,7 +419,7 @@ def _id_bytes(column: pl.Series, what: str, place: Callable[[int], Place | str])
     try:
         texts = column if kind == pl.Binary else column.cast(pl.String).cast(pl.Binary)
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{what} ids of type {kind}: {_first_line(error)}", where=place(0)) from None
+        raise InputError(f"{what} ids of type {kind}: {first_line(error)}", where=place(0)) from None
     size = texts.bin.size().to_numpy()
     _refuse(size == 0, f"the {what} id is empty", place)
     _refuse(size > ids.MAX_ID_BYTES, f"the {what} id has more than {ids.MAX_ID_BYTES:,} bytes", place)
