@@ -3,7 +3,7 @@
     python benchmarks/first_minutes.py goldrank.whl > docs/first_minutes.md
 
 Everything happens in a folder of its own with a clean home and no variables but PATH and those of pip (PIP_...), which
-say where packages come from. The lines of users are those of docs/first_commands.md, on files of their shape.
+say where packages come from. The lines of users are those of README's table, on files of their shape.
 """
 
 from __future__ import annotations
@@ -19,20 +19,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "docs"))
-import sources  # noqa: E402 - beside the tests
+import first_numbers  # noqa: E402 - beside the tests
 
 PYTHON = Path(sys.base_prefix) / "bin" / "python3"
 Step = tuple[str, float]
-
-
-def users() -> dict[str, list[str]]:
-    """For each kind of user of docs/first_commands.md the lines up to the first number."""
-    found = {}
-    for section in (ROOT / "docs" / "first_commands.md").read_text("utf-8").split("\n## ")[1:]:
-        lines = [line.strip() for line in section.splitlines() if line.startswith("    goldrank ")]
-        first = next(at for at, line in enumerate(lines) if " eval " in line)
-        found[section.splitlines()[0].partition(" (")[0]] = lines[: first + 1]
-    return found
 
 
 class Machine:
@@ -61,19 +51,19 @@ class Machine:
             self.steps.append((shown, took))
         return took
 
-    def first_numbers(self, goldrank: Path) -> dict[str, float]:
-        """The seconds of each kind of user."""
+    def first_numbers(self, programs: Path) -> dict[str, float]:
+        """The seconds of each kind of user, with the programs of a folder."""
         data = self.folder / "data"
         data.mkdir()
-        here = os.getcwd()
-        os.chdir(data)
-        sources.write(data)
-        os.chdir(here)
-        (data / "ratings.csv").write_text("userId,movieId,rating\nq1,d1,4.5\n")
+        first_numbers.write(data)
         return {
-            user: sum(self.step(line, goldrank, *shlex.split(line)[1:], within="data", note=False) for line in lines)
-            for user, lines in users().items()
+            user: sum(self.answer(programs, line) for line in lines) for user, lines in first_numbers.lines().items()
         }
+
+    def answer(self, programs: Path, line: str) -> float:
+        script = first_numbers.as_python(line)
+        command = [programs / "python", "-c", script] if script else [programs / "goldrank", *shlex.split(line)[1:]]
+        return self.step(line, *command, within="data", note=False)
 
 
 def from_wheel(folder: Path, wheel: Path) -> tuple[Machine, dict[str, float]]:
@@ -81,7 +71,7 @@ def from_wheel(folder: Path, wheel: Path) -> tuple[Machine, dict[str, float]]:
     machine.step("`python3 -m venv venv`", PYTHON, "-m", "venv", "venv")
     machine.step("`pip install WHEEL`", folder / "venv/bin/pip", "install", "-q", wheel)
     machine.step("`goldrank demo`", folder / "venv/bin/goldrank", "demo")
-    return machine, machine.first_numbers(folder / "venv/bin/goldrank")
+    return machine, machine.first_numbers(folder / "venv/bin")
 
 
 def from_clone(folder: Path) -> tuple[Machine, dict[str, float]]:
@@ -89,7 +79,7 @@ def from_clone(folder: Path) -> tuple[Machine, dict[str, float]]:
     machine.step("`git clone`", "git", "clone", "-q", f"file://{ROOT}", "goldrank")
     machine.step("`make demo`", "make", "-s", "demo", within="goldrank")
     machine.step("`.venv/bin/goldrank demo`, again", folder / "goldrank/.venv/bin/goldrank", "demo")
-    return machine, machine.first_numbers(folder / "goldrank/.venv/bin/goldrank")
+    return machine, machine.first_numbers(folder / "goldrank/.venv/bin")
 
 
 def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -111,12 +101,12 @@ def main(wheel: Path) -> None:
     print(
         "# How long the first steps take\n\n"
         "For people who want to know what to expect: every step to a first number, timed in an empty folder with an "
-        "empty home. Made\nby `python benchmarks/first_minutes.py WHEEL`; the commands of users are the first ones of\n"
-        "[first_commands.md](first_commands.md).\n\n"
+        "empty home. Made\nby `python benchmarks/first_minutes.py WHEEL`; the lines of users are those of the\n"
+        "[table of six kinds of users](../README.md#five-minutes-for-each-kind-of-user).\n\n"
         f"The machine: {os.cpu_count()} cores, {gigabytes}Python {sys.version.split()[0]}. "
-        "Other work was running on it: the load was\n"
-        f"{load[0]:.1f} before, {load[1]:.1f} between and {load[2]:.1f} after, so an idle machine is faster. "
-        "Packages came from a nearby index: add\nthe time that your connection takes to load them. "
+        f"Its load was {load[0]:.1f} before,\n"
+        f"{load[1]:.1f} between and {load[2]:.1f} after. "
+        "Packages came from a nearby index: add the time that your connection takes to\nload them. "
         f"The environment has {size.stdout.split()[0]} MB afterwards\n"
         "([install.md](install.md) says which packages these are, and how to have less)."
     )
@@ -129,10 +119,18 @@ def main(wheel: Path) -> None:
     print("\n## Each kind of user\n")
     print("The command that gives the first number, after installing, and everything together.\n")
     rows = []
-    for user, lines in users().items():
+    for user, lines in first_numbers.lines().items():
         took = [f"{found[user]:.1f} s, {prepared(machine) + found[user]:.0f} s" for machine, found in ways.values()]
         rows.append((user, "<br>".join(f"`{line}`" for line in lines), *took))
     print(table(("who", "command", "wheel: command, all", "clone: command, all"), rows))
+    print(f"\n{by_hand()}", end="")
+
+
+def by_hand() -> str:
+    """The page's last part, which is written by whoever tried it; the page may be what is being written."""
+    committed = ["git", "show", "HEAD:docs/first_minutes.md"]
+    page = subprocess.run(committed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return "".join(page.partition("## Tried by hand")[1:])
 
 
 def first(machine: Machine) -> float:

@@ -88,8 +88,9 @@ class Bench:
         ranx = self.peer("ranx", "files", "marco", tool="ranx, cold", fresh_cache=True, note=note)
         trec_eval = Work("marco files", "goldrank trec_eval", (*TREC_EVAL, *data("marco")), note="official output")
         others = ("marco-parquet", "marco-shuffled", "marco-shuffled-parquet")
-        tables = [self.goldrank("files", shape) for shape in others]
-        self.measure([*self.readers("marco"), trec_eval, *self.original("marco"), *ranx, start, *tables])
+        tables = [work for shape in others for work in self.both("files", shape)]
+        ours = [*with_and_without(trec_eval), *with_and_without(start), *tables]
+        self.measure([*self.readers("marco"), *self.original("marco"), *ranx, *ours])
 
     def marco_dicts(self) -> None:
         self.measure([*self.both("dicts", "marco"), *self.peer("pytrec_eval", "dicts", "marco")])
@@ -111,23 +112,21 @@ class Bench:
                 for how, tool in scripts.items()
                 if self.peers
             ]
-            self.measure([ours, replace(ours, tool=PURE, pure=True), *theirs])
+            self.measure([*with_and_without(ours), *theirs])
 
     def wide(self) -> None:
         slow = self.peer("pytrec_eval", "files", "wide", patience=WIDE_PATIENCE_SECONDS)
-        self.measure(
-            [*self.both("files", "wide"), *self.floor_work("wide"), *slow, self.goldrank("files", "wide-half")]
-        )
+        self.measure([*self.both("files", "wide"), *self.floor_work("wide"), *slow, *self.both("files", "wide-half")])
 
     def huge(self) -> None:
-        beside = [] if results.find(self.rows, "marco files") else [self.goldrank("files", "marco")]
-        self.measure([self.goldrank("files", "huge"), *self.floor_work("huge"), *beside])
+        beside = [] if results.find(self.rows, "marco files") else self.both("files", "marco")
+        self.measure([*self.both("files", "huge"), *self.floor_work("huge"), *beside])
 
     def json_lines(self) -> None:
         self.measure(self.both("files", "million-jsonl"))
 
     def many_queries(self) -> None:
-        self.measure([self.goldrank("files", "many")])
+        self.measure(self.both("files", "many"))
 
     def spark(self) -> None:
         """Spark beside the reader of files, on the same Parquet files."""
@@ -139,9 +138,8 @@ class Bench:
         job = f"Parquet of {results.SPARK_ROWS:,} rows"
         command = (sys.executable, HERE / "spark.py", "--rows", str(results.SPARK_ROWS), "--worker")
         note = "the call alone, in a session that has answered once"
-        self.measure(
-            [Work(job, GOLDRANK, (*command, "file")), Work(job, results.SPARK, (*command, "spark"), note=note)]
-        )
+        file, spark = Work(job, GOLDRANK, (*command, "file")), Work(job, results.SPARK, (*command, "spark"), note=note)
+        self.measure([*with_and_without(file), *with_and_without(spark)])
 
     def rare_forms(self) -> None:
         for build, pure in ((GOLDRANK, False), (PURE, True)):
@@ -155,8 +153,8 @@ class Bench:
     def measures(self) -> None:
         self.measure(
             [
-                self.goldrank("files", "marco", job="marco files, 5 measures"),
-                self.goldrank("hundred", "marco", job="marco files, 100 measures"),
+                *with_and_without(self.goldrank("files", "marco", job="marco files, 5 measures")),
+                *with_and_without(self.goldrank("hundred", "marco", job="marco files, 100 measures")),
             ]
         )
 
@@ -169,11 +167,13 @@ class Bench:
                 work("start of Python", "python", "pass"),
                 work("import numpy", "python", "import numpy"),
                 work("import goldrank", GOLDRANK, "import goldrank"),
-                work("from goldrank import evaluate", GOLDRANK, "from goldrank import evaluate"),
+                *with_and_without(work("from goldrank import evaluate", GOLDRANK, "from goldrank import evaluate")),
             ],
             rounds=IMPORT_ROUNDS,
         )
-        for (job, _), cost in found.items():
+        for (job, tool), cost in found.items():
+            if tool == PURE:
+                continue
             loaded = list(cost.answer["heavy"])
             self.note(f"Of {', '.join(HEAVY)}, {job} loads {', '.join(loaded) or 'none'}.")
             if job == "import goldrank":
@@ -181,12 +181,13 @@ class Bench:
 
     def command_line(self) -> None:
         command = (sys.executable, "-m", "goldrank", "eval")
-        self.measure([Work("goldrank eval on deep", GOLDRANK, (*command, *data("deep")))])
+        self.measure(with_and_without(Work("goldrank eval on deep", GOLDRANK, (*command, *data("deep")))))
         with tempfile.TemporaryDirectory(prefix="goldrank-bench-") as folder:
             tiny = Path(folder, "qrels"), Path(folder, "run")
             tiny[0].write_text("q1 0 a 1\n")
             tiny[1].write_text("q1 Q0 a 1 2.5 t\n")
-            self.measure([Work("goldrank eval on a line", GOLDRANK, (*command, *tiny))], rounds=IMPORT_ROUNDS)
+            line = Work("goldrank eval on a line", GOLDRANK, (*command, *tiny))
+            self.measure(with_and_without(line), rounds=IMPORT_ROUNDS)
 
     # Who does them.
 
@@ -203,9 +204,7 @@ class Bench:
         return Work(job or f"{shape} {how}", GOLDRANK, command)
 
     def both(self, how: str, shape: str) -> list[Work]:
-        """goldrank with its compiled core and without."""
-        with_core = self.goldrank(how, shape)
-        return [with_core, replace(with_core, tool=PURE, pure=True)]
+        return with_and_without(self.goldrank(how, shape))
 
     def original(self, shape: str) -> list[Work]:
         """trec_eval itself, where it is installed."""
@@ -309,6 +308,12 @@ JOBS: dict[str, Callable[[Bench], None]] = {
     "cli": Bench.command_line,
 }
 QUICK = ("deep-files", "deep-dicts", "import")
+
+
+def with_and_without(work: Work) -> list[Work]:
+    """goldrank's work with its compiled core and without."""
+    pure = PURE if work.tool == GOLDRANK else f"{work.tool}, without the core"
+    return [work, replace(work, tool=pure, pure=True)]
 
 
 def attempt(work: Work) -> Cost:

@@ -8,6 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
+import first_numbers
 import places
 import pytest
 
@@ -50,3 +51,20 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
         for part in line.split(" && goldrank "):
             assert command(shlex.split(part)) == 0, line
     assert "nDCG@10" in capsys.readouterr().out
+
+
+def test_every_kind_of_user_gets_the_right_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first_numbers.write(tmp_path)
+    kinds = first_numbers.lines()
+    assert kinds.keys() == first_numbers.NUMBERS.keys()
+    for kind, lines in kinds.items():
+        for line, number in zip(lines, first_numbers.NUMBERS[kind], strict=True):
+            script = first_numbers.as_python(line)
+            if script:
+                exec(script, {})
+            else:
+                assert command(shlex.split(line)[1:]) == 0, line
+            assert number in " ".join(capsys.readouterr().out.split()), line
