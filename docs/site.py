@@ -195,6 +195,8 @@ def build(target: Path) -> str:
         done = subprocess.run(command, cwd=folder, env=quiet, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise SystemExit(f"the site was not built:\n{done.stdout}{done.stderr}")
+    # It looks for its styles at "/": on a disk, and on a server below any folder, there are none.
+    (target / "404.html").unlink(missing_ok=True)
     return done.stdout + done.stderr
 
 
