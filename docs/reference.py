@@ -18,6 +18,7 @@ from measure_pages import cell
 import goldrank
 from goldrank import types
 from goldrank.cli import group, run
+from goldrank.conventions import POLICIES
 
 WIDTH = 88
 """Signatures that are longer have a line for each parameter."""
@@ -184,10 +185,16 @@ def options(function: Callable[..., Any]) -> list[str]:
             kind = resolved(parameter.annotation, function)
             named = get_args(kind)[0] if get_origin(kind) is Unpack else None
             if is_typeddict(named):
-                head = [f"By name, in `**{parameter.name}`:", "", "| option | type |", "|---|---|"]
-                rows = [f"| `{key}` | `{cell(forward(kind))}` |" for key, kind in named.__annotations__.items()]
+                head = [f"By name, in `**{parameter.name}`:", "", "| option | what it may be |", "|---|---|"]
+                rows = [f"| `{key}` | {choices(key, kind)} |" for key, kind in named.__annotations__.items()]
                 return ["", *head, *rows]
     return []
+
+
+def choices(option: str, kind: Any) -> str:
+    """A policy's values, each with what it does; an option's type if it is no policy."""
+    values = POLICIES.get(option, {})
+    return "<br>".join(f"`{value}`: {cell(does)}" for value, does in values.items()) or f"`{cell(forward(kind))}`"
 
 
 def resolved(annotation: Any, function: Callable[..., Any]) -> Any:

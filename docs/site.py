@@ -75,8 +75,18 @@ def tree() -> dict[str, str | Path]:
         made[place] = text
         made |= linked
     made |= dict([*measure_pages.pages(), *reference.command_pages(), *reference.api_pages()])
+    made = {place: whole_code(text) if isinstance(text, str) else text for place, text in made.items()}
     made |= {f"assets/{path.name}": path for path in sorted((DOCS / "site_files").iterdir())}
     return made
+
+
+def whole_code(text: str) -> str:
+    """With `|` in the code of tables as it is: mkdocs shows the backslash that other readers of Markdown need there."""
+
+    def bare(row: re.Match[str]) -> str:
+        return re.sub(r"`[^`]+`", lambda code: code[0].replace("\\|", "|"), row[0])
+
+    return re.sub(r"^\|.*$", bare, text, flags=re.MULTILINE)
 
 
 def placed(text: str, path: Path, place: str, places: Mapping[Path, str]) -> tuple[str, dict[str, Path]]:

@@ -108,6 +108,11 @@ def test_links_to_files_and_measures_go_where_the_site_has_them(site: ModuleType
     assert list(linked) == ["files/Makefile"]
 
 
+def test_code_in_tables_has_no_backslash_before_bars(site: ModuleType) -> None:
+    text = "| `a \\| b` | c \\| d |\n\n`e \\| f`\n"
+    assert site.whole_code(text) == "| `a | b` | c \\| d |\n\n`e \\| f`\n"
+
+
 def test_every_measure_has_its_page(tree: dict[str, Any]) -> None:
     for name, declared in REGISTRY.items():
         text = tree[measure_pages.path(name)]
@@ -186,6 +191,11 @@ def built(site: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+def test_policies_are_explained_where_they_are_taken(tree: dict[str, Any]) -> None:
+    for name in ("evaluate", "compare", "evaluate_texts"):
+        assert "| `missing` | `zero`: " in tree[f"api/{name}.md"]
+
+
 def test_the_site_builds_strictly_and_asks_no_network(built: Path, tree: dict[str, Any]) -> None:
     for place in tree:
         assert (built / place).with_suffix(".html" if place.endswith(".md") else Path(place).suffix).exists(), place
