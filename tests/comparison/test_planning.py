@@ -110,6 +110,26 @@ def test_systems_that_do_not_differ_say_nothing():
     assert math.isnan(row.found[0].detectable)
 
 
+@pytest.mark.parametrize(
+    ("queries", "low", "high", "words", "is_warned"),
+    [  # chi-square's 2.5 % and 97.5 % points, from a table
+        (5, 0.484, 11.143, "in truth 0.4 to 8.3 times as many", True),
+        (16, 6.262, 27.488, "in truth 0.5 to 2.4 times as many", True),
+        (101, 74.222, 129.561, "in truth 0.8 to 1.3 times as many", False),
+    ],
+)
+def test_how_much_a_pilot_leaves_open(queries, low, high, words, is_warned):
+    found = plan(pilot(n=queries), difference=0.02)
+    assert found.times == pytest.approx(((queries - 1) / high, (queries - 1) / low), rel=1e-3)
+    told = " ".join(str(found).split())
+    assert words in told
+    assert (f"! a pilot tells how much queries differ only roughly: {words}" in told) == is_warned
+
+
+def test_without_a_pilot_nothing_is_left_open():
+    assert plan(deviation=1.0, difference=0.1).times is None
+
+
 def test_clusters_count():
     """Five paraphrases of one intent that differ alike are hardly more than one query."""
     rng = np.random.default_rng(5)

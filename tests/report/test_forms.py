@@ -178,3 +178,16 @@ def test_notebooks_show_results(results, which, words):
     assert "script" not in Tags(shown).seen
     assert words in shown
     assert "0." in shown
+
+
+@pytest.mark.parametrize(
+    ("which", "words"),
+    [
+        ("comparison", "Differences, B minus A"),
+        ("diff", "12 queries better, 0 worse, 0 equal"),
+        ("verdict", "1 of 2 checks failed"),
+    ],
+)
+def test_printing_shows_the_same(results, which, words):
+    assert words in str(results[which])
+    assert "0." in str(results[which])

@@ -160,11 +160,6 @@ class MatcherAgreements(Tabular):
         about = attributes(self, "pairs matches level folds")
         return {**about, "matchers": rows, "notes": [note.to_dict() for note in self.notes]}
 
-    def __str__(self) -> str:
-        from goldrank.report import matchers
-
-        return matchers.WRITERS["table"](self)
-
 
 @checked
 def matcher_agreement(

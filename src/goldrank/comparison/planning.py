@@ -98,6 +98,17 @@ class Plan(Tabular):
     tolerance: float | None = None
     is_relative: bool = False
 
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """How many times as many queries may be needed in truth: least and most, 95% of normal pilots of this size.
+
+        The number goes with the variance, and a pilot's follows chi-square's distribution. None without a pilot.
+        """
+        if self.pilot is None or self.pilot < 2:
+            return None
+        freedom = self.pilot - 1
+        return float(freedom / special.chdtri(freedom, 0.025)), float(freedom / special.chdtri(freedom, 0.975))
+
     def rows(self) -> list[dict[str, Any]]:
         """A row per measure, pair and difference, or number of queries."""
         return [

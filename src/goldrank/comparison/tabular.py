@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from goldrank.data.json_values import utf8, without_nan, write_json
-from goldrank.data.table import notebook_html
+from goldrank.data.table import Part, notebook_html, plain
 from goldrank.forking import check_polars
 from goldrank.packages import needed
 
@@ -22,7 +22,7 @@ class Tabular(ABC):
     """A result that says what it holds by `rows` and `to_dict`."""
 
     drawn_by: ClassVar[str]
-    """The module of `report/` whose `parts` notebooks show."""
+    """The module of `report/` whose `parts` are shown, by `print` and in notebooks."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
@@ -55,8 +55,15 @@ class Tabular(ABC):
 
         return pandas.DataFrame([with_utf8(row) for row in self.rows()])
 
+    def __str__(self) -> str:
+        return plain(self._parts())
+
     def _repr_html_(self) -> str:
-        return notebook_html(import_module(f"goldrank.report.{self.drawn_by}").parts(self))
+        return notebook_html(self._parts())
+
+    def _parts(self) -> list[Part]:
+        parts: list[Part] = import_module(f"goldrank.report.{self.drawn_by}").parts(self)
+        return parts
 
 
 def attributes(result: object, names: str) -> dict[str, Any]:

@@ -8,6 +8,9 @@ from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
 from goldrank.report.forms import writers
 from goldrank.report.numbers import count, number
 
+FEW = 30
+"""Queries of a pilot below which what it does not tell is a warning."""
+
 
 def parts(plan: Plan) -> list[Part]:
     """Queries by difference, what so many find, and a gate's outcomes."""
@@ -21,11 +24,10 @@ def parts(plan: Plan) -> list[Part]:
     )
     told = f"found with a chance of {plan.power:.0%}, alpha {plan.alpha:g} corrected for {count(plan.tests, 'test')}"
     shown.append(Sentence(f"{told}, {source}", "remark"))
-    if plan.pilot is not None and plan.pilot < 30:
-        few = (
-            f"a pilot of {plan.pilot} queries tells the deviation roughly: the true number may be half or twice as many"
-        )
-        shown.append(Sentence(few, "warning"))
+    if plan.times is not None and plan.pilot is not None:
+        least, most = plan.times
+        told = f"a pilot tells how much queries differ only roughly: in truth {least:.1f} to {most:.1f} times as many"
+        shown.append(Sentence(f"{told} may be needed", "warning" if plan.pilot < FEW else "remark"))
     return shown
 
 
