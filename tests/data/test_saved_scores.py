@@ -169,3 +169,18 @@ def test_a_fact_that_could_not_be_written_again_is_refused(fact):
     data["notes"] = [{"code": "high-grade", "facts": {"grade": fact}, "about": "", "samples": []}]
     with pytest.raises(InputError, match="damaged"):
         Scores.from_dict(data)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\udc80", "query"])
+def test_names_that_no_measure_has_are_refused(name: str, tmp_path: Path) -> None:
+    data = saved()
+    data["measures"][name] = next(iter(data["measures"].values()))
+    with pytest.raises(InputError, match="cannot be the name of a measure"):
+        load(data, tmp_path)
+
+
+def test_data_frames_show_the_bytes_of_a_name_that_is_no_text() -> None:
+    both = goldrank.evaluate(QRELS, {"caf\udce9": RUN, "b": RUN}, "RR")
+    expected = {"caf\\udce9", "b"}  # a file called so in Latin-1
+    assert set(both.to_polars()["run"]) == expected
+    assert set(both.to_pandas()["run"]) == expected

@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank import ids
 from goldrank.conventions import options_of
+from goldrank.data.json_values import utf8
 from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Scores
 from goldrank.errors import InputError, one_of
 from goldrank.notes import Note
@@ -115,8 +116,8 @@ def _from_plain(name: str, column: Any, size: int) -> Column:
     from goldrank.measures import known, summarise
     from goldrank.measures.declare import KEYS
 
-    if name in KEYS:
-        raise ValueError(f"{name} cannot be the name of a measure")
+    if name in KEYS or utf8(name) != name:
+        raise ValueError(f"{name!r} cannot be the name of a measure")
     values = np.array([_number(value) for value in _of_type(column["values"], list, "values")], np.float64)
     if len(values) != size:
         raise ValueError(f"{name} has {len(values):,} values for {size:,} queries")

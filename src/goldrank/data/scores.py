@@ -354,7 +354,9 @@ class ScoresByRun(Mapping[str, Scores]):
             import polars
 
         check_polars()
-        frames = [scores.to_polars().insert_column(0, polars.lit(run).alias("run")) for run, scores in self.items()]
+        frames = [
+            scores.to_polars().insert_column(0, polars.lit(utf8(run)).alias("run")) for run, scores in self.items()
+        ]
         return polars.concat(frames, how="diagonal")  # files may hold runs with other measures
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -364,7 +366,7 @@ class ScoresByRun(Mapping[str, Scores]):
 
         frames = [scores.to_pandas() for scores in self.values()]
         for run, frame in zip(self, frames, strict=True):
-            frame.insert(0, "run", run)
+            frame.insert(0, "run", utf8(run))
         return pandas.concat(frames, ignore_index=True)
 
     def to_dict(self) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def _write_parquet(path: Path, records: list[tuple[Record, Scores | None]]) -> N
         types = {"depth": polars.Int64(), "time": polars.Datetime("us", "UTC")}
         constants = [polars.lit(value, dtype=types.get(name)).alias(name) for name, value in about.items()]
         for measure, summary in record.summaries.items():
-            both = [*constants, polars.lit(measure).alias("measure"), polars.lit(summary).alias("summary")]
+            both = [*constants, polars.lit(utf8(measure)).alias("measure"), polars.lit(summary).alias("summary")]
             if scores is None:
                 frames.append(polars.select(both))
             else:
