@@ -111,8 +111,25 @@ def test_no_file(tmp_path):
         Rules.of(3)
 
 
-@pytest.mark.parametrize("limit", ["0.4123456789012345678", "0.1", "1e-7", "0.3333333333333333"])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "0.4123456789012345678",
+        "0.1",
+        "1e-7",
+        "0.3333333333333333",
+        "100",
+        "184467440737095516161",
+        "3e-300",
+        "7e300",
+    ],
+)
 def test_a_rule_is_spelled_with_its_whole_limit(limit):
     for line in (f"nDCG@10 >= {limit}", f"AP: -{limit}%", f"AP: -{limit}"):
         rule = Rule.parse(line)
         assert Rule.parse(str(rule)) == rule
+
+
+def test_limits_are_spelled_as_people_do():
+    lines = ["AP: -100%", "AP: -5%", "AP: -0.5%", "AP: -1.25%", "AP >= 0.4", "AP >= 1", "missing <= 2%", "AP: -0.00001%"]
+    assert [str(Rule.parse(line)) for line in lines] == lines

@@ -198,12 +198,9 @@ class Rule:
     def limit_words(self) -> str:
         """The limit as it is spelled."""
         percent = self.relative or self.kind in SHARES
-        factor = 100 if percent else 1
-        for digits in range(6, 18):  # as few as give the limit back
-            text = f"{factor * self.limit:.{digits}g}"
-            if float(text) / factor == self.limit:
-                break
-        return f"{text}%" if percent else text
+        # In decimals, so that what is read again is this limit to the last bit.
+        number = Decimal(repr(float(self.limit))).scaleb(2 if percent else 0).normalize()
+        return f"{number:{'f' if abs(number.adjusted()) < 16 else 'g'}}{'%' if percent else ''}"
 
     def __str__(self) -> str:
         subject = f"latency p{100 * self.quantile:g}" if self.kind == "latency" else self.measure or self.kind
