@@ -121,6 +121,30 @@ def saved(path: Path, text: str) -> None:
     dump(path, held)
 
 
+def write_marked(folder: Path) -> None:
+    """Judgements, runs, texts, metadata and saved scores whose every text is markup."""
+    queries = [f"{text} {i}" for i, text in enumerate(MARKUP)]
+    dump(folder / "marked-qrels.json", {q: {q: 1, **dict.fromkeys(MARKUP[:4], 0)} for q in queries})
+    for i in range(3):
+        ranked = {q: [*MARKUP[i + at % 5 :], q] for at, q in enumerate(queries)}
+        dump(folder / f"marked{i}.json", ranked)
+        saved(folder / f"m{i}.json", MARKUP[0])
+        held = json.loads((folder / f"m{i}.json").read_text())
+        dump(folder / f"m{i}.json", held | {"run": MARKUP[i]})
+    texts = [
+        {"id": text, "title": text, "text": f"{text} {MARKUP[i % 7]}", "kind": MARKUP[i % 3]}
+        for i, text in enumerate([*MARKUP, *queries])
+    ]
+    lines(folder / "marked.jsonl", texts)
+    items = [
+        {"id": text, "question": text, "retrieved": [MARKUP[i - 1], text], "references": [text, MARKUP[i - 5]]}
+        for i, text in enumerate(MARKUP)
+    ]
+    lines(folder / "marked-texts.jsonl", items)
+    chunks = [{"id": text, "text": text, "source": text, "start": 0, "end": len(text)} for text in MARKUP]
+    lines(folder / "chunks.jsonl", chunks)
+
+
 def dump(path: Path, value: object) -> None:
     path.write_text(json.dumps(value), encoding="ascii")
 

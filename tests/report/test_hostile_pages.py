@@ -6,7 +6,6 @@ the page's own.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from itertools import pairwise
@@ -66,7 +65,7 @@ def pages(tmp_path_factory):
             ["serve", "marked-texts.jsonl", f"{CHOSEN[3]}=marked-texts.jsonl", "--match", "contains",
              "--export", "site-of-texts"],
         ]  # fmt: skip
-        write_marked(folder)
+        hostile_names.write_marked(folder)
         for arguments in calls:
             assert run(arguments) == 0, arguments
         from goldrank import Scores, score_intervals
@@ -82,30 +81,6 @@ def pages(tmp_path_factory):
     found = sorted([*folder.rglob("*.html"), *folder.rglob("*.svg")])
     assert len(found) > 100
     return found
-
-
-def write_marked(folder):
-    """Judgements, runs, texts, metadata and saved scores whose every text is markup."""
-    queries = [f"{text} {i}" for i, text in enumerate(MARKUP)]
-    hostile_names.dump(folder / "marked-qrels.json", {q: {q: 1, **dict.fromkeys(MARKUP[:4], 0)} for q in queries})
-    for i in range(3):
-        ranked = {q: [*MARKUP[i + at % 5 :], q] for at, q in enumerate(queries)}
-        hostile_names.dump(folder / f"marked{i}.json", ranked)
-        hostile_names.saved(folder / f"m{i}.json", MARKUP[0])
-        held = json.loads((folder / f"m{i}.json").read_text())
-        hostile_names.dump(folder / f"m{i}.json", held | {"run": MARKUP[i]})
-    texts = [
-        {"id": text, "title": text, "text": f"{text} {MARKUP[i % 7]}", "kind": MARKUP[i % 3]}
-        for i, text in enumerate([*MARKUP, *queries])
-    ]
-    hostile_names.lines(folder / "marked.jsonl", texts)
-    items = [
-        {"id": text, "question": text, "retrieved": [MARKUP[i - 1], text], "references": [text, MARKUP[i - 5]]}
-        for i, text in enumerate(MARKUP)
-    ]
-    hostile_names.lines(folder / "marked-texts.jsonl", items)
-    chunks = [{"id": text, "text": text, "source": text, "start": 0, "end": len(text)} for text in MARKUP]
-    hostile_names.lines(folder / "chunks.jsonl", chunks)
 
 
 SCRIPTED = ("compared.html", "docs.html", "many.html", "saved.html", "history.html", "measures.html", "causes.html",
