@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from goldrank import ids
-from goldrank.errors import InputError, JudgementLogError, OptionError, of_type, whole_number
+from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError, of_type, whole_number
 from goldrank.judgements.file import JudgementFile
 from goldrank.judgements.merge import Export, Standing, exported
 from goldrank.judgements.records import Event, chained, checked, standing_numbers
@@ -251,7 +251,7 @@ class JudgementLog(JudgementFile):
                     at=of_type(at, str, "at", "text"),
                 )
             )  # fmt: skip
-        except InputError as error:  # the chain fits what another program wrote, too
+        except GoldrankError as error:  # the chain fits what another program wrote, too
             raise self._damaged(f"event {seq} cannot be read: {error.what}") from None
 
 
