@@ -50,6 +50,30 @@ NASTY = [
 ]
 """36 ids."""
 
+MARKUP = [
+    "</script><script>window.hacked=1</script>",
+    "</title></style></textarea></noscript></template><script>window.hacked=1</script>",
+    "</svg></desc></text><img src=//x.invalid/a onerror=window.hacked=1>",
+    "<svg><script>window.hacked=1</script><image href='//x.invalid/b'/></svg>",
+    "'><iframe srcdoc='<script>parent.hacked=1</script>'></iframe>",
+    '" onmouseover="window.hacked=1" onfocus="window.hacked=1" autofocus style="background:url(//x.invalid/c)',
+    "' onclick='window.hacked=1' tabindex='0",
+    "<style>*{background:url(//x.invalid/d)}</style><link rel=stylesheet href=//x.invalid/e>",
+    "<meta http-equiv=refresh content='0;url=//x.invalid/f'><base href=//x.invalid/>",
+    "<!--<script>",
+    "]]><script>window.hacked=1</script><![CDATA[",
+    "&lt;script&gt;window.hacked=1&lt;/script&gt;&#60;img src=x onerror=window.hacked=1&#62;",
+    "\\u003cscript\\u003ewindow.hacked-1",
+    "`-window.hacked-1-`${window.hacked-1}{{constructor.constructor('window.hacked=1')()}}",
+    "\u2028window.hacked-1\u2029",
+    "javascript:window.hacked=1//",
+    "<a href='javascript:window.hacked=1'>x</a><form action=//x.invalid/g><button>x</button></form>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=window.hacked=1>",
+    "<x onpointerover=window.hacked=1 style=animation-name:x onanimationstart=window.hacked=1>",
+    "data:text/html,<script>window.hacked=1</script>",
+]
+"""20 texts that try to run a script in a page, or to make it send a request."""
+
 FILE = "\n::error::file\x1b[31m;=1+1"
 """A name that most systems take for a file."""
 
@@ -79,6 +103,46 @@ def write(folder: Path) -> None:
     lines(
         folder / "metadata.jsonl", [{"id": text, "text": text, "kind": NASTY[i % 12]} for i, text in enumerate(NASTY)]
     )
+
+
+def saved(path: Path, text: str) -> None:
+    """Saved scores with a text wherever they take one: as run, measure, convention, names of files, notes."""
+    from goldrank import evaluate
+
+    queries = {query: {query: 1, "x": 0} for query in MARKUP}
+    made = evaluate(queries, {query: ["x", query, f"{text}!"][i % 2 :] for i, query in enumerate(MARKUP)}, ["AP", "RR"])
+    held = json.loads(made.to_json())
+    held["run"] = held["convention"] = text
+    held["measures"] = {f"{text} {name}": column for name, column in held["measures"].items()}
+    held["provenance"] |= {"convention": text, "qrels": {"name": text, "sha256": "0", "criteria": text}}
+    held["provenance"] |= {"run": {"name": text, "sha256": text}, "goldrank": text}
+    for note in held["notes"]:
+        note |= {"about": text, "samples": [text], "words": text}
+    dump(path, held)
+
+
+def write_marked(folder: Path) -> None:
+    """Judgements, runs, texts, metadata and saved scores whose every text is markup."""
+    queries = [f"{text} {i}" for i, text in enumerate(MARKUP)]
+    dump(folder / "marked-qrels.json", {q: {q: 1, **dict.fromkeys(MARKUP[:4], 0)} for q in queries})
+    for i in range(3):
+        ranked = {q: [*MARKUP[i + at % 5 :], q] for at, q in enumerate(queries)}
+        dump(folder / f"marked{i}.json", ranked)
+        saved(folder / f"m{i}.json", MARKUP[0])
+        held = json.loads((folder / f"m{i}.json").read_text())
+        dump(folder / f"m{i}.json", held | {"run": MARKUP[i]})
+    texts = [
+        {"id": text, "title": text, "text": f"{text} {MARKUP[i % 7]}", "kind": MARKUP[i % 3]}
+        for i, text in enumerate([*MARKUP, *queries])
+    ]
+    lines(folder / "marked.jsonl", texts)
+    items = [
+        {"id": text, "question": text, "retrieved": [MARKUP[i - 1], text], "references": [text, MARKUP[i - 5]]}
+        for i, text in enumerate(MARKUP)
+    ]
+    lines(folder / "marked-texts.jsonl", items)
+    chunks = [{"id": text, "text": text, "source": text, "start": 0, "end": len(text)} for text in MARKUP]
+    lines(folder / "chunks.jsonl", chunks)
 
 
 def dump(path: Path, value: object) -> None:

@@ -8,13 +8,18 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import places
 import pytest
+import windows_files
 from lanes import few
 
 import goldrank
 from goldrank import evaluate, forking, read_run, write_run, writing
+from goldrank.cli.inputs import named_file
 from goldrank.io import scan, sources
+from goldrank.judging import command
+from goldrank.web import text_index
 
 QRELS = {"q": {"a": 1, "b": 0}}
 RUN = {"q": {"a": 0.1234567890123456789, "b": 12345678901234567.0, "c": 0.30000000000000004}}
@@ -128,3 +133,53 @@ def test_other_encodings_and_missing_functions(tmp_path, locale):
     for name in ("h.html", "c.html", "c.md", "g.md"):
         assert (tmp_path / name).stat().st_size > 0
     assert "qé" in (tmp_path / "b.csv").read_text("utf-8")
+
+
+def test_tables_of_texts_that_a_session_has_mapped(tmp_path, monkeypatch):
+    """Windows does not replace them: the new one has another name, and the old one still works."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "docs.jsonl"
+    rows = [(b"a", 0), (b"b", 7)]
+    with windows_files.strict():
+        path.write_text("first")
+        first = text_index.index_of(path, lambda: iter(rows), None)
+        path.write_text("second, which is longer")
+        second = text_index.index_of(path, lambda: iter([(b"b", 9)]), None)
+    assert (first.places("b"), second.places("b"), second.places("a")) == ([7], [9], [])
+
+
+def test_files_that_are_open_cannot_be_removed(tmp_path):
+    """The stand-in itself: it sees descriptors and mappings."""
+    path = tmp_path / "x"
+    path.write_bytes(b"x" * 4096)
+    with windows_files.strict():
+        with path.open("rb"), pytest.raises(PermissionError):
+            path.unlink()
+        mapped = np.memmap(path, mode="r")
+        with pytest.raises(PermissionError):
+            os.replace(path, tmp_path / "y")
+        del mapped
+        path.unlink()
+
+
+def test_command_lines_of_windows():
+    line = 'C:\\py\\python.exe "C:\\my files\\judge.py" --name="a b" it\'s'
+    expected = ["C:\\py\\python.exe", "C:\\my files\\judge.py", "--name=a b", "it's"]
+    assert command.words_of(line, windows=True) == expected
+    assert command.words_of("python 'my judge.py'", windows=False) == ["python", "my judge.py"]
+
+
+@pytest.mark.parametrize("text", ["a=C:\\runs\\x.run", "a=\\\\server\\x=1.run", "a=C:x.run"])
+def test_paths_of_windows_have_names(text):
+    assert named_file(text) == ("a", text[2:])
+
+
+@pytest.mark.parametrize("name", ["R.JSON.GZ", "R.PARQUET", "R.CSV.ZST", "R.TSV.Xz", "R.RUN.BZ2"])
+def test_names_in_capitals(tmp_path, name):
+    """A system that does not tell them from small letters."""
+    write_run(RUN, tmp_path / name)
+    small = tmp_path / "small" / name.lower()
+    small.parent.mkdir()
+    write_run(RUN, small)
+    assert (tmp_path / name).read_bytes()[:4] == small.read_bytes()[:4]
+    assert read_run(tmp_path / name).results == RUN

@@ -80,9 +80,29 @@ HASH: tuple[str, Test] = (
     lambda row: row[1].startswith("#"),
 )
 
+RETURNS: tuple[str, Test] = (
+    "goldrank writes no carriage return into tables of text: readers take some for line ends",
+    lambda row: any("\r" in cell for cell in row),
+)
+FRACTION: tuple[str, Test] = (
+    "a grade of TREC text is a whole number",
+    lambda row: not float(row[2]).is_integer(),
+)
+INFINITE: tuple[str, Test] = (
+    "JSON has no infinite number",
+    lambda row: row[2].lstrip("-") == "inf",
+)
+
 REASONS: dict[str, Sequence[tuple[str, Test]]] = {
     "trec": (BLANKS, COMMENTS, MARK, NUL),
     "written trec": (BLANKS, COMMENTS, MARK, NUL, HASH),
+    "written trec grades": (BLANKS, COMMENTS, MARK, NUL, HASH, FRACTION),
+    "written csv": (NUL, RETURNS, UNICODE),
+    "written tsv": (NUL, RETURNS, UNICODE),
+    "written json": (INFINITE, UNICODE),
+    "written jsonl": (INFINITE, UNICODE),
+    "written parquet": (),
+    "written arrow": (),
     "trec-no-tag": (BLANKS, COMMENTS, MARK, NUL),
     "trec-3col": (BLANKS, COMMENTS, MARK, NUL),
     "tsv": (LINES, EMPTY, MARK, NUL, UNICODE, COMMENTS),

@@ -12,7 +12,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-SHARES = {"readers": 10, "rows": 4, "saved": 3, "spellings": 4, "texts": 2}
+SHARES = {"readers": 10, "rows": 4, "saved": 3, "spellings": 4, "texts": 2, "written": 2}
 PLANTED = "planted"
 """A kind that has faults of every sort, for the test of the fuzzer itself."""
 

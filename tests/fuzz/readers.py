@@ -23,18 +23,15 @@ from goldrank import (
     read_qrels,
     read_run,
     read_runs,
-    write_qrels,
-    write_run,
 )
 from goldrank.io import as_qrels, as_run, formats
 from goldrank.io.compression import COMPRESSIONS
-from tests.fuzz import cannot_say, mutations
+from tests.fuzz import cannot_say, mutations, written
 from tests.fuzz.outcomes import (
     MEASURES,
     Difference,
     Outcome,
     agree,
-    bits,
     drawn,
     outcome,
     pieces_of,
@@ -57,8 +54,6 @@ JUDGED = {query: {doc: int(grade) for q, doc, grade in QRELS if q == query} for 
 RANKED = {query: {doc: float(score) for q, doc, score in RUN if q == query} for query, _, _ in RUN}
 Spec = dict[str, Any]
 Route = Callable[[], None]
-WRITTEN = {"fuzzed.out": "written trec", "fuzzed.json": "json", "fuzzed.parquet": "parquet"}
-"""Files that goldrank writes, and what each cannot say."""
 
 
 def _frame(rows: list[tuple[str, str, str]], value: str, cast: Callable[[str], Any]) -> Any:
@@ -292,29 +287,18 @@ def _after_run(path: Path, format: str | None, folder: Path) -> list[Route]:
     def tags() -> None:
         outcome(lambda: {tag: len(run.results) for tag, run in read_runs(path, format=format).items()})
 
-    def written(name: str) -> None:
-        file = folder / name
-        said = outcome(lambda: write_run(results.value, file))
-        if not said.refused:
-            held = outcome(lambda: _plain(read_run(file).results))
-            alike(f"written {name}", file)
-            agree({"held": Outcome(_plain(results.value)), f"written {name}": held})
-        elif cannot_say.can_say(WRITTEN[name], texts):
-            raise Difference(f"read {path.name} -> a run\nwrite {name} -> {said}")
+    def written_as(name: str) -> None:
+        if written.read_back(results.value, folder / name, written.FILES[name]):
+            alike(f"written {name}", folder / name)
 
     routes: list[Route] = [lambda: alike("dict", results.value), tags]
     if not all(results.value.values()):
         return routes  # cannot_say.NO_DOCUMENTS
-    routes += [lambda: alike("rows", rows), *(partial(written, name) for name in WRITTEN)]
+    routes += [lambda: alike("rows", rows), *(partial(written_as, name) for name in written.FILES)]
     if cannot_say.can_say("polars", texts) and rows:
         frame = _frame(rows, "score", float)
         routes += [lambda: alike("polars", frame), lambda: alike("pandas", frame.to_pandas())]
     return routes
-
-
-def _plain(results: Any) -> Any:
-    """Documents and scores in no order, as TREC text is written by rank."""
-    return {query: {doc: bits(score) for doc, score in docs.items()} for query, docs in results.items()}
 
 
 def _after_qrels(path: Path, format: str | None, folder: Path) -> list[Route]:
@@ -328,13 +312,9 @@ def _after_qrels(path: Path, format: str | None, folder: Path) -> list[Route]:
     def alike(name: str, given: Any) -> None:
         agree({"file": held, name: outcome(lambda: qrels_value(as_qrels(given)))})
 
-    def written(name: str) -> None:
-        file = folder / name
-        said = outcome(lambda: write_qrels(qrels, file))
-        if not said.refused:
-            agree({"file": held, f"written {name}": outcome(lambda: qrels_value(read_qrels(file)))})
-        elif cannot_say.can_say(WRITTEN[name], texts):
-            raise Difference(f"read {path.name} -> qrels\nwrite {name} -> {said}")
+    def written_as(name: str) -> None:
+        if written.read_back(qrels, folder / name, written.FILES[name]):
+            agree({"file": held, f"written {name}": outcome(lambda: qrels_value(read_qrels(folder / name)))})
 
     def scored() -> None:
         ways = {"file": outcome(lambda: scores_value(evaluate(path, RANKED, MEASURES)))} if format is None else {}
@@ -345,7 +325,7 @@ def _after_qrels(path: Path, format: str | None, folder: Path) -> list[Route]:
     routes: list[Route] = [lambda: alike("dict", plain)]
     if not all(plain.values()):
         return routes  # cannot_say.NO_DOCUMENTS
-    routes += [lambda: alike("rows", rows), *(partial(written, name) for name in WRITTEN), scored]
+    routes += [lambda: alike("rows", rows), *(partial(written_as, name) for name in written.FILES), scored]
     if cannot_say.can_say("polars", texts) and rows:
         frame = _frame(rows, "grade", int)
         routes += [lambda: alike("polars", frame), lambda: alike("pandas", frame.to_pandas())]

@@ -66,7 +66,7 @@ def make(rng: random.Random) -> Spec:
         "rows": [list(row) for row in rows],
         "judged": judged,
         "piece": rng.choice((3, 17, 64)),
-        "routes": rng.sample(sorted(set(cannot_say.REASONS) - {"written trec"}), 5),
+        "routes": rng.sample(sorted(route for route in cannot_say.REASONS if not route.startswith("written ")), 5),
         "draw": rng.getrandbits(32),
     }
 

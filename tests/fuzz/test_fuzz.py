@@ -14,7 +14,7 @@ from collections import Counter
 import pytest
 
 from goldrank.io import formats
-from tests.fuzz import cannot_say, kinds, planted, readers
+from tests.fuzz import cannot_say, kinds, planted, readers, written
 from tests.fuzz.__main__ import replay
 from tests.fuzz.outcomes import drawn
 from tests.fuzz.running import ROOT, Findings, run
@@ -83,6 +83,12 @@ def test_every_format_has_seeds():
     assert pairs
     for name, thing in pairs:
         assert readers.seeds(name, thing), (name, thing)
+
+
+def test_every_format_that_is_written_is_read_back():
+    """A new writer must be fuzzed too."""
+    assert set(written.FILES.values()) == {name for name, entry in formats.FORMATS.items() if entry.writes}
+    assert set(written.KEEP_JUDGES) == {name for name, e in formats.FORMATS.items() if e.keeps_judges == "all"}
 
 
 def test_seeds_are_sound(tmp_path):

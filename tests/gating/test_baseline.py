@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from goldrank import Baseline, History, Qrels, demo, evaluate, write_qrels, write_run
+from goldrank import Baseline, History, Qrels, demo, evaluate, gate, write_qrels, write_run
 from goldrank.cli import run as command
 from goldrank.errors import BaselineError, GoldrankError
 
@@ -171,3 +171,9 @@ def test_a_baseline_of_the_first_version_is_read():
     assert found.label == "old"
     assert found.scores["RR"] == 0.375
     assert str(found.scores.notes[0]) == "1 of 4 judged queries are not in the run, counted as 0: 'q3'"
+
+
+@pytest.mark.parametrize("given", [{"q": {"d": 1.0}}, [1], 1.5, b"x"])
+def test_what_is_no_baseline(given):
+    with pytest.raises(GoldrankError, match=r"^the baseline is of type \w+, not saved scores, a file, or a name"):
+        gate({"q": {"d": 1}}, {"q": ["d"]}, ["RR: -1%"], given)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from goldrank import GoldrankError, evaluate_texts, read_qrels, read_run
-from goldrank.io import sources
+from goldrank.io import sources, text_tables
 
 MANY = 1 << 20
 NOTHING = {
@@ -59,3 +59,58 @@ def test_lines_that_are_not_blank(share: int, monkeypatch: pytest.MonkeyPatch) -
 def test_tables_of_nothing(text: str, read: Any, format: str) -> None:
     with pytest.raises(GoldrankError):
         dict(read(io.BytesIO(text.encode()), format=format))
+
+
+ROWS = [b"q1,d1,2.0", b"q1,d2,1.0"]
+QUOTED = [b'"q1",d1,2.0', b"q1,d2,1.0"]
+
+
+@pytest.mark.parametrize("rows", [ROWS, QUOTED])
+@pytest.mark.parametrize("kind", ["blank", "CRLF", "spaces", "form feeds"])
+@pytest.mark.parametrize("at", [0, 1, 2, 3])
+def test_many_blank_lines_in_a_table(kind: str, rows: list[bytes], at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line of them is looked at alone; the lines after them keep their numbers."""
+    seen: list[bytes] = []
+    decoded, split = text_tables._decoded, text_tables._split_plain
+    monkeypatch.setattr(text_tables, "_decoded", lambda line, where: seen.append(line) or decoded(line, where))
+    monkeypatch.setattr(text_tables, "_split_plain", lambda body, *rest: seen.append(body) or split(body, *rest))
+    parts = [b"query,doc,score", *rows]
+    parts.insert(at, (NOTHING[kind] * 5_000).removesuffix(b"\n"))
+    run = read_run(io.BytesIO(b"\n".join([*parts, b""])))
+    assert {query: dict(docs) for query, docs in run.results.items()} == {"q1": {"d1": 2.0, "d2": 1.0}}
+    assert [str(note) for note in run.notes] == (["blank lines: 5,000"] if at else [])
+    assert sum(map(len, seen)) < 200
+    for wrong, said in (
+        (b"q2,d1,x", "score 'x' is not a number"),
+        (b"q2,d1", "found 2 columns"),
+        (b"\xff,d,1", "UTF-8"),
+    ):
+        with pytest.raises(GoldrankError, match=rf"^<stream>:5004(:\d+)?: .*{said}"):
+            dict(read_run(io.BytesIO(b"\n".join([*parts, wrong, b""])), format="table").results)
+
+
+@pytest.mark.parametrize("rows", [ROWS, QUOTED])
+@pytest.mark.parametrize("sign", [b",", b"\t"])
+@pytest.mark.parametrize("line", [b" ", b" \t", b"\t\t\t\t\t", b"\x0c\x0b", b"\r", b",,", b" , ,  "])
+def test_what_a_blank_line_is(line: bytes, sign: bytes, rows: list[bytes]) -> None:
+    """One rule, whether the table has a quotation mark somewhere or not."""
+    raw = b"\n".join([b"query,doc,score", rows[0], line, rows[1], b""]).replace(b",", sign)
+    run = read_run(io.BytesIO(raw), format="table")
+    assert {query: dict(docs) for query, docs in run.results.items()} == {"q1": {"d1": 2.0, "d2": 1.0}}
+
+
+@pytest.mark.parametrize("rows", [ROWS, QUOTED])
+@pytest.mark.parametrize("line", ["\xa0", "\x1c", "\u2003,\u2003"])
+def test_what_is_no_blank_line(line: str, rows: list[bytes]) -> None:
+    raw = b"\n".join([b"query,doc,score", rows[0], line.encode(), rows[1], b""])
+    with pytest.raises(GoldrankError, match=r"^<stream>:3: found [12] columns"):
+        dict(read_run(io.BytesIO(raw), format="table").results)
+
+
+def test_blank_lines_inside_quotation_marks() -> None:
+    """They belong to the cell, also in the header."""
+    raw = b'\n\nquery,doc,score,"a\n\n\nnote"\n\n"q\n\n1",d1,2.0,x\n\n\nq2,d2,bad,x\n'
+    with pytest.raises(GoldrankError, match=r"^<stream>:13: score 'bad'"):
+        dict(read_run(io.BytesIO(raw), format="table").results)
+    run = read_run(io.BytesIO(raw.replace(b"bad", b"1.0")), format="table")
+    assert {query: dict(docs) for query, docs in run.results.items()} == {"q\n\n1": {"d1": 2.0}, "q2": {"d2": 1.0}}

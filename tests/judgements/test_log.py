@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import subprocess
@@ -17,7 +18,9 @@ import pytest
 import goldrank
 from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError
 from goldrank.judgements import Event, JudgementLog
-from goldrank.judgements.log import CONFLICT
+from goldrank.judgements.file import TRIGGERS
+from goldrank.judgements.log import _COLUMNS, CONFLICT
+from goldrank.judgements.records import chained
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(places.ROOT / "src"), str(places.ROOT / "tests")])}
 
@@ -308,3 +311,49 @@ def test_nothing_to_export_is_said(log):
     assert code_of(log.export) == "nothing-to-export"
     with pytest.raises(InputError, match="by='any'"):
         log.export()
+
+
+def rewritten(path, table, column, value):
+    """A log in which another program has put a value everywhere, with triggers and a chain that fit."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA ignore_check_constraints = ON")
+    for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        db.execute(f"DROP TRIGGER {name}")
+    db.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    judges = {number: said for number, *said in db.execute("SELECT id, name, kind FROM judges")}
+    criteria = dict(db.execute("SELECT id, text FROM criteria"))
+    link = ""
+    for row in db.execute(f"SELECT {_COLUMNS} FROM events ORDER BY seq").fetchall():
+        link = chained(link, row, judges[row[3]], criteria.get(row[9], ""))
+        db.execute("UPDATE events SET chain = ? WHERE seq = ?", (link, row[0]))
+    for statement in TRIGGERS:
+        db.execute(statement)
+    db.close()
+
+
+WRITTEN_BY_OTHERS = [
+    *(("events", column, value) for column in ("query", "doc") for value in ("text", 1e308, b"")),
+    *(("events", "grade", value) for value in ("x", b"\0", math.inf, 1e308, "")),
+    *(("events", "action", value) for value in ("", "drop", b"grade")),
+    *(
+        ("events", column, value)
+        for column in ("comment", "seen", "data", "key", "at")
+        for value in (b"\xff", b"x" * 9)
+    ),
+    *(("events", column, "x") for column in ("seconds", "knew")),
+    *(("judges", "name", value) for value in ("\x1b[31m", "", b"ann", "x" * 300)),
+    ("judges", "kind", "robot"),
+    ("events", "comment", "x" * 3_000_000),
+]
+
+
+@pytest.mark.parametrize(("table", "column", "value"), WRITTEN_BY_OTHERS)
+def test_what_another_program_wrote_is_held_to_the_same_rules(tmp_path, table, column, value):
+    path = tmp_path / "log.db"
+    with JudgementLog.open(path) as log:
+        log.add(Event("ann", "q1", "d1", grade=2, comment="why", seconds=1.0))
+    rewritten(path, table, column, value)
+    with JudgementLog.open(path) as log:
+        for read in (log.check, log.export, log.latest):
+            with pytest.raises(JudgementLogError, match="event 1 cannot be read|CHECK constraint failed"):
+                read()

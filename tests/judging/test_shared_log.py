@@ -118,3 +118,15 @@ def test_clocks_that_go_back_change_nothing(tmp_path, monkeypatch):
         log.add(Event("ann", "q0", "d0", grade=3))
         assert log.export().qrels["q0"]["d0"] == 3
         assert log.check() == 7
+
+
+@pytest.mark.parametrize(
+    "parsed", ["{", "[]", "1", b"\xff", '{"grade": "x"}', '{"reason": 1}', '{"fields": []}', "[" * 9_999]
+)
+def test_answers_that_another_program_wrote(tmp_path, parsed):
+    with JudgementLog.open(tmp_path / "log.db") as log:
+        asyncio.run(job(lambda question, text: 1, log, 1).run())
+        log._db.execute("DROP TRIGGER answered_no_update")
+        log._db.execute("UPDATE answered SET parsed = ?", (parsed,))
+        with pytest.raises(JudgementLogError, match="an answer cannot be read"):
+            asyncio.run(job(lambda question, text: 1, log, 1).run())

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import hostile_names
 import pytest
-from hostile_names import FILE, NASTY
+from browsing import EVENTS, Looking
+from hostile_names import FILE, MARKUP, NASTY
 
 from goldrank.cli import run
 
@@ -20,6 +22,8 @@ pytestmark = pytest.mark.slow
 
 ONE, TWO, TEXTS = f"one{FILE}.json", f"two{FILE}.json", f"texts{FILE}.jsonl"
 SCRIPTS = NASTY[24:31]
+CHOSEN = [text.replace("=", "-").replace("/", "|") for text in MARKUP]
+"""For names before `=FILE` and in CHUNKING/RETRIEVER."""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +35,9 @@ def pages(tmp_path_factory):
     os.chdir(folder)
     try:
         names = [f"{text.replace('=', '-')}={path}" for text, path in zip(SCRIPTS, [ONE, TWO] * 4, strict=False)]
+        marked = [f"{text}=marked{i % 3}.json" for i, text in enumerate(CHOSEN[:9])]
         compared = ["--samples", "100", "--metadata", "metadata.jsonl", "--slice", "kind", "--overlap", "allow"]
+        sliced = [*compared[:3], "marked.jsonl", *compared[4:]]
         calls = [
             ["compare", "qrels.json", *names[:4], *compared, "--html", "compared.html", "--svg", "charts"],
             ["texts", TEXTS, f"{SCRIPTS[0].replace('=', '-')}={TEXTS}", "--match", "contains", "--curves",
@@ -42,65 +48,64 @@ def pages(tmp_path_factory):
             *(["record", f"s{i % 2}.json", "--label", text, "--commit", text, "--note", text, "--branch", text,
                "--tag", f"x={text}", "--criteria", SCRIPTS[i % 2]] for i, text in enumerate(SCRIPTS)),
             ["history", "--html", "history.html", "--svg", "history.svg"],
+            ["compare", "marked-qrels.json", *marked[:2], *sliced, "--documents", "marked.jsonl",
+             "--html", "docs.html"],
+            ["compare", "marked-qrels.json", *marked, *sliced, "--html", "many.html", "--svg", "more-charts"],
+            ["leaderboard", "marked-qrels.json", *marked, "--samples", "100", "-o", "board.svg"],
+            ["report", "m0.json", "m1.json", "m2.json", "--samples", "100", "--html", "saved.html", "--svg", "saved"],
+            ["record", "m0.json", "--db", "m.db", "--label", MARKUP[0], "--baseline", MARKUP[1], "--note", MARKUP[2]],
+            ["record", "m0.json", "--db", "m.db", "--label", MARKUP[0], "--branch", MARKUP[3]],
+            ["history", "--db", "m.db", "--html", "measures.html", "--svg", "measures.svg"],
+            ["causes", f"{CHOSEN[0]}=marked-texts.jsonl", "--match", "contains", "--chunks", "chunks.jsonl", "-k", "1",
+             "--html", "causes.html"],
+            ["sweep", *(f"{one}/{other}=marked-texts.jsonl" for one, other in pairwise(CHOSEN)), "--match", "contains",
+             "-k", "1,2", "--baseline", f"{CHOSEN[0]}/{CHOSEN[1]}@1", "--html", "sweep.html", "--svg", "sweep.svg"],
+            ["serve", "marked-qrels.json", *marked[:2], "--docs", "marked.jsonl", "--queries", "marked.jsonl",
+             "--title", MARKUP[0], "--metadata", "marked.jsonl", "--slice", "kind", "--export", "site"],
+            ["serve", "marked-texts.jsonl", f"{CHOSEN[3]}=marked-texts.jsonl", "--match", "contains",
+             "--export", "site-of-texts"],
         ]  # fmt: skip
+        hostile_names.write_marked(folder)
         for arguments in calls:
-            assert run(arguments) == 0
-        from goldrank import Scores
+            assert run(arguments) == 0, arguments
+        from goldrank import Scores, score_intervals
+        from goldrank.report import one_system
         from goldrank.report.scores import render
 
-        (folder / "scores.html").write_text(render([Scores.load("s0.json")], "html", by_query=True), "utf-8")
+        for i in range(3):
+            one = Scores.load(f"m{i}.json")
+            (folder / f"scores{i}.html").write_text(render([one], "html", by_query=True), "utf-8")
+            (folder / f"intervals{i}.html").write_text(one_system.WRITERS["html"]([score_intervals(one)]), "utf-8")
     finally:
         os.chdir(here)
-    found = sorted([*folder.glob("*.html"), *folder.glob("*.svg"), *(folder / "charts").glob("*.svg")])
-    assert len(found) > 12
+    found = sorted([*folder.rglob("*.html"), *folder.rglob("*.svg")])
+    assert len(found) > 100
     return found
 
 
-def opened(browser, path):
-    """The page, all requests that it made, and all that it complained of."""
-    context = browser.new_context()
-    page = context.new_page()
-    requests, troubles = [], []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("dialog", lambda dialog: troubles.append(f"dialog {dialog.message}"))
-    page.goto(path.as_uri())
-    return context, page, requests, troubles
+SCRIPTED = ("compared.html", "docs.html", "many.html", "saved.html", "history.html", "measures.html", "causes.html",
+            "sweep.html")  # fmt: skip
 
 
 def test_no_script_runs_and_no_request_leaves(browser, pages):
+    looked_at = Looking(browser)
     for path in pages:
-        context, page, requests, troubles = opened(browser, path)
-        for target in page.locator("summary, button.open, #query-rows .open").all()[:30]:
-            if target.is_visible():
-                target.click()
-        for target in page.locator("svg g, circle").all()[:20]:
-            target.dispatch_event("mouseover")
-        assert page.evaluate("window.hacked") is None, path.name
-        assert requests == [path.as_uri()], path.name
-        assert troubles == [], path.name
-        ours = 2 if path.name in ("compared.html", "history.html") else 0
-        assert page.locator("script").count() <= ours, path.name
-        assert page.locator("iframe, img, image, link, base, object, embed").count() == 0, path.name
-        assert page.evaluate(EVENTS) == [], path.name
-        context.close()
-
-
-EVENTS = """[...document.querySelectorAll('*')].flatMap(e => [...e.attributes])
-    .filter(a => a.name.startsWith('on') || /^\\s*javascript:/i.test(a.value)).map(a => a.name)"""
+        looked_at.harmless(path, scripts=2 if path.name in SCRIPTED else 0)
+    looked_at.close()
 
 
 def test_the_test_sees_scripts(browser, tmp_path):
     """A page that lets a name in fails all that is asserted above."""
     path = tmp_path / "bad.html"
     path.write_text(f"<p>{NASTY[24]}<img src=https://x.invalid/x.png onerror=1></p>", "utf-8")
-    context, page, requests, troubles = opened(browser, path)
-    assert page.evaluate("window.hacked") == 1
-    assert len(requests) == 2
-    assert troubles
-    assert page.evaluate(EVENTS) == ["onerror"]
-    context.close()
+    looking = Looking(browser)
+    with pytest.raises(AssertionError):
+        looking.harmless(path, scripts=1)
+    assert looking.page.evaluate("window.hacked") == 1
+    assert len(looking.requests) == 2
+    assert looking.troubles
+    assert looking.page.evaluate(EVENTS) == ["onerror"]
+    looking.close()
 
 
 def test_pages_have_a_strict_policy_and_drawings_are_xml(pages):

@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import socket
+import threading
 import time
 
 import pytest
 from served import Served
 
-from goldrank.web import security
+from goldrank.web import security, serving
 from goldrank.web.security import BODY
 
 WRITE = {"query": "q04", "doc": "plant-2", "action": "grade", "grade": 2, "judge": "me"}
@@ -219,6 +220,69 @@ def test_slow_clients_do_not_keep_others_out(tmp_path):
                 while each.recv(4096):
                     pass
             each.close()
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The server with an application that answers at once, few connections and little patience; its address."""
+    monkeypatch.setattr(serving, "PATIENCE", 1.0)
+    monkeypatch.setattr(serving, "CONNECTIONS", 8)
+    running = threading.Event()
+    made = []
+    make = serving._Server
+    monkeypatch.setattr(serving, "_Server", lambda *given: made.append(make(*given)) or made[0])
+
+    async def app(scope, receive, send):
+        size = 20 << 20 if scope["path"] == "/large" else 2
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
+        if scope["path"] == "/slow":
+            await asyncio.sleep(4)
+        await send({"type": "http.response.body", "body": b"x" * size})
+
+    where = serving.listening("127.0.0.1", 0)
+    thread = threading.Thread(target=serving.run, args=(app, where, running.set), daemon=True)
+    thread.start()
+    assert running.wait(30)
+    yield where.getsockname()
+    made[0].should_exit = made[0].force_exit = True
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("path", ["/large", "/healthz"])
+def test_clients_that_do_not_read_do_not_keep_others_out(small, path):
+    """Answers that nobody takes, and connections that ask for nothing more: there is room for others soon."""
+    held = []
+    for _ in range(serving.CONNECTIONS - 1):
+        client = socket.create_connection(small, 5)
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        client.recv(1)
+        held.append(client)
+    end = time.monotonic() + 25  # less than connections are kept for the next request
+    while not _answers(small, b"Host: x\r\n") and time.monotonic() < end:
+        time.sleep(0.1)
+    assert _answers(small, b"Host: x\r\n")
+    for client in held:
+        client.close()
+
+
+def test_clients_that_read_slowly_get_their_answers(small):
+    with socket.create_connection(small, 5) as client:
+        client.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        got = 0
+        while data := client.recv(2 << 20):
+            got += len(data)
+            time.sleep(0.02)
+    assert got > 20 << 20
+
+
+def test_answers_that_take_long_to_make(small):
+    with socket.create_connection(small, 30) as client:
+        client.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        got = b""
+        while data := client.recv(100):
+            got += data
+    assert got.endswith(b"xx")
 
 
 def _answers(host, head):

@@ -7,13 +7,14 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from goldrank import ids
 from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, format_value
-from goldrank.errors import BaselineError, cannot_open, file_name
+from goldrank.errors import BaselineError, cannot_open, file_name, of_type
 from goldrank.gating.documents import KeptDocuments
 from goldrank.writing import write_whole
 
@@ -190,7 +191,8 @@ class Baseline:
             return given
         if isinstance(given, Scores):
             return cls(given, given.run)
-        name = str(given)
+        wanted = "saved scores, a file, or a name or number in a history"
+        name = str(of_type(given, (str, Integral, os.PathLike), "the baseline", wanted))
         if isinstance(given, os.PathLike) or name.endswith(".json") or os.sep in name or os.path.isfile(name):
             return cls.load(name)
         if db is None:

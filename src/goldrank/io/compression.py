@@ -92,7 +92,7 @@ COMPRESSIONS: dict[str, Compression] = {kind.name: kind for kind in (Gzip(), Zst
 
 def named_by(suffix: str) -> Compression | None:
     """The compression whose files have names that end so."""
-    return next((kind for kind in COMPRESSIONS.values() if suffix in kind.suffixes), None)
+    return next((kind for kind in COMPRESSIONS.values() if suffix.lower() in kind.suffixes), None)
 
 
 def compression_of(head: bytes, suffix: str) -> Compression | None:
@@ -102,7 +102,7 @@ def compression_of(head: bytes, suffix: str) -> Compression | None:
     than some hundred bytes do; if its name says so; or if it can be unpacked. Else it is text with such an id.
     """
     kind = next((kind for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
-    if kind is None or suffix in kind.suffixes or b"\0" in head or kind.fits(head):
+    if kind is None or suffix.lower() in kind.suffixes or b"\0" in head or kind.fits(head):
         return kind
     return None
 

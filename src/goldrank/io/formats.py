@@ -97,7 +97,7 @@ class Beginning:
 
     @property
     def is_empty(self) -> bool:
-        return not self.text or not (self.lines or self.source.has_line(_DATA))
+        return not self.text or not (self.lines or self.source.has_line(DATA_LINE))
 
     @property
     def header(self) -> list[str]:
@@ -146,7 +146,7 @@ _TREC_NUMBER = {"run": (6, 4), "qrels": (4, 3)}
 """How many fields a line of TREC text has at least, and which of them is a number, counted from 0."""
 
 
-_DATA = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s#]", re.MULTILINE)
+DATA_LINE = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s#]", re.MULTILINE)
 """The beginning of a line that is neither blank nor a comment."""
 
 

@@ -44,7 +44,7 @@ _FOREIGN = {
 }
 """How files begin that are not read. An id may begin so too, so that these signs count where a NUL byte is near:
 no text has one."""
-_FILLED = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s][^\n]*+", re.MULTILINE)
+FILLED = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s][^\n]*+", re.MULTILINE)
 """A line that is not blank."""
 _BOM = b"\xef\xbb\xbf"
 
@@ -204,36 +204,37 @@ class ByteSource:
 
     def lines(self) -> Generator[tuple[int, bytes], None, None]:
         """Lines with their numbers, each a record that may be long; without their LF."""
-        for number, offset, block in self._blocks_of_lines():
+        for number, offset, block in self.blocks():
             for line in block.split(b"\n"):
                 offset += len(line) + 1
-                self._progress(offset)
+                self.told(offset)
                 yield number, line
                 number += 1
 
     def filled_lines(self, counts: Counter[str] | None = None) -> Generator[tuple[int, bytes], None, None]:
         """The same without blank lines, of which there may be millions; `counts` gets how many there are."""
-        for number, offset, block in self._blocks_of_lines():
+        for number, offset, block in self.blocks():
             at = 0
             filled = 0
-            for found in _FILLED.finditer(block):
+            for found in FILLED.finditer(block):
                 number += block.count(b"\n", at, found.start())
                 at = found.end()
                 filled += 1
-                self._progress(offset + at + 1)
+                self.told(offset + at + 1)
                 yield number, found[0]
             if counts is not None:
                 counts["blank-lines"] += block.count(b"\n") + 1 - filled
 
     def has_line(self, beginning: re.Pattern[bytes]) -> bool:
         """Whether any line begins so."""
-        return any(beginning.search(block) for _, _, block in self._blocks_of_lines())
+        return any(beginning.search(block) for _, _, block in self.blocks())
 
-    def _progress(self, offset: int) -> None:
+    def told(self, offset: int) -> None:
+        """Reading has come so far."""
         if self.watch is not None and self.compression is None:
             self.watch(offset)
 
-    def _blocks_of_lines(self) -> Iterator[tuple[int, int, bytes]]:
+    def blocks(self) -> Generator[tuple[int, int, bytes], None, None]:
         """Lines that follow each other, without the last one's LF, with the first one's number and offset."""
         number = 1
         rest = b""

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain
@@ -26,9 +27,9 @@ from goldrank.data.run import Run
 from goldrank.errors import InputError, Place
 from goldrank.forking import check_polars
 from goldrank.io.aliases import normal
-from goldrank.io.formats import Reading, separator
+from goldrank.io.formats import DATA_LINE, Reading, separator
 from goldrank.io.records import Records
-from goldrank.io.sources import MAX_RECORD, ByteSource
+from goldrank.io.sources import FILLED, MAX_RECORD, ByteSource
 from goldrank.io.written_rows import header_of, rows_of
 from goldrank.packages import needed
 
@@ -43,7 +44,14 @@ CELL, QUOTED_CELL = 40, 200
 million cells it was 20 and 125."""
 
 
-_BLANKS = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
+_BLANK = " \t\n\r\x0b\x0c"
+"""A line, or a row of cells, that holds nothing else is blank."""
+_BLANKS = np.frombuffer(_BLANK.encode(), np.uint8)
+_GAP = re.compile(rb"\n[ \t\n\r\x0b\x0c]{1000,}\n")
+"""Many blank lines, which are taken out at once."""
+
+Blocks = Iterable[tuple[int, int, bytes]]
+"""Lines that follow each other, without the last one's LF, with the first one's number and offset."""
 
 
 def _by_tables(name: str) -> Callable[[ByteSource, Reading], Any]:
@@ -59,7 +67,7 @@ def read_records(source: ByteSource, how: Reading) -> Records:
 
     def records(counts: Counter[str]) -> Iterator[tuple[int, dict[str, str]]]:
         # Closed here: an error keeps what it passed through, and with it would keep the file open.
-        with closing(source.lines()) as lines, closing(read_rows(lines, source.name, counts)) as rows:
+        with closing(source.blocks()) as blocks, closing(read_rows(blocks, source.name, counts, source.told)) as rows:
             _, header = next(rows, (0, []))
             for number, row in rows:
                 yield number, dict(zip(header, row, strict=True))
@@ -93,27 +101,26 @@ def _cell(text: str, what: str) -> str:
 
 
 def read_rows(
-    lines: Iterable[tuple[int, bytes]], name: str, counts: Counter[str]
+    blocks: Blocks, name: str, counts: Counter[str], told: Callable[[int], None] | None = None
 ) -> Generator[tuple[int, list[str]], None, None]:
     """The header and then every row that is not blank, each with the line that it begins in.
 
-    `lines` have their numbers and no line ends; `counts` gets codes of notes. A row with fewer or more cells than the
-    header is an error.
+    `counts` gets codes of notes; `told` gets how far it has come. A row with fewer or more cells than the header is an
+    error.
     """
+    lines = _Lines(blocks, counts)
     numbered = iter(lines)
-    start, first = next(numbered, (0, b""))
-    while start and not first.strip():
-        counts["blank-lines"] += 1
-        start, first = next(numbered, (0, b""))
-    if not start:
+    first = next(numbered, None)
+    if first is None:
         return
-    texts = (_decoded(line, Place(name, number)) + "\n" for number, line in chain([(start, first)], numbered))
-    reader = csv.reader(texts, delimiter=separator(first), strict=True)
+    texts = (_decoded(line, Place(name, number)) + "\n" for number, line in chain([first], numbered))
+    reader = csv.reader(texts, delimiter=separator(first[1]), strict=True)
     header: list[str] = []
-    end = start - 1
-    while (row := _next_row(reader, name, start)) is not None:
-        begin, end = end + 1, start + reader.line_num - 1
-        if not any(cell.strip() for cell in row) and (not header or len(row) in (0, 1, len(header))):
+    while (row := _next_row(reader, lines, name)) is not None:
+        begin = lines.begin
+        if told is not None:
+            told(lines.offset)
+        if not any(cell.strip(_BLANK) for cell in row) and (not header or len(row) in (0, 1, len(header))):
             counts["blank-lines"] += 1
             continue
         if not header:
@@ -126,13 +133,47 @@ def read_rows(
         yield begin, row
 
 
-def _next_row(reader: Any, name: str, start: int) -> list[str] | None:
+class _Lines:
+    """Lines of blocks with their numbers. Before a row blank ones are skipped at once: there may be millions."""
+
+    def __init__(self, blocks: Blocks, counts: Counter[str]) -> None:
+        self._blocks, self._counts = blocks, counts
+        self.is_new_row = True
+        self.begin = 0
+        """The first line of the row that is read."""
+        self.number = 0
+        self.offset = 0
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        for number, offset, block in self._blocks:
+            at = 0
+            while at <= len(block):
+                if self.is_new_row:
+                    found = FILLED.search(block, at)
+                    skipped = block.count(b"\n", at, found.start()) if found else block.count(b"\n", at) + 1
+                    self._counts["blank-lines"] += skipped
+                    number += skipped
+                    if found is None:
+                        break
+                    at, end = found.span()
+                    self.begin, self.is_new_row = number, False
+                else:
+                    end = block.find(b"\n", at)
+                    end = len(block) if end < 0 else end
+                self.number, self.offset = number, offset + end + 1
+                yield number, block[at:end]
+                number += 1
+                at = end + 1
+
+
+def _next_row(reader: Any, lines: _Lines, name: str) -> list[str] | None:
     usual = csv.field_size_limit(MAX_RECORD)
     try:
         row: list[str] | None = next(reader, None)
+        lines.is_new_row = True
         return row
     except csv.Error as error:
-        where, hint = Place(name, start + reader.line_num - 1), "Is a quote missing, or a cell cut off?"
+        where, hint = Place(name, lines.number), "Is a quote missing, or a cell cut off?"
         raise InputError(f"is no regular table: {error}", where=where, hint=hint) from None
     finally:
         csv.field_size_limit(usual)
@@ -171,17 +212,22 @@ def _open_table(source: ByteSource) -> InputTable:
 
     check_polars()
     raw = source.read(lines=True)
-    cells = max(map(raw.count, (b",", b"\t", b";", b"|"))) + raw.count(b"\n")
+    counts = Counter({"no-line-end": int(raw[-1:] != b"\n")})
+    data = DATA_LINE.search(raw)
+    if data is None:
+        raise source.empty()
+    before = raw.count(b"\n", 0, data.start())
+    body = raw[data.start() :]
+    header = body.split(b"\n", 1)[0].decode("utf-8", "replace")
+    careful = b'"' in raw or _is_quepid([cell.strip() for cell in header.split(",")])
+    numbers = _Numbers(before + 1)
+    if not careful:
+        body = _without_gaps(body, numbers, counts)
+    cells = max(map(body.count, (b",", b"\t", b";", b"|"))) + body.count(b"\n")
     each = QUOTED_CELL if b'"' in raw else CELL
     budget.reserve(4 * len(raw) + each * cells, f"holding a table of {cells:,} cells", source.name)
-    counts = Counter({"no-line-end": int(raw[-1:] != b"\n")})
-    comments = re.match(rb"(?:[ \t\v\f\r]*(?:#[^\n]*)?\n)*", raw)
-    assert comments is not None
-    before = raw.count(b"\n", 0, comments.end())
-    body_header = raw[comments.end() :].split(b"\n", 1)[0].decode("utf-8", "replace")
-    careful = b'"' in raw or _is_quepid([cell.strip() for cell in body_header.split(",")])
     split = _split_quoted if careful else _split_plain
-    frame, lines = split(raw[comments.end() :], before, source.name, counts)
+    frame, lines = split(body, numbers, source.name, counts)
     noticed = [*source.notes, *notes.from_counts(counts)]
     held = int(frame.estimated_size())
     return InputTable(frame.lazy(), source, noticed, line_of=lambda row: int(lines[row]), held=held)
@@ -192,13 +238,44 @@ def _is_quepid(header: Sequence[str]) -> bool:
     return tuple(map(normal, header)) in (("query", "docid", "rating"), ("query", "doc_id", "rating"))
 
 
-def _split_quoted(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
-    """The rows of a table that comes after `before` lines, and the line of each."""
+@dataclass
+class _Numbers:
+    """The numbers of lines in a file of which lines were taken out."""
+
+    first: int
+    ends: list[int] = field(default_factory=list)
+    """The lines, counted from 0, before which some were taken out."""
+    taken: list[int] = field(default_factory=lambda: [0])
+    """How many, together, up to each of them."""
+
+    def of(self, lines: np.ndarray) -> np.ndarray:
+        found: np.ndarray = self.first + lines + np.array(self.taken)[np.searchsorted(self.ends, lines, "right")]
+        return found
+
+    def place(self, name: str, line: int) -> Place:
+        return Place(name, int(self.of(np.array([line]))[0]))
+
+
+def _without_gaps(body: bytes, numbers: _Numbers, counts: Counter[str]) -> bytes:
+    """A table without quotes, with one line end in place of each `_GAP`."""
+    parts, at, line = [], 0, 0
+    for gap in _GAP.finditer(body):
+        parts.append(body[at : gap.start() + 1])
+        line += parts[-1].count(b"\n")
+        at = gap.end()
+        blank = body.count(b"\n", *gap.span()) - 1
+        numbers.ends.append(line)
+        numbers.taken.append(numbers.taken[-1] + blank)
+    counts["blank-lines"] += numbers.taken[-1]
+    return b"".join([*parts, body[at:]]) if parts else body
+
+
+def _split_quoted(body: bytes, numbers: _Numbers, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """The rows of a table, and the line of each."""
     with needed("polars"):
         import polars as pl
 
-    numbered = ((before + n, line.removesuffix(b"\n")) for n, line in enumerate(io.BytesIO(body), 1))
-    found = read_rows(numbered, name, counts)
+    found = read_rows([(numbers.first, 0, body.removesuffix(b"\n"))], name, counts)
     _, header = next(found, (0, []))
     rows = list(found)
     columns = {column: [row[i] for _, row in rows] for i, column in enumerate(header)}
@@ -206,33 +283,44 @@ def _split_quoted(body: bytes, before: int, name: str, counts: Counter[str]) -> 
     return frame, np.array([number for number, _ in rows], np.int64)
 
 
-def _split_plain(body: bytes, before: int, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
+def _split_plain(body: bytes, numbers: _Numbers, name: str, counts: Counter[str]) -> tuple[pl.DataFrame, np.ndarray]:
     """The same for a table without quotes."""
     with needed("polars"):
         import polars as pl
 
-    at: Callable[[int], Place] = partial(Place, name)
+    at: Callable[[int], Place] = partial(numbers.place, name)
     if not _is_utf8_without_nul(body):
-        for number, raw in enumerate(body.split(b"\n"), before + 1):
+        for number, raw in enumerate(body.split(b"\n")):
             _decoded(raw, at(number))
     first = body.split(b"\n", 1)[0]
     sign = separator(first)
-    header = _header(first.decode().split(sign), at(before + 1))
+    header = _header(first.decode().split(sign), at(0))
     odd = _first_odd_line(body, ord(sign), len(header))
     if odd is not None:
         cells = body.split(b"\n", odd + 1)[odd].decode().rstrip("\r").split(sign)
-        raise _wrong_width(cells, header, at(before + 1 + odd))
+        raise _wrong_width(cells, header, at(odd))
     try:
         frame = pl.read_csv(
-            io.BytesIO(body), separator=sign, quote_char=None, infer_schema=False, **_keep_empty_cells()
+            io.BytesIO(body),
+            separator=sign,
+            quote_char=None,
+            infer_schema=False,
+            truncate_ragged_lines=True,  # they are blank: see above
+            **_keep_empty_cells(),
         )
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"is no regular table: {error}", where=at(before + 1)) from None
+        raise InputError(f"is no regular table: {error}", where=at(0)) from None
     frame.columns = header
-    lines = np.arange(before + 2, before + len(frame) + 2)
-    filled = frame.select(pl.any_horizontal(pl.all() != "")).to_series().to_numpy()
-    counts["blank-lines"] += int((~filled).sum())
-    return frame if filled.all() else frame.filter(filled), lines[filled]
+    lines = numbers.of(np.arange(1, len(frame) + 1))
+    is_blank = pl.all_horizontal(pl.all().str.strip_chars(_BLANK) == "")
+    maybe = np.flatnonzero(frame.select(pl.first().str.strip_chars(_BLANK) == "").to_series().to_numpy())
+    blank = maybe[frame[maybe].select(is_blank).to_series().to_numpy()] if len(maybe) else maybe
+    if not len(blank):
+        return frame, lines
+    counts["blank-lines"] += len(blank)
+    filled = np.ones(len(frame), bool)
+    filled[blank] = False
+    return frame.filter(filled), lines[filled]
 
 
 def _first_odd_line(body: bytes, separator: int, width: int) -> int | None:

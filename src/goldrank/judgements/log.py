@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from goldrank import ids
-from goldrank.errors import InputError, JudgementLogError, OptionError, whole_number
+from goldrank.errors import GoldrankError, InputError, JudgementLogError, OptionError, of_type, whole_number
 from goldrank.judgements.file import JudgementFile
 from goldrank.judgements.merge import Export, Standing, exported
 from goldrank.judgements.records import Event, chained, checked, standing_numbers
@@ -242,11 +242,21 @@ class JudgementLog(JudgementFile):
             words = criteria[rules] if rules is not None else ""
         except KeyError:
             raise self._damaged(f"nobody knows who added event {seq}") from None
-        return Event(
-            judge=name, query=ids.decode(query), doc=ids.decode(doc), action=action, grade=_number(grade),
-            comment=comment, kind=kind, key=key, criteria=words, seen=seen, whole=_bool(whole), blind=_bool(blind),
-            seconds=seconds, knew=knew, data=data, seq=seq, at=at,
-        )  # fmt: skip
+        try:
+            return checked(
+                Event(
+                    judge=name, query=_decoded(query), doc=_decoded(doc), action=action, grade=_number(grade),
+                    comment=comment, kind=kind, key=key, criteria=words, seen=seen, whole=_bool(whole),
+                    blind=_bool(blind), seconds=seconds, knew=knew, data=data, seq=seq,
+                    at=of_type(at, str, "at", "text"),
+                )
+            )  # fmt: skip
+        except GoldrankError as error:  # the chain fits what another program wrote, too
+            raise self._damaged(f"event {seq} cannot be read: {error.what}") from None
+
+
+def _decoded(raw: object) -> str:
+    return ids.decode(of_type(raw, bytes, "an id", "bytes"))  # type: ignore[arg-type]
 
 
 def _name(judge: object) -> str:
@@ -268,5 +278,8 @@ def _bool(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 
-def _number(grade: float | None) -> int | float | None:
-    return int(grade) if grade is not None and float(grade).is_integer() else grade
+def _number(grade: object) -> int | float | None:
+    if grade is None:
+        return None
+    number: float = of_type(grade, (int, float), "a grade", "a number")  # type: ignore[assignment]
+    return int(number) if float(number).is_integer() else number

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -37,14 +39,14 @@ class Command:
         timeout: float = 120.0,
         fields: Sequence[str] = (),
     ) -> None:
-        words = shlex.split(command) if isinstance(command, str) else list(command)
+        words = words_of(command) if isinstance(command, str) else list(command)
         if not words or not all(isinstance(word, str) for word in words):
             raise OptionError(f"a command is {command!r:.60}; it must be words")
         self.words, self.version, self.timeout = words, version, timeout
         self.labels = labels or {}
         self.fields = tuple(fields)
         self.scale = tuple(self.labels.values()) or (None if scale is None else tuple(scale))
-        self.name = name or words[0].rsplit("/", 1)[-1]
+        self.name = name or os.path.basename(words[0])
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[str, asyncio.Future[tuple[str, Any]]] = {}
         self._reader: asyncio.Task[None] | None = None
@@ -137,3 +139,10 @@ class Command:
         if self._reader is not None:
             await self._reader
         self._process = None
+
+
+def words_of(command: str, windows: bool = os.name == "nt") -> list[str]:
+    """The words of a command line. On Windows a backslash is part of a path, and only double quotes hold words."""
+    if not windows:
+        return shlex.split(command)
+    return [word.replace('"', "") for word in re.findall(r'(?:[^\s"]|"[^"]*")+', command)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from goldrank import ids
+from goldrank.errors import of_type
 from goldrank.judgements.log import JudgementLog, timestamp
 from goldrank.judgements.records import Event, checked
 from goldrank.judging.item import Answer, Call, Description, Judge, Reply
@@ -62,7 +63,10 @@ class Paid:
                 "WHERE answered.status IN ('ok', 'unreadable') ORDER BY answered.status = 'ok', answered.asked",
                 (json.dumps(keys),),
             ).fetchall()
-        return {key: Kept(status, _answer(parsed)) for key, status, parsed in rows}
+        try:
+            return {key: Kept(status, _answer(parsed)) for key, status, parsed in rows}
+        except (ValueError, RecursionError) as error:  # an InputError is a ValueError
+            raise self.log._damaged(f"an answer cannot be read: {ids.show(str(error), 200)}") from None
 
     def unanswered(self) -> int:
         """How many calls of earlier jobs were sent and never answered: they may have been paid."""
@@ -140,12 +144,8 @@ class Paid:
                 self.log._add(checked(event))
 
 
-def _answer(parsed: str | None) -> Answer:
-    said: Mapping[str, Any] = json.loads(parsed or "{}")
-    return Answer(
-        said.get("grade"),
-        said.get("reason", ""),
-        said.get("label", ""),
-        said.get("problem", ""),
-        said.get("fields", {}),
-    )
+def _answer(parsed: object) -> Answer:
+    said = of_type(json.loads(of_type(parsed or "{}", (str, bytes), "it", "text")), dict, "it", "an object")  # type: ignore[arg-type]
+    reason, label, problem = (of_type(said.get(name, ""), str, name, "text") for name in ("reason", "label", "problem"))
+    grade = of_type(said.get("grade"), (int, float, type(None)), "grade", "a number")
+    return Answer(grade, reason, label, problem, of_type(said.get("fields", {}), dict, "fields", "an object"))

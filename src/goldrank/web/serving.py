@@ -17,6 +17,8 @@ from goldrank.packages import needed
 from goldrank.web.security import LOOPBACK, PATIENCE, App
 
 CONNECTIONS = 64
+LOOKS = 5
+"""How often within `PATIENCE` it is looked whether a client takes its answer; within 6 times that it has to end."""
 PORT = 8_642
 TRIED = 20
 """Ports after the usual one that are tried if it is taken."""
@@ -77,17 +79,28 @@ def run(app: App, where: socket.socket, opened: Callable[[], object]) -> None:
 
 
 def _protocol() -> Any:
-    """HTTP by h11, with an end to waiting for the head of a request."""
+    """HTTP by h11, with an end to waiting for the head of a request, and for a client that does not take its answer.
+
+    Where many connections are open, those that wait for nothing make room for a new one.
+    """
     with needed("uvicorn"):
         import h11
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Protocol(H11Protocol):
         deadline: asyncio.TimerHandle | None = None
+        look: asyncio.TimerHandle | None = None
+        unsent = stuck = waits = 0
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self.await_head()
+            self.look_later()
+            if len(self.connections) > CONNECTIONS // 2:
+                others: list[Any] = list(self.connections)  # of this class
+                for each in others:
+                    if each.is_idle():
+                        each.transport.close()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -96,6 +109,24 @@ def _protocol() -> Any:
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
             self.stop_waiting()
+            if self.look is not None:
+                self.look.cancel()
+
+        def is_idle(self) -> bool:
+            return bool(self.cycle and self.cycle.response_complete and not self.transport.get_write_buffer_size())
+
+        def look_later(self) -> None:
+            self.look = self.loop.call_later(PATIENCE / LOOKS, self.look_at_answer)
+
+        def look_at_answer(self) -> None:
+            left = self.transport.get_write_buffer_size()
+            self.stuck = self.stuck + 1 if left and left >= self.unsent else 0
+            self.waits = self.waits + 1 if left else 0
+            self.unsent = left
+            if self.stuck > LOOKS or self.waits > 6 * LOOKS:
+                self.transport.abort()
+            else:
+                self.look_later()
 
         def await_head(self) -> None:
             if self.conn.their_state is not h11.IDLE:

@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -146,21 +146,36 @@ def _kept(path: Path, keys: Any, places: Any, stamp: Stamp, whole: bool) -> Text
     ordered = key[order]
     duplicated = int((ordered[1:] == ordered[:-1]).sum())
     about = {"version": VERSION, "count": len(key), "duplicated": duplicated, "whole": whole, **vars(stamp)}
+
+    def write(file: BinaryIO) -> None:
+        file.write(MAGIC + json.dumps(about).encode() + b"\n")
+        file.write(ordered.data)
+        for low in range(0, len(order), 1 << 20):
+            file.write(place[order[low : low + (1 << 20)]].data)
+
+    return TextIndex(_put(path, write))
+
+
+def _put(path: Path, write: Callable[[BinaryIO], None]) -> Path:
+    """Make a file of the cache, whole or not at all; where it is.
+
+    Windows does not replace a file that a session has mapped or open: the new one then keeps a name of its own.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}.new")
     try:
         with temporary.open("wb") as file:
-            file.write(MAGIC + json.dumps(about).encode() + b"\n")
-            file.write(ordered.data)
-            for low in range(0, len(order), 1 << 20):
-                file.write(place[order[low : low + (1 << 20)]].data)
-        os.replace(temporary, path)
+            write(file)
+        try:
+            os.replace(temporary, path)
+        except PermissionError:
+            path = temporary
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
     _prune(path)
-    return TextIndex(path)
+    return path
 
 
 def _prune(newest: Path) -> None:
@@ -313,13 +328,13 @@ def plain_copy(source: ByteSource, wanted: Collection[str]) -> ByteSource:
     target = cache_folder() / f"{name.hexdigest()}.copy"
     if not target.exists():
         is_json = source.head.lstrip()[:1] == b"{"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_suffix(f".{os.getpid()}.new")
-        with source.open() as lines, temporary.open("wb") as file:
-            for line in lines:
-                raw = json_id(line) if is_json else line.partition(b"\t")[0].rstrip(b"\r\n")
-                if raw in keys:
-                    file.write(line if line.endswith(b"\n") else line + b"\n")
-        os.replace(temporary, target)
-        _prune(target)
+
+        def write(file: BinaryIO) -> None:
+            with source.open() as lines:
+                for line in lines:
+                    raw = json_id(line) if is_json else line.partition(b"\t")[0].rstrip(b"\r\n")
+                    if raw in keys:
+                        file.write(line if line.endswith(b"\n") else line + b"\n")
+
+        target = _put(target, write)
     return open_source(target)

@@ -1,0 +1,115 @@
+"""Everything that a notebook shows, made of hostile names and texts, in a real browser.
+
+A notebook has no policy that forbids scripts, so that escaping alone protects whoever opens it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+
+import hostile_names
+import numpy as np
+import pytest
+from browsing import Looking
+from hostile_names import MARKUP
+
+import goldrank
+from goldrank import (
+    Scores,
+    abstention_curve,
+    analyse_interleaving,
+    compare,
+    corrected_values,
+    coverage_curves,
+    diff,
+    evaluate,
+    evaluate_texts,
+    gate,
+    judge_agreement,
+    matcher_agreement,
+    plan,
+    score_intervals,
+    sweep,
+)
+from goldrank.comparison.leaderboard import leaderboard
+
+pytestmark = pytest.mark.slow
+
+QUERIES = [f"{text} {i}" for i, text in enumerate(MARKUP * 2)]
+QRELS = {query: {doc: i % 3 for i, doc in enumerate([query, *MARKUP[:5]])} for query in QUERIES}
+MODEL = {query: {doc: (grade + 1) % 3 for doc, grade in docs.items()} for query, docs in QRELS.items()}
+RUNS = {
+    name: {query: [*np.roll(MARKUP, shift + i), query] for i, query in enumerate(QUERIES)}
+    for shift, name in enumerate(MARKUP[:3])
+}
+ITEMS = [
+    {"id": text, "question": text, "retrieved": [(text, 0.5 + i), (MARKUP[0], 0.1)], "references": [text, MARKUP[3]]}
+    for i, text in enumerate(QUERIES)
+]
+SLICES = {MARKUP[1]: {query: MARKUP[i % 4] for i, query in enumerate(QUERIES)}}
+CONTAINS = {"matcher": "contains"}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """An object of every class that notebooks show."""
+    saved = []
+    for i, text in enumerate(MARKUP[:3]):
+        path = tmp_path_factory.mktemp("saved") / "s.json"
+        hostile_names.saved(path, MARKUP[0])
+        held = json.loads(path.read_text())
+        path.write_text(json.dumps(held | {"run": text, "convention": MARKUP[i]}))
+        saved.append(Scores.load(path))
+    compared = compare(QRELS, RUNS, ["AP", "RR"], samples=100, slice_by=SLICES)
+    before, after = list(RUNS.values())[:2]
+    clicks = [{"user": text, "shown": ["x", text], "team": ["a", "b"], "clicks": [text]} for text in MARKUP]
+    unanswered = [{"id": f"{i}{text}", "retrieved": [(text, 0.0)], "no_answer": True} for i, text in enumerate(MARKUP)]
+    labels = [(text, text[: 3 + i % 2], i % 2 == 0) for i, text in enumerate(MARKUP)]
+    return [
+        evaluate(QRELS, before, ["AP", "RR"]),
+        evaluate(QRELS, RUNS, ["AP", "RR"]),
+        *saved,
+        compared,
+        compare(saved, samples=100),
+        leaderboard(compared, "AP"),
+        diff(QRELS, before, after, names=(MARKUP[0], MARKUP[1])),
+        score_intervals(saved[0]),
+        score_intervals(evaluate(QRELS, before, "AP"), slice_by=SLICES),
+        corrected_values(QRELS, MODEL, RUNS, "P@1"),
+        analyse_interleaving(clicks, names=(MARKUP[0], MARKUP[1])),
+        plan(compared, tolerance="5%"),
+        gate(QRELS, after, ["AP: -1%", "AP >= 0.9"], evaluate(QRELS, before, "AP")),
+        judge_agreement(QRELS, MODEL, runs=RUNS),
+        matcher_agreement(labels, ["contains", "exact"]),
+        sweep({f"{MARKUP[0]}/{MARKUP[1]}": ITEMS, f"a/{MARKUP[2]}": ITEMS}, ks=[1, 2], **CONTAINS),
+        coverage_curves(ITEMS, ITEMS, names=MARKUP[:2], **CONTAINS),
+        abstention_curve(ITEMS + unanswered, **CONTAINS),
+        *(evaluate_texts(ITEMS, "Cover", **CONTAINS).explain(text) for text in QUERIES[:20]),
+    ]
+
+
+def classes() -> set[type]:
+    """All classes of goldrank that notebooks show."""
+    found = set()
+    for module in pkgutil.walk_packages(goldrank.__path__, "goldrank."):
+        if ".integrations" in module.name or module.name.endswith("__main__"):
+            continue
+        for each in vars(importlib.import_module(module.name)).values():
+            if isinstance(each, type) and hasattr(each, "_repr_html_") and each.__module__.startswith("goldrank"):
+                found.add(each)
+    return {each for each in found if not getattr(each, "__abstractmethods__", None)}
+
+
+def test_every_class_is_shown(shown):
+    assert {type(each) for each in shown} == classes()
+
+
+def test_notebooks_run_nothing(browser, shown, tmp_path):
+    looking = Looking(browser)
+    for i, each in enumerate(shown):
+        path = tmp_path / f"{i}.html"
+        path.write_text(f"<!doctype html><meta charset=utf-8>{each._repr_html_()}", "utf-8")
+        looking.harmless(path, scripts=0)
+    looking.close()
