@@ -1,5 +1,5 @@
-"""What docs/migrating.md and docs/fusion.md say differs from pytrec_eval, ir_measures and ranx, shown on small cases: the
-real package's value, goldrank's, and which of the two follows by hand.
+"""What docs/migrating.md and docs/fusion.md say differs from pytrec_eval, ir_measures and ranx, shown on small cases:
+the real package's value, goldrank's, and which of the two follows by hand.
 
 Real values are those of pytrec_eval-terrier 0.5.11, ir_measures 0.4.3 and ranx 0.3.21, which are run here.
 """
@@ -7,6 +7,7 @@ Real values are those of pytrec_eval-terrier 0.5.11, ir_measures 0.4.3 and ranx 
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 
@@ -45,7 +46,8 @@ def test_pytrec_eval_nothing_by_nothing(run, judged_only):
 def test_pytrec_eval_queries_that_crash_it(qrels, run):
     """All measures of a query with negative grades only, and of an empty one."""
     real, stand_in = both("pytrec_eval")
-    code = f"import pytrec_eval as p; p.RelevanceEvaluator({{'q': {qrels}}}, p.supported_measures).evaluate({{'q': {run}}})"
+    made = f"p.RelevanceEvaluator({{'q': {qrels}}}, p.supported_measures)"
+    code = f"import pytrec_eval as p; {made}.evaluate({{'q': {run}}})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode != 0
     found = stand_in.RelevanceEvaluator({"q": qrels}, real.supported_measures).evaluate({"q": run})["q"]
     assert found["map"] == 0.0
@@ -70,7 +72,7 @@ def test_pytrec_eval_takes_what_is_refused(asked, score, theirs):
 
 
 def test_pytrec_eval_sums_in_the_order_of_the_dict():
-    """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in the last bit: goldrank's order is that of ids, whatever the dict's."""
+    """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in the last bit; goldrank's order is that of ids."""
     real, stand_in = both("pytrec_eval")
     grades = {f"d{i}": 1 for i in range(10)}
     qrels = dict.fromkeys("cba", grades)
@@ -95,15 +97,31 @@ def test_ir_measures_orders_of_equal_scores():
         assert found == {tool.RR: 1 / 2, tool.RR @ 10: cut}
 
 
+GAINS = """
+from ir_measures import calc_aggregate, nDCG
+asked = [nDCG @ 5, nDCG(gains={1: 3}) @ 5]
+found = calc_aggregate(asked, {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}})
+print(*(found[one] for one in asked))
+"""
+
+
 def test_ir_measures_gains_for_others():
-    """1 before 2 has nDCG (1 + 2 / log2 3) / (2 + 1 / log2 3); with 3 for grade 1 the order is ideal."""
+    """1 before 2 has nDCG (1 + 2 / log2 3) / (2 + 1 / log2 3); with 3 for grade 1 the order is ideal.
+
+    ir_measures goes through a set of measures, whose order is another in each process: it is right in some.
+    """
+    _, stand_in = both("ir_measures")
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
     expected = [(1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3)), 1.0]
-    for tool, right in zip(both("ir_measures"), (False, True), strict=True):
-        asked = [tool.nDCG @ 5, tool.nDCG(gains={1: 3}) @ 5]
-        assert [tool.calc_aggregate([one], qrels, run)[one] for one in asked] == pytest.approx(expected)
-        together = tool.calc_aggregate(asked, qrels, run)
-        assert ([together[one] for one in asked] == pytest.approx(expected)) is right
+    asked = [stand_in.nDCG @ 5, stand_in.nDCG(gains={1: 3}) @ 5]
+    found = stand_in.calc_aggregate(asked, qrels, run)
+    assert [found[one] for one in asked] == pytest.approx(expected)
+    right = []
+    for seed in (0, 4, 6, 7):
+        seeded = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        told = subprocess.run([sys.executable, "-c", GAINS], env=seeded, capture_output=True, check=True)
+        right.append(list(map(float, told.stdout.split())) == pytest.approx(expected))
+    assert not all(right)
 
 
 def test_ir_measures_counts_of_unanswered_queries():
@@ -146,7 +164,7 @@ def test_ir_measures_files():
     text = "q 1 a 1\nr 0 a 2\nq 0 b 1\n"
     in_file = [("q", "a", 1, "1"), ("r", "a", 2, "0"), ("q", "b", 1, "0")]
     assert [tuple(row) for row in real.read_trec_qrels(text)] == in_file
-    assert [tuple(row) for row in stand_in.read_trec_qrels(text)] == [in_file[i] for i in (0, 2, 1)]
+    assert [tuple(row) for row in stand_in.read_trec_qrels(text)] == [in_file[i] for i in (2, 0, 1)]
     for name, lines in {
         "read_trec_qrels": "q 0 a 1\nq 0 a 2\n",
         "read_trec_run": "q Q0 a 1 2.0 t\nq Q0 a 2 1 t\n",
@@ -157,17 +175,10 @@ def test_ir_measures_files():
 
 
 def test_ir_measures_options_that_are_ignored():
-    """Its provider of ranx gives SetP, 1/2, for SetP@1, which is 1."""
-    real, stand_in = both("ir_measures")
-    pytest.importorskip("ranx")
-    qrels, run = {"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}}
-    asked = real.SetP(cutoff=1)
-    rows = [real.Qrel("q", "a", 1)], [real.ScoredDoc("q", "a", 2.0), real.ScoredDoc("q", "x", 1.0)]
-    assert [
-        metric.value for metric in real.providers.registry["ranx"]._evaluator([asked], rows[0])._iter_calc(rows[1])
-    ] == [0.5]
+    """Its provider of ranx takes SetP(rel=2)@5 for SetP(rel=2), as ir_measures' own test_ranx.py::test_P expects. (With
+    pandas 3 that provider fails, so that it is not run here.)"""
     with pytest.raises(MeasureError):
-        stand_in.ranx.calc_aggregate([stand_in.SetP(cutoff=1)], qrels, run)
+        irm.ranx.calc_aggregate([irm.SetP(rel=2) @ 5], {"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}})
 
 
 # ranx: it compiles each function when it is first used.
@@ -190,7 +201,7 @@ def test_ranx_does_not_keep_the_order_of_long_ties():
 
 
 BPREF = {
-    # b, a, c, d, x with a and d relevant, b and c not: a has one above it, d two: (1 - 1/2 + 1 - 2/2) / 2 by both rules.
+    # a and d are relevant; a has one of two others above it, d both: (1 - 1/2 + 1 - 2/2) / 2 by both rules.
     "usual": ({"q": {"a": 1, "b": 0, "c": 0, "d": 1}}, "bacdx", [1 / 4], [1 / 4]),
     # Nothing that is judged not relevant: trec_eval takes nothing off. ranx divides 0 by min(R, N) = 0.
     "no other": ({"q": {"a": 1, "b": 1}}, "xab", [math.nan], [1.0]),
@@ -294,7 +305,7 @@ def test_ranx_condorcet_lets_absent_runs_vote():
     nowhere = [[1_000_000, 1_000_000]]
     assert (_compare(0, 1, nowhere), _compare(1, 0, nowhere)) == (1, 1)
     # One run has a before b and three have neither: a wins by the one vote that there is.
-    runs = [{"q": {"a": 2.0, "b": 1.0}}, *({"q": {"c": 1.0}} for _ in range(3))]
+    runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, **{f"other {i}": {"q": {"c": 1.0}} for i in range(3)}}
     fused = fuse(runs, "condorcet", normalise="none")["q"]
     assert fused["a"] > fused["b"]
 
@@ -303,10 +314,10 @@ def test_ranx_condorcet_lets_absent_runs_vote():
 def test_ranx_ranks_what_borda_added():
     """By RRF each document has 1 / (60 + its rank in the one run that returned it), borda or not."""
     real, _ = both("ranx")
-    runs = [{"q": {"a": 2.0, "b": 1.0}}, {"q": {"c": 2.0, "d": 1.0}}]
+    runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"c": 2.0, "d": 1.0}}}
     by_hand = {"a": 1 / 61, "b": 1 / 62, "c": 1 / 61, "d": 1 / 62}
     assert dict(fuse(runs, "rrf", normalise="borda", k=60)["q"]) == pytest.approx(by_hand)
-    theirs = real.fuse([real.Run(run) for run in runs], norm="borda", method="rrf", params={"k": 60}).run["q"]
+    theirs = real.fuse([real.Run(run) for run in runs.values()], norm="borda", method="rrf", params={"k": 60}).run["q"]
     assert all(theirs[doc] > by_hand[doc] + 1 / 70 for doc in by_hand)  # each has ranks in both
 
 
@@ -319,7 +330,8 @@ def test_ranx_has_odds_of_a_thousand_ranks():
     docs = {f"d{i:04}": float(-i) for i in range(1_003)}
     odds = bayesfuse_train(real.Qrels({"q": {"d0000": 1}}), [real.Run({"q": docs})])
     assert len(odds[0]) == 1_000
-    fused = fuse([{"q": docs}, {"q": {"other": 1.0}}], "bayesfuse", log_odds=[[1.0] * 1_000, [1.0] * 1_000])["q"]
+    runs = {"one": {"q": docs}, "two": {"q": {"other": 1.0}}}
+    fused = fuse(runs, "bayesfuse", log_odds=[[1.0] * 1_000, [1.0] * 1_000])["q"]
     low = math.log(0.001 / 0.999)
     assert (fused["d0999"], fused["d1000"]) == pytest.approx((1 + low, 2 * low))
 
@@ -329,6 +341,6 @@ def test_ranx_loses_weights_by_rounding():
     both("ranx")
     from ranx.fusion_optimization import optimize_weights
 
-    theirs = optimize_weights.get_trial_configs(optimize_weights.get_trial_weights(0.1), 3)
+    theirs = optimize_weights.get_trial_configs(optimize_weights.get_possible_weights(0.1), 3)
     assert len(stepped_weights(3, 10)) == math.comb(12, 2) == 66
     assert len(theirs) < 66
