@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("queries", nargs="?", type=int, default=1_000)
     parser.add_argument("--into", type=Path)
     parser.add_argument("rows", nargs="*", metavar="row")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()  # rows may follow --into
     if unknown := sorted(set(asked.rows) - set(rows())):
         parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(rows())}")
     there = asked.into.read_text().splitlines() if asked.into and asked.into.exists() else []
