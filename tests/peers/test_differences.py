@@ -20,6 +20,8 @@ from goldrank.compat import ranx
 from goldrank.errors import GoldrankError, InputError, MeasureError, OptionError
 from goldrank.fusion.methods import stepped_weights
 
+pytestmark = pytest.mark.filterwarnings("ignore::Warning")  # of numba, when it compiles ranx for the first time
+
 TOOLS = {"pytrec_eval": pte, "ir_measures": irm, "ranx": ranx}
 
 
