@@ -1,7 +1,9 @@
 """All fusion methods and normalisations, beside ranx after its compilation: CPU seconds, the least of some turns.
 
-python benchmarks/fusion.py [queries] [method or normalisation ...]     # 1,000 queries and all unless given
+python benchmarks/fusion.py [queries] [--into rows.md] [row ...]     # 1,000 queries and all rows unless given
 
+A row is a method, after min-max, or `"sum after rank"`: 25 methods, and 7 normalisations beside min-max. With --into,
+rows are also added to that file, and those that it has already are not measured again: what was stopped goes on.
 Without ranx only goldrank is measured.
 
 Runs are in memory, as each tool has them. Both fuse the same runs in turns, in one process; threads count with their
@@ -12,18 +14,21 @@ scaled up.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import goldrank
-from goldrank.fusion import NORMALISATIONS, all_methods
+from goldrank.fusion import all_methods
 from goldrank.fusion.tuning import Search
 
 RUNS, DEPTH, POOL = 10, 100, 300
@@ -38,6 +43,8 @@ THEIR_NORMS = {
     "borda": "borda", "none": None,
 }  # fmt: skip
 """ranx's names of normalisations."""
+
+SAME = {True: "yes", False: "NO", None: ""}
 
 Results = Mapping[str, Mapping[str, float]]
 
@@ -83,8 +90,14 @@ def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - begin, found
 
 
+def rows() -> dict[str, tuple[str, str]]:
+    """By name of a row, its method and normalisation."""
+    found = {name: (name, "min-max") for name in all_methods()}
+    return found | {f"sum after {how}": ("sum", how) for how in THEIR_NORMS if how != "min-max"}
+
+
 def measured(queries: int, only: Sequence[str] = (), turns: int = TURNS) -> Iterator[Row]:
-    """A row for each method, and for each normalisation in front of `sum`."""
+    """A row for each method, and for each normalisation in front of `sum`; those that are asked for, or all."""
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     qrels, results = data(queries)
     ours = {name: goldrank.Run(run, name=name) for name, run in results.items()}
@@ -94,10 +107,8 @@ def measured(queries: int, only: Sequence[str] = (), turns: int = TURNS) -> Iter
         ranx = None
     theirs = [] if ranx is None else [ranx.Run(run, name=name) for name, run in results.items()]
     few = [ranx.Run(dict(list(run.items())[:FEW])) for run in results.values()] if theirs else []
-    asked = [(name, "min-max") for name in all_methods()]
-    asked += [("sum", name) for name in NORMALISATIONS if name in THEIR_NORMS and name != "min-max"]
-    for name, how in asked:
-        if only and name not in only and how not in only:
+    for what, (name, how) in rows().items():
+        if only and what not in only:
             continue
         given = parameters(name, qrels, ours)
         slow = "condorcet" in name
@@ -115,7 +126,7 @@ def measured(queries: int, only: Sequence[str] = (), turns: int = TURNS) -> Iter
             if time.process_time() - begin > LIMIT:
                 break
         equal = None if other is None or slow else _same(fused, other)
-        yield Row(name if how == "min-max" else f"sum after {how}", best, their_best if theirs else None, equal)
+        yield Row(what, best, their_best if theirs else None, equal)
 
 
 def _same(fused: Any, other: Any) -> bool:
@@ -126,16 +137,35 @@ def _same(fused: Any, other: Any) -> bool:
     )
 
 
+def line(row: Row) -> str:
+    """A row of the Markdown table."""
+    compared = "| | " if row.theirs is None else f"{row.theirs:.2f} | {row.theirs / row.ours:.1f} "
+    return f"| `{row.what}` | {row.ours:.2f} | {compared}| {SAME[row.equal]} |\n"
+
+
 def main() -> None:
-    """Print a Markdown table."""
-    queries = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-    sys.stdout.write(f"{RUNS} runs x {queries:,} queries x {DEPTH} documents, CPU seconds\n\n")
-    sys.stdout.write("| method | goldrank | ranx | times | same values |\n|---|---:|---:|---:|---|\n")
-    for row in measured(queries, sys.argv[2:]):
-        compared = "| | " if row.theirs is None else f"{row.theirs:.2f} | {row.theirs / row.ours:.1f} "
-        same = {True: "yes", False: "NO", None: ""}[row.equal]
-        sys.stdout.write(f"| `{row.what}` | {row.ours:.2f} | {compared}| {same} |\n")
+    """Print a Markdown table, and add its rows to a file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("queries", nargs="?", type=int, default=1_000)
+    parser.add_argument("--into", type=Path)
+    parser.add_argument("rows", nargs="*", metavar="row")
+    asked = parser.parse_intermixed_args()  # rows may follow --into
+    if unknown := sorted(set(asked.rows) - set(rows())):
+        parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(rows())}")
+    there = asked.into.read_text().splitlines() if asked.into and asked.into.exists() else []
+    wanted = [name for name in asked.rows or rows() if not any(known.startswith(f"| `{name}` |") for known in there)]
+    head = f"{RUNS} runs x {asked.queries:,} queries x {DEPTH} documents, CPU seconds"
+    if there and there[0] != head:
+        parser.error(f"{asked.into} is of other runs: {there[0]}")
+    title = [f"{head}\n\n| method | goldrank | ranx | times | same values |\n|---|---:|---:|---:|---|\n"]
+    if not wanted:
+        return
+    for number, text in enumerate(chain(title, map(line, measured(asked.queries, wanted)))):
+        sys.stdout.write(text)
         sys.stdout.flush()
+        if asked.into and (number or not there):
+            with asked.into.open("a") as file:
+                file.write(text)
 
 
 if __name__ == "__main__":

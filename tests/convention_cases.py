@@ -17,17 +17,23 @@ def queries(
 ) -> tuple[Judged, Ranked]:
     """Judgements and a run. 'partial': not all judged documents are returned and the other way round. 'negative':
     scores of both signs and 0. 'missing': some judged queries are not in the run. 'empty': some queries have no
-    relevant document, some no other. They are made once: nobody may change them."""
+    relevant document, some no other. Beside these six, 'negative grades': some are -1; 'long ties': 16 to 40 documents
+    with equal scores. They are made once: nobody may change them."""
     rng = random.Random(f"{kind} {highest} {seed}")
     qrels: Judged = {}
     run: Ranked = {}
     for number in range(count):
         query = f"q{number:04}"
-        docs = [f"d{i:02}" for i in range(rng.randint(2, longest))]
+        length = rng.randint(16, 40) if kind == "long ties" else rng.randint(2, longest)
+        docs = [f"d{i:02}" for i in range(length)]
         grades = [rng.randint(0, highest) for _ in docs]
         if kind == "empty":
             grades = [rng.choice((0, highest))] * len(docs) if rng.random() < 0.5 else grades
         scores: list[float] = [float(score) for score in rng.sample(range(1, 1000), len(docs))]
+        if kind == "negative grades":
+            grades = [-1 if rng.random() < 0.3 else grade for grade in grades]
+        if kind == "long ties":
+            scores = [float(rng.randint(1, 20)) for _ in docs]
         if kind == "tied":
             scores = [float(rng.randint(1, 4)) for _ in docs]
         if kind == "negative":

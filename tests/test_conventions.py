@@ -172,3 +172,14 @@ def test_the_command_line_finds_it_too(tmp_path, monkeypatch, capsys):
     assert goldrank(["gate", "qrels.json", "run.json", "--convention", "axion", "--rule", "P@1 >= 0.5"]) == 0
     assert goldrank(["record", *arguments, "--convention", "axion", "--db", "history.db"]) == 0
     assert goldrank(["history", "-m", "P@1", "--db", "history.db"]) == 0
+
+
+def test_ranx_means_what_others_sum():
+    """Two and one relevant documents found: ranx's hits is 1.5 (`ranx.evaluate(..., "hits")`), trec_eval's sum 3."""
+    qrels, run = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}, {"q1": ["a", "b", "x"], "q2": ["x", "c"]}
+    scores = evaluate(qrels, run, "NumRelRet", convention="ranx")
+    assert (scores["NumRelRet"], scores.columns["NumRelRet"].average) == (1.5, "mean")
+    assert evaluate(qrels, run, "NumRelRet")["NumRelRet"] == 3
+    found = explain_difference(qrels, run, "NumRelRet", "trec_eval-10", "ranx")
+    assert [rule.name for rule in found.rules if rule.matters] == ["averaged"]
+    assert "the summary over queries: is the measure's own -> is a mean: 1.5" in str(found)

@@ -129,6 +129,8 @@ class Convention:
     """Measures that take a document for not relevant whose score is not above 0."""
     all_queries: tuple[str, ...] = ()
     """Measures that count every judged query, whatever `missing` says."""
+    averaged: tuple[str, ...] = ()
+    """Counts that are summed up over queries elsewhere, and here are means over them."""
     heads: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Policies for measures that look at the first documents by id, where they differ."""
     drops_own_id: bool = False
@@ -181,6 +183,7 @@ RANX = Convention(
     "ranx",
     ties="input",
     missing="error",
+    averaged=("NumRelRet",),
     undefined_order={"*": 16},
     refusals=(
         Refusal(
@@ -195,9 +198,8 @@ RANX = Convention(
         Refusal(("Bpref",), "negative-grades", "ranx counts negative grades as judged not relevant", "Give grade 0."),
     ),
 )
-"""ranx 0.3: scores as doubles, every judged query must be in the run, equal scores in the order of the input.
-
-Its sort keeps that order up to 15 documents only."""
+"""ranx 0.3: scores as doubles, every judged query must be in the run, equal scores in the order of the input, which its
+sort keeps up to 15 documents only. Its hits, which is NumRelRet, is a mean over queries."""
 
 _NEGATIVE = "the tool takes no negative grades"
 SKLEARN = Convention(

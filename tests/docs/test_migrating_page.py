@@ -8,6 +8,7 @@ from typing import Any
 
 import places
 import pytest
+from peers.run_suites import SUITES
 
 import goldrank
 from goldrank import parse
@@ -73,3 +74,13 @@ def test_every_tool_of_the_list_has_a_section_or_a_link() -> None:
         assert re.search(rf"^## .*{tool}", PAGE, re.MULTILINE), tool
     for tool in ("continuous-eval", "Axion", "REMem"):
         assert re.search(rf"^## .*{tool}", PAGE, re.MULTILINE), tool
+
+
+def test_every_test_of_a_peer_that_fails_is_explained():
+    """What `make peers` expects to fail is a row with a reason."""
+    rows = [line for line in PAGE.splitlines() if re.match(r"\| `\w+\.py::", line)]
+    for suite in SUITES:
+        for test in suite.expected:
+            file, name = Path(test.split("::")[0]).name, test.split("::")[-1]
+            (row,) = [line for line in rows if file in line and f"::{name}`" in line]
+            assert len(row.split("|")[2].strip()) > 40

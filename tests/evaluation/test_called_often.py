@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -108,3 +110,18 @@ def test_a_small_evaluation_loads_little(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_nobody_holds_is_freed_at_once():
+    """Judgements and results of a call do not wait for the garbage collector, which may come late."""
+    gc.collect()
+    gc.disable()
+    try:
+        qrels = Qrels({"q1": {"a": 1}, "q2": {"b": 1}})
+        scores = evaluate(qrels, {"q1": ["a"], "q2": ["b"]}, "RR")
+        shard = qrels.of_shard(1, 2)
+        held = [weakref.ref(each) for each in (qrels, scores, shard)]
+        del qrels, scores, shard
+        assert [each() for each in held] == [None, None, None]
+    finally:
+        gc.enable()

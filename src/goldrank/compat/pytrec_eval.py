@@ -10,7 +10,8 @@ import io as streams
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class RelevanceEvaluator:
         *,
         convention: str | Convention = conventions.TREC_EVAL_9,
     ) -> None:
-        self._columns = _columns(measures, relevance_level)
+        self._columns = _columns(tuple(measures), relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         self._rules = conventions.get(convention).having(overlap="allow", missing="zero")
         judged = query_relevance
@@ -88,12 +89,13 @@ class RelevanceEvaluator:
             columns.append(logarithms(measure, pipeline.values_of(measure, tables, self._rules)[there]).tolist())
         if not columns:
             return {query: {} for query in queries}
-        names = list(self._columns)
-        rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+        # There may be a million queries: their rows are made without a line of Python each.
+        rows = map(dict, map(zip, repeat(tuple(self._columns)), zip(*columns, strict=True)))
         return dict(zip(queries, rows, strict=True))
 
 
-def _columns(measures: Iterable[str], level: int) -> dict[str, Measure | None]:
+@lru_cache
+def _columns(measures: tuple[str, ...], level: int) -> Mapping[str, Measure | None]:
     """The keys of a query's values and their measures, in trec_eval's order; None for runid and relstring, 0 there.
 
     A measure that is asked for with parameters has those and not its usual ones; several requests add up.

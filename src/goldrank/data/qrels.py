@@ -122,8 +122,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """'int', 'str' or for example 'str/int' for ids given as Python objects, 'text' for ids from files."""
         self.shard: tuple[int, int] | None = None
         """Which of how many shards of the queries these are, counted from 1; None for all."""
-        self.whole: Qrels = self
-        """What a shard was taken from: a document may be judged for queries of other shards."""
+        self.part_of: Qrels | None = None
+        """What a shard was taken from, None for all. (Themselves would be a cycle, which is not freed at once.)"""
         self.judges: dict[str, Qrels] = {}
         """Where a model judged: all judgements of each, by 'human' (if there are any) and 'model'."""
         self._text = text
@@ -137,7 +137,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         raw = {query: docs for query, docs in self.raw.items() if shard_of(query, of) == number}
         found._set(name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
         found.shard = (number, of)
-        found.whole = self
+        found.part_of = self
         return found
 
     @classmethod
@@ -405,8 +405,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         """A hash of the judgements themselves, the same whatever file or object they came from."""
         import hashlib
 
-        if self.whole is not self:
-            return self.whole.digest
+        if self.part_of is not None:
+            return self.part_of.digest
         digest = hashlib.sha256()
         if self._columns is not None:
             docs, grades = self._columns.docs, self._columns.grade

@@ -25,7 +25,8 @@ class TopDocuments:
     @classmethod
     def of(cls, placements: Placements, docs: Sequence[Sequence[str]], qrels: Qrels) -> TopDocuments:
         """From the first documents of each query of the placements."""
-        judged = {doc for row in qrels.whole.text.values() for doc, grade in row.items() if grade >= 0}
+        whole = qrels if qrels.part_of is None else qrels.part_of  # it may be judged for queries of other shards
+        judged = {doc for row in whole.text.values() for doc, grade in row.items() if grade >= 0}
         return cls(
             queries=placements.queries,
             query=np.repeat(np.arange(len(docs)), [len(row) for row in docs]),

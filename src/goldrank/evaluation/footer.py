@@ -174,5 +174,5 @@ def _means(columns: Mapping[Measure, Column], counted: np.ndarray, limit: int = 
     shown = []
     for measure, column in list(columns.items())[:limit]:
         values = column.values[counted & ~np.isnan(column.values)]
-        shown.append(f"{measure} {format_value(summarise(measure, values), column.average)}")
+        shown.append(f"{measure} {format_value(summarise(column.average, values), column.average)}")
     return ", ".join(shown) + (", ..." if len(columns) > limit else "")

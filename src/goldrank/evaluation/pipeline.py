@@ -289,9 +289,10 @@ def column_of(
     """A measure's column from the values of the queries that count."""
     declared = measure.declaration
     counts_nan = rules.empty == "nan" and declared.needs_relevant
-    summary = summarise(measure, values)
+    average = "mean" if measure.name in rules.averaged else declared.average
+    summary = summarise(average, values)
     if summary == summary:  # a value that is NaN would have made it NaN
-        return Column(str(measure), values, summary, declared.average, declared.higher_is_better, counts_nan)
+        return Column(str(measure), values, summary, average, declared.higher_is_better, counts_nan)
     missing = np.isnan(values) if unanswerable is None else np.isnan(values) & ~unanswerable
     if rules.empty == "error" and missing.any() and declared.needs_relevant:
         empty = np.flatnonzero(missing).tolist()
@@ -300,8 +301,8 @@ def column_of(
             where=run,
             hint="empty='zero' scores them 0, empty='skip' leaves them out.",
         )
-    summary = summarise(measure, values if counts_nan else values[~np.isnan(values)])
-    return Column(str(measure), values, summary, declared.average, declared.higher_is_better, counts_nan)
+    summary = summarise(average, values if counts_nan else values[~np.isnan(values)])
+    return Column(str(measure), values, summary, average, declared.higher_is_better, counts_nan)
 
 
 def columns_of(

@@ -157,7 +157,7 @@ def join(qrels: Qrels, train: History) -> Joined:
         label += [*range(first, first + len(judged)), *([-1] * len(only))]
         seen += [*(item in had for item in judged), *([True] * len(only))]
     joined = Qrels(table, name=qrels.name, real_grades=True)
-    joined.shard, joined.whole = qrels.shard, qrels.whole
+    joined.shard, joined.part_of = qrels.shard, qrels if qrels.part_of is None else qrels.part_of
     vars(joined)["near_forms"] = qrels.near_forms  # what users had is not judged, in no form
     return Joined(joined, np.array(label, np.int64), np.array(seen, bool))
 

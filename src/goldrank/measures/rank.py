@@ -294,6 +294,7 @@ def _expected_auroc(p: Placements, *, k: int | None, rel: float) -> np.ndarray:
         raise MeasureError(
             f"AUROC@{k} has no closed form where the cut-off parts documents of equal scores",
             hint="Leave the cut-off out.",
+            code="undefined-order",
         )
     found, wrong = (p.grade >= rel) & within, (p.grade >= 0) & (p.grade < rel) & within
     above, group = p.cumulate(wrong), p.tie_group

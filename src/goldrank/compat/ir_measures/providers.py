@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
 
@@ -137,9 +138,9 @@ class GoldrankEvaluator(Evaluator):
     def __init__(self, measures: list[Measure], qrels: Any, rules: _Rules) -> None:
         self._rules = rules
         options = rules.convention.options
-        own = {measure: parse(measure) for measure in measures}
-        self._own = {measure: each.having(options.get(each.name, {})) for measure, each in own.items()}
-        by_subtopic = [measure for measure, each in self._own.items() if each.declaration.over == "aspects"]
+        own = [(measure, _parsed(measure)) for measure in measures]
+        self._own = {measure: each.having(options.get(each.name, {})) for measure, each in own}
+        by_subtopic = [measure for measure, each in own if each.declaration.over == "aspects"]
         given = qrels
         if by_subtopic and len(by_subtopic) < len(measures) and not isinstance(qrels, Mapping):
             given = list(qrels) if not hasattr(qrels, "itertuples") else qrels
@@ -149,7 +150,7 @@ class GoldrankEvaluator(Evaluator):
         documents = [measure for measure in measures if measure not in by_subtopic]
         if documents:
             self._judged.append((_qrels_of(given), documents))
-        super().__init__(measures, list(dict.fromkeys(query for judged, _ in self._judged for query in judged)))
+        super().__init__(measures, list(dict.fromkeys(chain.from_iterable(judged for judged, _ in self._judged))))
 
     def _columns(self, given: Any) -> Iterator[tuple[Measure, Sequence[str], list[float]]]:
         """For each measure the queries that count and their values."""
@@ -194,6 +195,10 @@ class GoldrankEvaluator(Evaluator):
             found[measure] = _summary(measure, values)
             rows += _metrics(measure, queries, values)
         return CalcResults({measure: found[measure] for measure in self.measures}, rows)
+
+
+_parsed = lru_cache(parse)
+"""goldrank's measure for one of ir_measures'; those of one spelling are the same."""
 
 
 def _metrics(measure: Measure, queries: Sequence[str], values: Sequence[float]) -> Iterator[Metric]:

@@ -39,18 +39,19 @@ def evaluate(
     if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
         run = run.make_comparable(qrels)
     queries, columns = _columns(qrels, run, asked)
+    means = {metric: float(np.mean(values)) for metric, values in columns.items()}
     if isinstance(run, Run) and save_results_in_run:
+        run.mean_scores |= means
         for metric, values in columns.items():
-            run.mean_scores[metric] = float(np.mean(values))
             run.scores[metric].update(zip(queries or run, values.tolist(), strict=True))
             if return_std and return_mean:
                 run.std_scores[metric] = float(np.std(values))
     if not return_mean:
         found: dict[str, Any] = dict(columns)
     elif return_std:
-        found = {m: {"mean": float(np.mean(values)), "std": float(np.std(values))} for m, values in columns.items()}
+        found = {metric: {"mean": means[metric], "std": float(np.std(values))} for metric, values in columns.items()}
     else:
-        found = {metric: float(np.mean(values)) for metric, values in columns.items()}
+        found = dict(means)
     return found[asked[0]] if len(asked) == 1 else found
 
 
