@@ -23,6 +23,7 @@ from goldrank.errors import MeasureError, did_you_mean
 from goldrank.evaluation import pipeline
 from goldrank.measures import Measure, summarise, trec_names
 from goldrank.measures.apply import logarithms
+from goldrank.measures.declare import FORGET
 from goldrank.measures.spelling import of_line
 
 __all__ = ["RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",
@@ -122,6 +123,9 @@ def _columns(measures: tuple[str, ...], level: int) -> Mapping[str, Measure | No
              line.name if line.measure else line.name.partition("_")[0]): of_line(line, level)
         for line in lines
     }  # fmt: skip
+
+
+FORGET.append(_columns.cache_clear)
 
 
 def _hint(asked: str) -> str | None:

@@ -35,6 +35,7 @@ from goldrank.errors import MeasureError
 from goldrank.evaluation import pipeline
 from goldrank.measures import Measure as OwnMeasure
 from goldrank.measures import make, parse
+from goldrank.measures.declare import FORGET
 
 __all__ = [
     "AccuracyProvider", "CompatProvider", "CwlEvalProvider", "CwlMetric", "DefaultPipeline", "Evaluator",
@@ -199,6 +200,7 @@ class GoldrankEvaluator(Evaluator):
 
 _parsed = lru_cache(parse)
 """goldrank's measure for one of ir_measures'; those of one spelling are the same."""
+FORGET.append(_parsed.cache_clear)
 
 
 def _metrics(measure: Measure, queries: Sequence[str], values: Sequence[float]) -> Iterator[Metric]:
